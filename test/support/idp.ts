@@ -92,13 +92,14 @@ function isUsual({ environment = {}, now, adminMfa = 'optional' }: TestIdpOption
 }
 
 // Below the ports that the system gives to connections, and to servers that ask for any: one of those would take the port before the
-// server listens. Each process begins elsewhere.
-const [FIRST_PORT, PORTS, PORTS_OF_PROCESS] = [12_000, 20_000, 1000];
+// server listens. Each worker has ports of its own, for the same reason, and each of its processes begins elsewhere among them.
+const [FIRST_PORT, PORTS, PORTS_OF_PROCESS] = [12_000, 2000, 100];
+const firstOfWorker = FIRST_PORT + (Number(process.env.VITEST_POOL_ID ?? 0) % 10) * PORTS;
 let portsUsed = process.pid * PORTS_OF_PROCESS;
 
 /** A free port that this process has not had before. */
 export async function freePort(): Promise<number> {
-  const port = FIRST_PORT + (portsUsed++ % PORTS);
+  const port = firstOfWorker + (portsUsed++ % PORTS);
   return (await isFree(port)) ? port : freePort();
 }
 

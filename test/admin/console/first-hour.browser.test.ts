@@ -251,7 +251,7 @@ it('the first hour needs no mouse: sign-in with a code, consent, account pages, 
   await heading('Next: configure Diary');
   await reach('View application');
   await press('Enter');
-  await heading('Diary');
+  await page.waitForSelector('h1:has-text("Diary"):not(:has-text("Next"))');
   await reach('Access');
   await press('Enter');
   await page.waitForSelector('[name=access]');

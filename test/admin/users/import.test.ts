@@ -317,12 +317,16 @@ it('invites the others where one of the new people got more rights than who bega
 
 it('begins again at once after the database could not store a file', async () => {
   const [api, { db }] = [await aService(idp), idp.services];
-  await db.$executeRawUnsafe(`CREATE TRIGGER imp_full BEFORE INSERT ON bulk_change_pieces WHEN NEW.position = 12
-    BEGIN SELECT RAISE(ABORT, 'full'); END`);
+  const isSqlite = idp.environment.DATABASE_URL?.startsWith('file:');
+  if (!isSqlite)
+    await db.$executeRaw`CREATE FUNCTION imp_full() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'full'; END $$`;
+  const fails = isSqlite ? "BEGIN SELECT RAISE(ABORT, 'full'); END" : 'EXECUTE FUNCTION imp_full()';
+  await db.$executeRawUnsafe(`CREATE TRIGGER imp_full BEFORE INSERT ON bulk_change_pieces
+    FOR EACH ROW WHEN (NEW.position = 12) ${fails}`);
   const headers = { authorization: `Bearer ${api.token}` };
   const json = { csv: fileOf('imp-full', 400), trial: true };
   const rejected = await httpClient(idp.issuer).request('POST', '/api/admin/imports', { headers, json });
-  await db.$executeRawUnsafe('DROP TRIGGER imp_full');
+  await db.$executeRawUnsafe(`DROP TRIGGER imp_full${isSqlite ? '' : ' ON bulk_change_pieces'}`);
   expect(rejected.status).toBe(500);
   expect(await db.bulkChange.count({ where: { state: 'reading' } })).toBe(0);
   const csv = 'username\nimp-after-full';
