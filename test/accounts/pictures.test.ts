@@ -55,6 +55,28 @@ describe('the picture of a person', () => {
     expect(tokens.claims()).toMatchObject({ picture });
   });
 
+  it('is beside the name in the activity log, in a group and in the search', async () => {
+    const user = await aUser(idp.services, { name: null, givenName: 'Nadia', familyName: 'Noor' });
+    const [owner, { account }] = [await aUser(idp.services), user];
+    await admin.send('PUT', `${path(user)}/picture`, { picture: dataUrl(aPng()) });
+    const shown = new URL((await pictureOf(user)) ?? '').pathname;
+    const group = await idp.services.groups.create({ name: `Pictured ${account.id}` });
+    await idp.services.groups.appointOwner(group.id, { userId: owner.account.id });
+    await idp.services.groups.addMembers(group.id, [{ userId: account.id }]);
+    const [console, browser] = [await consoleOf(idp, await staff(idp, 'admin')), await signedIn(idp, owner)];
+    for (const at of [
+      `/admin/audit?user=${user.username}`,
+      `/admin/groups/${group.id}`,
+      `/admin/search?q=${user.username}`,
+    ])
+      expect((await console.get(at)).text, at).toContain(`src="${shown}"`);
+    const page = await browser.get(`/account/groups/${group.id}`);
+    expect(page.text).toContain(`src="${shown}"`);
+    expect(textOf(page.text)).toContain(`Nadia Noor ${user.username}`);
+    await idp.services.groups.appointOwner(group.id, { userId: account.id });
+    expect((await console.get(`/admin/groups/${group.id}/owners`)).text).toContain(`src="${shown}"`);
+  });
+
   it('is gone from here when it is replaced, removed, or its account deleted', async () => {
     const user = await aUser(idp.services);
     const browser = await signedIn(idp, user);

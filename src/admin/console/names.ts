@@ -3,6 +3,7 @@
 import type { ApplicationPictures } from '../../applications/pictures/pictures.ts';
 import { fullName, pictureOf } from '../../base/http/pages/tokens.ts';
 import type { Db } from '../../base/storage/database.ts';
+import { NAMED_PERSON } from '../../people/accounts/names.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../../protocols/oidc/in-process-clients.ts';
 import type { Logo, Mark } from './blocks.ts';
 
@@ -55,7 +56,7 @@ export function createNames({ db, pictures }: { db: Db; pictures: ApplicationPic
     async users(ids: readonly (string | null)[]): Promise<Map<string, NamedUser>> {
       const rows = await db.asStored.user.findMany({
         where: { id: { in: distinct(ids) } },
-        select: { id: true, username: true, name: true, givenName: true, familyName: true, picture: true },
+        select: NAMED_PERSON,
       });
       return new Map(rows.map(({ id, ...user }) => [id, user]));
     },
@@ -117,17 +118,19 @@ export const personLogo = (user: NamedUser): Logo => ({
   picture: pictureOf(user),
 });
 
-/** A user as a link, in a list with the picture; the id if the account was deleted. */
-export function userCell(
-  id: string | null,
-  users: ReadonlyMap<string, NamedUser>,
-  { hasPicture = false } = {},
-): Mark | null {
+/** A user as a link with the picture; the id if the account was deleted. */
+export function userCell(id: string | null, users: ReadonlyMap<string, NamedUser>): Mark | null {
   if (id === null) return null;
   const user = users.get(id);
   if (!user) return { text: id, code: true };
-  const { username } = user;
-  return { text: username, href: `/admin/users/${id}`, ...(hasPicture && { logo: personLogo(user) }) };
+  return { text: user.username, href: `/admin/users/${id}`, logo: personLogo(user) };
+}
+
+/** A user in a list as a link with the picture, and the username below the name. */
+export function userMark({ id, ...user }: NamedUser & { id: string }): Mark {
+  const name = fullName(user);
+  const small = name === null ? undefined : user.username;
+  return { text: name ?? user.username, href: `/admin/users/${id}`, small, logo: personLogo(user) };
 }
 
 /** Several applications in one cell, each a tag. */

@@ -24,7 +24,7 @@ import { domainTable } from '../console/domain-proofs.ts';
 import { listQuery } from '../console/frame.ts';
 import { type ListAddress, pageLinks, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
-import { nameAndUsername, personLogo } from '../console/names.ts';
+import { nameAndUsername, userMark } from '../console/names.ts';
 import { addForm, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
@@ -769,15 +769,7 @@ async function memberBlocks(
     actions: mayPut ? [{ label: t('console.groups.bulk-button'), href: `${path}/bulk` }] : [],
     filter: searchOf(path, given.q, t('console.roles.search-members')),
     ...tableOf(members, [
-      [
-        t('console.roles.member'),
-        (one) => ({
-          text: one.name ?? one.username,
-          href: `/admin/users/${one.userId}`,
-          small: one.name === null ? undefined : one.username,
-          logo: personLogo(one),
-        }),
-      ],
+      [t('console.roles.member'), ({ person }) => userMark(person)],
       [t('console.groups.way-in'), (one) => wayIn(one)],
       members.some(({ since }) => since !== null) && [
         { label: t('console.groups.since'), isShort: true },
@@ -795,11 +787,11 @@ async function memberBlocks(
                 {
                   action: {
                     label: t('console.users.held.change-end'),
-                    of: nameAndUsername(one),
-                    href: `${path}/members/${one.userId}`,
+                    of: nameAndUsername(one.person),
+                    href: `${path}/members/${one.person.id}`,
                   },
                 },
-                removeAction(`${path}/members/${one.userId}/remove`, nameAndUsername(one)),
+                removeAction(`${path}/members/${one.person.id}/remove`, nameAndUsername(one.person)),
               ]
             : null,
       ],
@@ -933,14 +925,7 @@ async function ownerBlocks(
       lead: t('console.groups.owners-lead'),
       caption: t('console.groups.owners'),
       ...tableOf(owners, [
-        [
-          t('console.groups.owner'),
-          (one) => ({
-            text: nameAndUsername(one),
-            href: `/admin/users/${one.userId}`,
-            logo: personLogo(one),
-          }),
-        ],
+        [t('console.groups.owner'), ({ person }) => userMark(person)],
         [{ label: t('console.groups.until'), isShort: true }, ({ until }) => until ?? t('console.groups.no-end')],
         [
           t('console.shared.status'),
@@ -955,13 +940,13 @@ async function ownerBlocks(
                   {
                     action: {
                       label: t('console.groups.confirm'),
-                      of: nameAndUsername(one),
+                      of: nameAndUsername(one.person),
                       post: path,
-                      fields: { user: one.userId, until: dayOf(one.until) },
+                      fields: { user: one.person.id, until: dayOf(one.until) },
                     },
                   },
                 ]),
-            removeAction(`${path}/${one.userId}/remove`, nameAndUsername(one)),
+            removeAction(`${path}/${one.person.id}/remove`, nameAndUsername(one.person)),
           ],
         ],
       ]),
@@ -1007,7 +992,7 @@ async function requestsBlock(
   };
 }
 
-const personCell = ({ user }: OpenRequest): Cell => ({ text: nameAndUsername(user), href: `/admin/users/${user.id}` });
+const personCell = ({ user }: OpenRequest): Cell => userMark(user);
 const applicationCell = ({ application }: OpenRequest): Cell =>
   application && { text: application.name, href: `/admin/applications/${application.id}` };
 

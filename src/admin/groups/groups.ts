@@ -11,6 +11,7 @@ import { lockGroups } from '../../base/storage/row-lock.ts';
 import { rule } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
+import { NAMED_PERSON, type NamedPerson } from '../../people/accounts/names.ts';
 import type { MemberChange, WantedChange } from '../../people/groups/changes.ts';
 import type { GroupDomain } from '../../people/groups/domains.ts';
 import { type Group, type NewMember, peopleBelow } from '../../people/groups/groups.ts';
@@ -47,10 +48,7 @@ export interface GroupDetails extends Group {
 
 /** A person in a group by one way in. */
 export interface Member {
-  userId: string;
-  username: string;
-  name: string | null;
-  picture: string | null;
+  person: NamedPerson;
   /** The way in. */
   source: string;
   since: Date | null;
@@ -239,17 +237,14 @@ export function createGroupAdmin({ db, sql, groups, groupChanges, groupDomains, 
     async owners(groupId: string) {
       await groups.get(groupId);
       const [rows, roles] = [await groups.owners(groupId), await groups.rolesOfOwners(groupId)];
-      const users = await usersById(rows.map(({ userId }) => userId));
+      const personOf = await peopleById(rows.map(({ userId }) => userId));
       return rows
         .map(({ userId, until, covers }) => ({
-          userId,
-          username: users.get(userId)?.username ?? userId,
-          name: users.get(userId)?.name ?? null,
-          picture: users.get(userId)?.picture ?? null,
+          person: personOf(userId),
           until,
           isConfirmed: roles.every((role) => (JSON.parse(covers) as string[]).includes(role.id)),
         }))
-        .sort((a, b) => (a.username < b.username ? -1 : 1));
+        .sort((a, b) => (a.person.username < b.person.username ? -1 : 1));
     },
 
     appointOwner: (groupId: string, owner: { userId: string; until?: Date | null }, by: Actor): Promise<void> =>
@@ -282,14 +277,11 @@ export function createGroupAdmin({ db, sql, groups, groupChanges, groupDomains, 
     async members(groupId: string, { search, after, limit = limits.api.pageSize }: ListMembers = {}) {
       await groups.get(groupId);
       const page = await groups.membersByName(groupId, { search, after, limit });
-      const users = await usersById(page.members.map((row) => row.userId));
+      const personOf = await peopleById(page.members.map((row) => row.userId));
       return {
         members: page.members.map(
           (row): Member => ({
-            userId: row.userId,
-            username: users.get(row.userId)?.username ?? row.userId,
-            name: users.get(row.userId)?.name ?? null,
-            picture: users.get(row.userId)?.picture ?? null,
+            person: personOf(row.userId),
             source: row.source,
             since: row.since,
             until: row.until,
@@ -373,14 +365,17 @@ export function createGroupAdmin({ db, sql, groups, groupChanges, groupDomains, 
     },
   };
 
-  async function usersById(ids: readonly string[]) {
+  /** The people with these ids; of a deleted one the id is left. */
+  async function peopleById(ids: readonly string[]) {
     const found = await inChunks([...new Set(ids)], (piece) =>
       db.asStored.user.findMany({
         where: { id: { in: piece } },
-        select: { id: true, username: true, name: true, picture: true },
+        select: NAMED_PERSON,
       }),
     );
-    return new Map(found.map((user) => [user.id, user]));
+    const people = new Map<string, NamedPerson>(found.map((person) => [person.id, person]));
+    const nothing = { name: null, givenName: null, familyName: null, picture: null };
+    return (id: string): NamedPerson => people.get(id) ?? { id, username: id, ...nothing };
   }
 }
 
@@ -558,17 +553,11 @@ export function sourceJson(source: string) {
   return { source: memberSource.parse(kind ?? source), source_id: sourceId ?? null };
 }
 
-function memberJson({
-  userId: user,
-  source,
-  since,
-  until,
-  picture: _picture,
-  ...names
-}: Member): z.output<typeof member> {
+function memberJson({ person, source, since, until }: Member): z.output<typeof member> {
   return {
-    user,
-    ...names,
+    user: person.id,
+    username: person.username,
+    name: person.name,
     ...sourceJson(source),
     since: iso(since),
     until: iso(until),
@@ -778,9 +767,10 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
       response: z.object({ items: z.array(owner) }),
       run: async ({ key }) => ({
         body: {
-          items: (await groups.owners(key)).map(({ userId: user, until, isConfirmed, picture: _picture, ...rest }) => ({
-            user,
-            ...rest,
+          items: (await groups.owners(key)).map(({ person, until, isConfirmed }) => ({
+            user: person.id,
+            username: person.username,
+            name: person.name,
             until: iso(until),
             confirmed: isConfirmed,
           })),

@@ -26,13 +26,13 @@ import { dangerZone } from '../console/danger-zone.ts';
 import { listQuery } from '../console/frame.ts';
 import { countText, type ListAddress, listAt, pageLinks, searchField, sortedBy, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
+import { userMark } from '../console/names.ts';
 import { addPage, addQuestion, listForm, type Visit } from '../console/pages.ts';
 import { permissionMark, permissionWords, quotedPermissions } from '../console/permission-words.ts';
 import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import { sameNameText } from '../suggestions/typed-user.ts';
-import { userMark } from '../users/console-list.ts';
 import {
   permissionQuery,
   permissionSearch,

@@ -8,7 +8,7 @@ import type { Rejections } from '../../core/rejections/rejections.ts';
 import { MATCHES, matchRank, nameKey } from '../../people/accounts/names.ts';
 import { type Need, within } from '../../people/rbac/rights.ts';
 import type { Logo } from '../console/cells.ts';
-import { personLogo } from '../console/names.ts';
+import { userMark } from '../console/names.ts';
 import { navigationAt } from '../console/navigation.ts';
 import type { AdminActions } from '../create-admin.ts';
 import type { Documents } from '../documents/documents.ts';
@@ -26,7 +26,7 @@ export interface Found {
   small?: string | undefined;
   href: string;
   /** Of a person or an application. */
-  logo?: Logo;
+  logo?: Logo | undefined;
   rank: number;
 }
 
@@ -71,13 +71,17 @@ export function createSearch(services: {
       needs: within('gatehouse.users:read'),
       async find(search, { by }, limit) {
         const { accounts } = await users.list({ search, limit, isQuick: true }, by);
-        return accounts.map(({ id, username, name, email, picture }) => ({
-          text: name ?? username,
-          logo: personLogo({ username, name, picture }),
-          small: [name && username, email !== username && email].filter(Boolean).join(' · '),
-          href: `/admin/users/${id}`,
-          rank: matchRank(search, [username, email, name]),
-        }));
+        return accounts.map((account) => {
+          const { username, email } = account;
+          const { text, logo, small } = userMark(account);
+          return {
+            text,
+            logo,
+            small: [small, email !== username && email].filter(Boolean).join(' · '),
+            href: `/admin/users/${account.id}`,
+            rank: matchRank(search, [username, email, String(text)]),
+          };
+        });
       },
     },
     application: {

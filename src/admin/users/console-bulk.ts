@@ -13,6 +13,7 @@ import type { Account } from '../../people/accounts/account.ts';
 import { within } from '../../people/rbac/rights.ts';
 import { type Block, type ConsolePage, type Field, hiddenField } from '../console/blocks.ts';
 import { tableOf } from '../console/lists.ts';
+import { userMark } from '../console/names.ts';
 import { addPage } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { invitationMessage } from './api.ts';
@@ -30,7 +31,6 @@ import {
   toneOf,
 } from './bulk-actions.ts';
 import { messageField, nameOf } from './console-actions.ts';
-import { userMark } from './console-list.ts';
 
 /** A selected user, and why nothing will change. */
 interface Target {

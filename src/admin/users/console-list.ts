@@ -19,7 +19,7 @@ import {
 } from '../console/blocks.ts';
 import { listPath, listQuery } from '../console/frame.ts';
 import { choiceField, countText, listAt, searchField, tableOf } from '../console/lists.ts';
-import { personLogo } from '../console/names.ts';
+import { userMark } from '../console/names.ts';
 import type { Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { BULK, type BulkAction, labelOf, offeredBulkActions } from './bulk-actions.ts';
@@ -106,15 +106,6 @@ function cutNotice(search: string, { count, isMore }: { count: number | undefine
   if (!search || !isMore || count === undefined || count >= limits.lists.counted) return [];
   const text = t('console.users.cut', { count: limits.lists.matches });
   return [{ kind: 'text', tone: 'notice', text }];
-}
-
-/** A user as a link, with the username below the name. */
-export function userMark(account: AccountSummary): Mark {
-  const { id, username } = account;
-  const name = fullName(account);
-  const text = name ?? username;
-  const small = name === null ? undefined : username;
-  return { text, href: `${HOME}/${id}`, small, logo: personLogo(account) };
 }
 
 /** The state of an invitation, with the words of the filter. */

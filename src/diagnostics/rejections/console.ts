@@ -86,7 +86,7 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
                   ? { text: clientId ?? '', href: `/admin/connections/${clientId}` }
                   : applicationCell(clientId, applications),
             ],
-            [t('console.rejections.user'), ({ subjectId = null }) => userCell(subjectId, users, { hasPicture: true })],
+            [t('console.rejections.user'), ({ subjectId = null }) => userCell(subjectId, users)],
             [list.column(t('console.rejections.when'), '-at'), ({ at }) => at],
             [{ label: t('console.rejections.reference'), isShort: true }, ({ code: text }) => ({ text, code: true })],
           ]),

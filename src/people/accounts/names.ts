@@ -55,6 +55,22 @@ export function nameKey(value: string): string {
     .replace(LOOK_ALIKE, (letter) => LOOK_ALIKES.get(letter) ?? letter);
 }
 
+/** The columns that name a person on a page, with the picture beside the name. */
+export const NAMED_PERSON = {
+  id: true,
+  username: true,
+  name: true,
+  givenName: true,
+  familyName: true,
+  picture: true,
+} as const;
+
+/** The user as these columns say. */
+export type NamedPerson = Record<Exclude<keyof typeof NAMED_PERSON, 'id' | 'username'>, string | null> & {
+  id: string;
+  username: string;
+};
+
 /** How well a name matches what was typed, from the best on. */
 export const MATCHES = { equal: 0, begins: 1, word: 2, inside: 3, none: 4 } as const;
 

@@ -6,6 +6,7 @@ import { lockGroups } from '../../base/storage/row-lock.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Core } from '../../core/core.ts';
 import type { Accounts } from '../accounts/accounts.ts';
+import { NAMED_PERSON, type NamedPerson } from '../accounts/names.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
 import { assertTimes } from '../rbac/assign-roles.ts';
 import type { Groups } from './groups.ts';
@@ -14,7 +15,7 @@ import { type GroupChange, PERSONAL } from './rights.ts';
 export type GroupOwners = ReturnType<typeof createGroupOwners>;
 
 export interface OwnedMember {
-  person: { id: string; username: string; name: string | null };
+  person: NamedPerson;
   /** The owner can change it. */
   isOwn: boolean;
   since: Date | null;
@@ -35,7 +36,7 @@ export function createGroupOwners(core: Core & { groups: Groups; accounts: Accou
   async function named(rows: readonly MemberRow[], tx: Tx = db): Promise<OwnedMember[]> {
     const names = await tx.asStored.user.findMany({
       where: { id: { in: rows.map(({ userId }) => userId) } },
-      select: { id: true, username: true, name: true },
+      select: NAMED_PERSON,
     });
     return names.map((person) => {
       const held = rows.filter(({ userId }) => userId === person.id);

@@ -8,7 +8,7 @@ import type { Audit } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
 import type { Accounts } from '../accounts/accounts.ts';
-import { nameKey } from '../accounts/names.ts';
+import { NAMED_PERSON, nameKey } from '../accounts/names.ts';
 import { assertTimes, type Batch, type Page } from '../rbac/assign-roles.ts';
 import type { Groups } from './groups.ts';
 import { type GroupChange, ownersOf } from './rights.ts';
@@ -244,7 +244,7 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
     async openFor(groupIds: readonly string[]) {
       const rows = await db.groupRequest.findMany({
         where: { groupId: { in: [...groupIds] }, ...isOpen() },
-        include: { user: { select: { id: true, username: true, name: true } } },
+        include: { user: { select: NAMED_PERSON } },
         orderBy: { createdAt: 'asc' },
         take: LISTED,
       });
