@@ -144,18 +144,22 @@ export const accessOf = (roles: string[], groups: string[]): Access => ({
   ...(groups.length > 0 && { groups }),
 });
 
-/** The ids of the roles and groups that an access rule names. Throws invalid_input for a name that nothing has. */
-export async function idsOfAccess(access: Access, tx: Tx): Promise<{ roles: string[]; groups: string[] }> {
+/** The ids of the roles and groups that an access rule, or the field at this path, names. Throws invalid_input for a name that nothing has. */
+export async function idsOfAccess(
+  access: Access,
+  tx: Tx,
+  path: readonly (string | number)[] = ['access'],
+): Promise<{ roles: string[]; groups: string[] }> {
   const { roles: names, groups: groupNames = [] } = access === 'everyone' ? { roles: [] } : access;
   const roles = await tx.role.findMany({ where: { name: { in: names } }, select: { id: true, name: true } });
   const missing = names.filter((name) => !roles.some((role) => role.name === name));
   if (missing.length > 0)
-    throw invalidInput([fault(['access', 'roles'], 'unknown-role', { roles: missing.join(', ') })]);
+    throw invalidInput([fault([...path, 'roles'], 'unknown-role', { roles: missing.join(', ') })]);
   if (groupNames.length === 0) return { roles: roles.map(({ id }) => id), groups: [] };
   const groups = await tx.group.findMany({ where: { name: { in: groupNames } }, select: { id: true, name: true } });
   const unknown = groupNames.filter((name) => !groups.some((group) => group.name === name));
   if (unknown.length > 0)
-    throw invalidInput([fault(['access', 'groups'], 'unknown-group', { groups: unknown.join(', ') })]);
+    throw invalidInput([fault([...path, 'groups'], 'unknown-group', { groups: unknown.join(', ') })]);
   return { roles: roles.map(({ id }) => id), groups: groups.map(({ id }) => id) };
 }
 

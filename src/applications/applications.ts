@@ -4,12 +4,14 @@
 import { conflict, forbidden, invalidInput, notFound } from '../base/http/errors.ts';
 import { randomId, sha256 } from '../base/platform/random.ts';
 import { isUniqueConstraintError, type Tx, withinTransaction } from '../base/storage/database.ts';
+import { lockGroups, lockRow } from '../base/storage/row-lock.ts';
 import { check, fault } from '../base/texts/faults.ts';
 import { t } from '../base/texts/text.ts';
 import type { Actor, Audit } from '../core/audit/audit.ts';
 import type { Core } from '../core/core.ts';
 import { nameKey } from '../people/accounts/names.ts';
 import type { People } from '../people/people.ts';
+import type { NameChanged } from '../people/rbac/assign-roles.ts';
 import {
   type Application,
   type ApplicationSource,
@@ -18,6 +20,7 @@ import {
   type OidcApplication,
   type Protocol,
   readMetadata,
+  withAccess,
 } from './application.ts';
 import {
   type Access,
@@ -40,6 +43,7 @@ import { oidcRules } from './oidc-rules.ts';
 import { createApplicationReads, listKey, type StoredApplication } from './read.ts';
 import { createReservedCheck } from './reserved-identifiers.ts';
 import { neededFor } from './rules/field-rights.ts';
+import { isNamedByPaths, withChangedName } from './rules/names.ts';
 import { unlistedAlgFaults } from './rules/signing-algorithms.ts';
 import { type AddSecret, createSecrets, type UnexpiredSecret } from './secrets.ts';
 import { withProfileFields } from './security-profile.ts';
@@ -175,6 +179,7 @@ export function createApplications(
     const { access, ...declaredColumns } = row;
     return withinTransaction(db, outer, async (tx) => {
       await assertMayDeclare(undefined, row, by, tx);
+      await assertPathsNamed(row, tx);
       if (isReserved(row.clientId)) {
         const field = identifierFields[row.protocol];
         throw invalidInput([fault([field], 'reserved')]);
@@ -222,6 +227,7 @@ export function createApplications(
           ? columnsOfWebsite(checkWebsite(input, clientId))
           : columnsOfProvider(input as Declarations['saml']);
       await assertMayDeclare(before, { ...row, protocol }, by, tx);
+      await assertPathsNamed({ ...row, protocol }, tx);
       if (source === 'dynamic' && row.name !== before.name) await assertOwnName(row.name, tx);
       const { access, ...columns } = row;
       // All that the MAC covers, because the configuration file may replace a row that another program wrote.
@@ -263,6 +269,33 @@ export function createApplications(
   /** The picture of the logo_uri is read by a job, so that saving waits for no other server. */
   async function planPictureOf({ id, metadata }: Application, tx: Tx): Promise<void> {
     if (await planPicture(tx, id, metadata.logo_uri, now())) services.wake('application-pictures', tx);
+  }
+
+  /** Every registration that names the role or group gets its new name, or loses it; what another program wrote is left alone. */
+  const nameChanged: NameChanged = async (change, by, tx) => {
+    const where = { metadata: { contains: change.before } };
+    const named = await tx.application.findMany({ where, include: withAccess, orderBy: { id: 'asc' } });
+    for (const before of named.map(fromRow)) {
+      const metadata = withChangedName(before.metadata, change);
+      if (JSON.stringify(metadata) === JSON.stringify(before.metadata)) continue;
+      const { id, clientId, name } = before;
+      const updatedAt = now();
+      const data = { metadata: JSON.stringify(metadata), updatedAt };
+      await tx.application.update({ where: { id }, data, select: { id: true } });
+      const after = { ...before, metadata, updatedAt } as Application;
+      await recordChange('application.updated', clientId, tx, by, { name, ...declarationDifference(before, after) });
+    }
+  };
+
+  /** Throws invalid_input for a rule for paths that names a role or group that there is not; they keep their names until the change ends. */
+  async function assertPathsNamed({ protocol, metadata }: Pick<NewApplication, 'protocol' | 'metadata'>, tx: Tx) {
+    if (protocol !== 'proxy') return;
+    for (const [at, { rule }] of readMetadata('proxy', metadata).paths.entries()) {
+      if (typeof rule === 'string') continue;
+      if (rule.groups.length > 0) await lockGroups(tx, services.sql, 'shared');
+      const { roles } = await idsOfAccess(rule, tx, ['paths', at, 'rule']);
+      for (const id of roles) await lockRow(tx, services.sql, 'roles', id);
+    }
   }
 
   /** Asks the authority about every field that the row changes. */
@@ -310,6 +343,13 @@ export function createApplications(
 
   return {
     ...reads,
+    nameChanged,
+    /** Names of the websites with a rule for a path that names the role or group. */
+    async withPathsFor(kind: 'role' | 'group', name: string): Promise<string[]> {
+      const where = { protocol: 'proxy', metadata: { contains: name } };
+      const found = await db.application.findMany({ where, include: withAccess, orderBy: { nameKey: 'asc' } });
+      return found.map(fromRow).flatMap((one) => (isNamedByPaths(one.metadata, kind, name) ? one.name : []));
+    },
     /** For a change of what belongs to the application, in its transaction: its picture. */
     getForChange,
     recordChange,

@@ -39,6 +39,7 @@ import { siteBlock } from './rate-limits/policies.ts';
 import { createMailLimits, createRateLimits, type KnownBrowserLookup } from './rate-limits/rate-limits.ts';
 import { createSignInQueue } from './rate-limits/sign-in-queue.ts';
 import { createStorageBudget } from './rate-limits/storage-budget.ts';
+import type { NameChanged } from './rbac/assign-roles.ts';
 import { createAuthority, createPermissions } from './rbac/authority.ts';
 import { createSetConnectionRoles } from './rbac/connection-roles.ts';
 import { createRoles } from './rbac/roles.ts';
@@ -50,10 +51,15 @@ export interface PeopleOptions {
   abandonSignIns: PasswordHooks['abandonSignIns'];
   /** Ends the sessions of a user whose roles or groups change, if the settings say so. */
   signOutOnRoleChange(userId: string, by: Actor, tx: Tx): Promise<void>;
+  /** Brings what names a role or group in line with its name. */
+  nameChanged: NameChanged;
   checkImage: CheckImage;
 }
 
-export function createPeople(core: Core, { abandonSignIns, signOutOnRoleChange, checkImage }: PeopleOptions) {
+export function createPeople(
+  core: Core,
+  { abandonSignIns, signOutOnRoleChange, nameChanged, checkImage }: PeopleOptions,
+) {
   const { config, settings, outgoing } = core;
   const { issuerUrl } = config;
   const setting = settings.latest;
@@ -75,7 +81,7 @@ export function createPeople(core: Core, { abandonSignIns, signOutOnRoleChange, 
     host: issuerUrl.host,
   });
   const logoutOnRoleChange = createLogoutOnRoleChange(core, signOutOnRoleChange);
-  const groups = createGroups({ ...core, authority, logoutOnRoleChange });
+  const groups = createGroups({ ...core, authority, logoutOnRoleChange, nameChanged });
   const bulkChanges = createBulkChanges({ ...core, authority });
   const groupDomains: GroupDomains = createGroupDomains({ ...core, groups, accounts });
   return {
@@ -92,7 +98,7 @@ export function createPeople(core: Core, { abandonSignIns, signOutOnRoleChange, 
     groupRequests: createGroupRequests({ ...core, groups, accounts }),
     groupInvitations: createGroupInvitations({ ...core, ...limiters, groups, accounts }),
     groupOwners: createGroupOwners({ ...core, ...limiters, groups, accounts }),
-    roles: createRoles({ ...core, authority, logoutOnRoleChange }),
+    roles: createRoles({ ...core, authority, logoutOnRoleChange, nameChanged }),
     logoutOnRoleChange,
     setConnectionRoles: createSetConnectionRoles({ ...core, logoutOnRoleChange }),
     mfa,

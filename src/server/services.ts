@@ -83,12 +83,15 @@ export async function createServices(options: ServicesOptions) {
   // Of a folder above.
   const signOutOnRoleChange: PeopleOptions['signOutOnRoleChange'] = (userId, by, tx) =>
     sessions.signOutOnRoleChange(userId, by, tx);
+  const nameChanged: PeopleOptions['nameChanged'] = (change, by, tx) =>
+    applications.applications.nameChanged(change, by, tx);
   const planUpstream: PlanUpstream = (sessionUid, tx) => federation.planUpstream(sessionUid, tx);
   const ownClientId = FIRST_PARTY_CLIENT_ID;
 
   const { closePasswords, ...people } = createPeople(core, {
     abandonSignIns,
     signOutOnRoleChange,
+    nameChanged,
     checkImage: brandImages.check,
   });
   const users = { ...core, ...people };

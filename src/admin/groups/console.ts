@@ -590,6 +590,7 @@ function lossesText(lost: Awaited<ReturnType<ConsoleServices['admin']['groups'][
     ...named('closed'),
     ...named('apis'),
     ...named('limited'),
+    ...named('websites'),
   ]);
 }
 

@@ -74,7 +74,8 @@ export type GroupAdmin = ReturnType<typeof createGroupAdmin>;
 const LONG = { timeout: 120_000 };
 
 /** Changes throw StepUpNeeded, and what people/groups throws; those of the group itself throw precondition_failed for another version. */
-export function createGroupAdmin({ db, sql, groups, groupChanges, groupDomains, groupRequests, now }: AdminServices) {
+export function createGroupAdmin(services: AdminServices) {
+  const { db, sql, applications, groups, groupChanges, groupDomains, groupRequests, now } = services;
   const get = async (groupId: string, tx?: Tx): Promise<GroupDetails> => ({
     ...(await groups.get(groupId, tx)),
     ...(await groups.relations(groupId, tx)),
@@ -135,7 +136,12 @@ export function createGroupAdmin({ db, sql, groups, groupChanges, groupDomains, 
 
   return {
     get,
-    losses: groups.losses,
+    /** As of groups.ts, with the websites whose rules for paths name the group. */
+    async losses(id: string) {
+      const { totals, ...lost } = await groups.losses(id);
+      const websites = await applications.withPathsFor('group', (await groups.get(id)).name);
+      return { ...lost, websites: websites.slice(0, 20), totals: { ...totals, websites: websites.length } };
+    },
     find: (name: string, tx?: Tx) => groups.find(name, tx),
     isSensitive: groups.isSensitive,
 
@@ -436,7 +442,15 @@ const losses = z
     applications: z.array(z.string()).describe('The first 20'),
     closed: z.array(z.string()).describe('The first 20 of those that nothing else opens'),
     apis: z.array(z.string()).describe('The first 20'),
-    totals: z.object({ roles: z.int(), applications: z.int(), closed: z.int(), apis: z.int(), limited: z.int() }),
+    websites: z.array(z.string()).describe('The first 20 whose rules for paths name the group'),
+    totals: z.object({
+      roles: z.int(),
+      applications: z.int(),
+      closed: z.int(),
+      apis: z.int(),
+      limited: z.int(),
+      websites: z.int(),
+    }),
   })
   .meta({ id: 'GroupLosses' });
 

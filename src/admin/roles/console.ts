@@ -158,17 +158,20 @@ export function roleRoutes(services: ConsoleServices) {
     },
     title: ({ name }) => t('console.roles.delete-title', { role: name }),
     back: (role) => ({ href: pathOf(role), label: role.name }),
-    async lead({ subject: { id } }) {
+    async lead({ subject: { id, name } }) {
       const count = (await roles.members()).get(id) ?? 0;
       const { counted } = limits.lists;
       const members = { count: Math.min(count, counted), more: count > counted ? 'yes' : 'no' };
-      if (count === 0) return t('console.roles.no-members-yet');
       const names = (await roles.applications(id)).applications.map(({ name }) => name);
       const apis = await roles.apis(id);
+      const websites = await roles.websites(name);
       return sentences([
-        t('console.roles.delete-lead', members),
-        ...(names.length > 0 ? [t('console.roles.delete-applications', { applications: names.join(', ') })] : []),
-        ...(apis.length > 0 ? [t('console.roles.delete-apis', { apis: apis.join(', ') })] : []),
+        count === 0 ? t('console.roles.no-members-yet') : t('console.roles.delete-lead', members),
+        ...(count > 0 && names.length > 0
+          ? [t('console.roles.delete-applications', { applications: names.join(', ') })]
+          : []),
+        ...(count > 0 && apis.length > 0 ? [t('console.roles.delete-apis', { apis: apis.join(', ') })] : []),
+        ...(websites.length > 0 ? [t('console.roles.delete-websites', { names: websites.join(', ') })] : []),
       ]);
     },
     typedName: ({ name }) => name,

@@ -35,7 +35,7 @@ export interface OpenedApplication {
 export type RoleAdmin = ReturnType<typeof createRoleAdmin>;
 
 /** Sensitive changes throw StepUpNeeded; all throw owned_by_file for a role of the file, and precondition_failed for another version. */
-export function createRoleAdmin({ db, sql, roles, authority }: AdminServices) {
+export function createRoleAdmin({ db, sql, roles, authority, applications }: AdminServices) {
   /** As people read and write it: a permission that is limited to a group names it. */
   const written = async (role: Role, tx: Tx = db): Promise<Role> => ({
     ...role,
@@ -116,6 +116,9 @@ export function createRoleAdmin({ db, sql, roles, authority }: AdminServices) {
 
     /** The applications whose access rule names the role, by name; `isMore`: the list was cut. */
     applications: (id: string): Promise<{ applications: OpenedApplication[]; isMore: boolean }> => openedBy(db, id),
+
+    /** The websites with a rule for a path that names the role. */
+    websites: (name: string): Promise<string[]> => applications.withPathsFor('role', name),
 
     /** The APIs whose access rule names the role, by identifier; at most a page. */
     apis: (id: string): Promise<string[]> => apisOpenedBy(db, id),

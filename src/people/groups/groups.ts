@@ -17,7 +17,14 @@ import type { Core } from '../../core/core.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
 import { isCurrent } from '../accounts/account.ts';
 import { nameKey } from '../accounts/names.ts';
-import { assertTimes, hasAdministrator, isLastAdmin, type LogoutOnRoleChange, sameTime } from '../rbac/assign-roles.ts';
+import {
+  assertTimes,
+  hasAdministrator,
+  isLastAdmin,
+  type LogoutOnRoleChange,
+  type NameChanged,
+  sameTime,
+} from '../rbac/assign-roles.ts';
 import type { Authority } from '../rbac/authority.ts';
 import { groupKey, isGroupName } from '../rbac/names.ts';
 import { roleNamed } from '../rbac/role.ts';
@@ -84,7 +91,9 @@ const ALL = 1_000_000_000;
 const LONG = { timeout: 120_000 };
 
 /** Every operation on groups. A change joins the transaction `tx`, or is one of its own. */
-export function createGroups(core: Core & { authority: Authority; logoutOnRoleChange: LogoutOnRoleChange }) {
+export function createGroups(
+  core: Core & { authority: Authority; logoutOnRoleChange: LogoutOnRoleChange; nameChanged?: NameChanged },
+) {
   const { db, sql, now, audit, outbox } = core;
   const rights = createGroupRights(core);
 
@@ -195,7 +204,10 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
       if (name !== before.name) await assertNoId(name, tx);
       const data = { id, ...namesOf(name), path, description, acceptsRequests, source, fileMembers, updatedAt: now() };
       await tx.group.update({ where: { id }, data, select: { id: true } }).catch(throwTaken);
-      if (name !== before.name) await storeGraph(tx, [id]);
+      if (name !== before.name) {
+        await storeGraph(tx, [id]);
+        await core.nameChanged?.({ kind: 'group', before: before.name, after: name }, options.by ?? {}, tx);
+      }
       const stored = await get(id, tx);
       const difference = { before: declaredOf(before), after: declaredOf(stored) };
       await record('group.updated', stored, options, tx, difference);
@@ -279,6 +291,7 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
         const children = await tx.groupChild.findMany({ where: { parentId: id } });
         // A group of the same name is another group.
         await removeLimit({ kind: 'group', name: id }, tx);
+        await core.nameChanged?.({ kind: 'group', before: group.name }, options.by ?? {}, tx);
         // Not with the group: SQLite would delete all of them in one turn of the event loop.
         for await (const userIds of pagesOfIds({ groupId: id }, tx))
           await tx.groupMember.deleteMany({ where: { groupId: id, userId: { in: userIds } } });

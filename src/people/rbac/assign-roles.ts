@@ -27,6 +27,13 @@ export type LogoutOnRoleChange = (
   groupId?: string | null,
 ) => Promise<void>;
 
+/** Called in the transaction in which a role or group gets another name; without `after` it is deleted. */
+export type NameChanged = (
+  change: { kind: 'role' | 'group'; before: string; after?: string },
+  by: Actor,
+  tx: Tx,
+) => Promise<void>;
+
 type AssignmentContext = {
   db: Db;
   now: Clock;

@@ -16,6 +16,7 @@ import {
   assignRole,
   directRoles,
   type LogoutOnRoleChange,
+  type NameChanged,
   type RoleTimes,
   setRoles,
   unassignRole,
@@ -45,9 +46,10 @@ export function createRoles(
   dependencies: Core & {
     authority: Authority;
     logoutOnRoleChange?: LogoutOnRoleChange;
+    nameChanged?: NameChanged;
   },
 ) {
-  const { db, sql, now, audit, authority, logoutOnRoleChange = async () => {} } = dependencies;
+  const { db, sql, now, audit, authority, logoutOnRoleChange = async () => {}, nameChanged } = dependencies;
   const sets = createPermissionSets();
   const context = { ...dependencies, logoutOnRoleChange };
 
@@ -109,6 +111,7 @@ export function createRoles(
           ...(await sets.rolesWithLimit({ kind: 'role', name }, tx)),
         ].filter((other) => other !== id);
         await withNewRoleMacs(others, tx, () => sets.renameLimit(before.name, name, tx));
+        await nameChanged?.({ kind: 'role', before: before.name, after: name }, by, tx);
       }
       await protectRole(after, tx);
       await audit.record({ ...by, type: 'role.updated', outcome: 'success', data: { before, after } }, tx);
@@ -144,6 +147,7 @@ export function createRoles(
       ];
       await tx.role.delete({ where: { id: role.id }, select: { id: true } });
       await removeLimit({ kind: 'role', name: role.name }, tx);
+      await nameChanged?.({ kind: 'role', before: role.name }, by, tx);
       await sets.removeUnused(tx);
       await audit.record({ ...by, type: 'role.deleted', outcome: 'success', data: { before: role } }, tx);
       await logoutOnRoleChange([...new Set(holders.map((one) => one.userId))], by, tx);
