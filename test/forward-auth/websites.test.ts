@@ -213,6 +213,34 @@ describe('a website', () => {
     expect((await browser.get(`${site.origin}/again`)).status).toBe(200);
   });
 
+  it('takes changes from its own pages only, where it says so', async () => {
+    const user = await aUser(idp.services);
+    const visit = async (csrf?: 'reject') => {
+      const paths = [{ path: '/hook', rule: 'public' as const }];
+      const site = await aWebsite('caddy', { paths, ...(csrf && { csrf }) });
+      const browser = httpClient();
+      await opened(browser, site, '/', user);
+      const send = async (path: string, headers: Record<string, string>, method = 'POST') =>
+        (await browser.request(method, `${site.origin}${path}`, { headers })).status;
+      return { site, send };
+    };
+    const other = { origin: 'http://evil.example', 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors' };
+    const { send: toAny } = await visit();
+    expect(await toAny('/', other)).toBe(200);
+    const { site, send } = await visit('reject');
+    expect(await send('/', other)).toBe(403);
+    expect(await send('/', { ...other, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' })).toBe(403);
+    expect(await send('/', { origin: 'http://evil.example' }, 'DELETE')).toBe(403);
+    expect(await send('/', { ...other, 'sec-websocket-key': 'x' }, 'GET')).toBe(403);
+    expect(await send('/', other, 'GET')).toBe(200);
+    expect(await send('/', { origin: site.origin, 'sec-fetch-site': 'same-origin' })).toBe(200);
+    expect(await send('/', { origin: site.origin })).toBe(200);
+    expect(await send('/', { 'sec-fetch-site': 'none' })).toBe(200);
+    expect(await send('/', {})).toBe(200);
+    // Nobody is signed in there.
+    expect(await send('/hook', other)).toBe(200);
+  });
+
   it('is unknown at every other origin', async () => {
     const answer = await httpClient(idp.issuer).get('/forward-auth/caddy', {
       headers: {

@@ -110,6 +110,13 @@ const answer = z.strictObject({
     .default('ask')
     .describe('`allow`: CORS preflight requests, which carry no cookie, reach the website')
     .register(applicationFields, { section: 'paths', gives: 'nothing', switch: { on: 'allow', off: 'ask' } }),
+  csrf: z
+    .enum(['allow', 'reject'])
+    .default('allow')
+    .describe(
+      '`reject`: a change or a WebSocket that a page of another website causes is rejected, also one of its own domain',
+    )
+    .register(applicationFields, { section: 'paths', gives: 'nothing', switch: { on: 'reject', off: 'allow' } }),
   ...useFields,
   ...signInFields,
   ...viewFields,

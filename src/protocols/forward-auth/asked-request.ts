@@ -90,12 +90,25 @@ export type AskedBy = 'navigation' | 'frame' | 'form' | 'program';
  */
 export function askedBy(ctx: Context, method: string): AskedBy {
   const mode = ctx.get('Sec-Fetch-Mode');
-  const isSocket = ctx.get('Sec-WebSocket-Key') !== '' || ctx.get('Upgrade') !== '';
   const isPrefetch = /prefetch|preview/i.test(`${ctx.get('Sec-Purpose')} ${ctx.get('Purpose')}`);
   const isPage = mode
     ? mode === 'navigate'
     : /\btext\/html\b/i.test(ctx.get('Accept')) && ctx.get('X-Requested-With') === '';
-  if (isSocket || isPrefetch || !isPage) return 'program';
+  if (isSocket(ctx) || isPrefetch || !isPage) return 'program';
   if (method !== 'GET' && method !== 'HEAD') return 'form';
   return /^(i?frame|embed|object)$/.test(ctx.get('Sec-Fetch-Dest')) ? 'frame' : 'navigation';
+}
+
+const isSocket = (ctx: Context) => ctx.get('Sec-WebSocket-Key') !== '' || ctx.get('Upgrade') !== '';
+
+/**
+ * Whether a page of another website causes a request that may change something, or a WebSocket, which carries the cookie too. Browsers without
+ * Fetch Metadata say their origin (RFC 6454 7); programs say neither, and nobody leads them.
+ */
+export function isFromElsewhere(ctx: Context, { method, origin }: AskedRequest): boolean {
+  if (['GET', 'HEAD', 'OPTIONS'].includes(method) && !isSocket(ctx)) return false;
+  const site = ctx.get('Sec-Fetch-Site');
+  if (site !== '') return site !== 'same-origin' && site !== 'none';
+  const sender = ctx.get('Origin');
+  return sender !== '' && sender !== origin;
 }

@@ -44,6 +44,7 @@ import {
   askedRequest,
   askingProxy,
   FORWARD_AUTH_PATH,
+  isFromElsewhere,
   ownRequest,
 } from './asked-request.ts';
 import { isAmbiguous, meetsRule, ruleFor } from './path-rules.ts';
@@ -155,6 +156,7 @@ export function createForwardAuth(
     if (rule?.rule === 'public') return pass(ctx, userHeaders(undefined, website), '');
     const live = await liveSession(visit);
     if (!live) return signIn(visit);
+    if (website.csrf === 'reject' && isFromElsewhere(ctx, asked)) return fromElsewhere(visit);
     const { account, session } = live;
     // Everybody behind one proxy comes from its address.
     ctx.state.sender = { userId: account.id };
@@ -175,6 +177,14 @@ export function createForwardAuth(
     if (by === 'navigation') await sessions.recordActivity(session.ssoUid);
     const jwt = await tokenFor(asked.origin, website, account, session);
     pass(ctx, userHeaders(account, website), jwt);
+  }
+
+  /** A page of another website sent a form, or a script of it asked (CSRF). */
+  function fromElsewhere(visit: Visit): void {
+    const { ctx, proxy, by, application } = visit;
+    ctx.state.log().info({ origin: visit.asked.origin }, 'a page of another website caused a change of a website');
+    if (by === 'program') return refuse(ctx, proxy, 403, 'cross_site_request');
+    showPage(visit, 403, t('website.elsewhere.title'), t('website.elsewhere.text', { app: application.name }));
   }
 
   function denied(visit: Visit): void {
