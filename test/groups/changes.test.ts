@@ -17,8 +17,8 @@ import { isLongRun } from '../support/long-run.ts';
 import { textOf } from '../support/pages/html.ts';
 import { patientDatabase } from '../support/waits.ts';
 
-/** Ten thousand in `npm run test:long`. */
-const MANY = isLongRun ? 10_000 : 1500;
+/** More in `npm run test:long`. */
+const [MANY, MISTAKES] = isLongRun ? [10_000, limits.groups.members] : [900, 50_000];
 
 let idp: TestIdp;
 let admin: ApiCaller;
@@ -132,7 +132,7 @@ it('thousands of people join while others sign in', async ({ annotate }) => {
     `accepted in ${acceptedAfter} s, done in ${seconds()} s; ${signIns.length} sign-ins, the longest ${Math.max(...signIns).toFixed(0)} ms; the longest turns of accepting and joining: ${turns.join(', ')}`,
   );
   // The last one may have ended after the job.
-  expect(signIns.length).toBeGreaterThan(3);
+  expect(signIns.length).toBeGreaterThan(1);
   // The target is 50; garbage is collected in between.
   for (const { longest } of [accepted, joined]) expect(longest).toBeLessThan(100);
   expect((await admin.get(`/groups/${id}/changes`)).json()).toMatchObject({ items: [{ id: change.id }] });
@@ -163,11 +163,11 @@ itOnSqlite(
 );
 
 itOnSqlite(
-  'mistakes in two hundred thousand rows are named, and the event loop goes on',
+  'mistakes in tens of thousands of rows are named, and the event loop goes on',
   async ({ annotate }) => {
     const { id } = await aGroup();
     const times = { since: '2026-12-01T00:00:00Z', until: '2040-12-01T00:00:00Z' };
-    const names = Array.from({ length: 200_000 }, (_, at) => `nobody-${count}-${at}`);
+    const names = Array.from({ length: MISTAKES }, (_, at) => `nobody-${count}-${at}`);
     const post = (list: readonly string[]) => {
       const json = { members: list.map((user) => ({ user, ...times })) };
       const headers = { authorization: `Bearer ${admin.token}`, 'idempotency-key': `mistakes-${list.length}` };
@@ -202,7 +202,7 @@ itOnSqlite(
     });
     expect(called.result.json<{ errors: unknown[] }>().errors).toHaveLength(50);
     const page = textOf(uploaded.result.text);
-    expect(page).toContain('200,000 rows are wrong, so nothing was changed');
+    expect(page).toContain(`${MISTAKES.toLocaleString('en')} rows are wrong, so nothing was changed`);
     expect(page).toContain(`101 No user has the username or email address ${names[99]}`);
     const tooMany = await post(names.slice(0, limits.groups.inRequest + 1))();
     expect(tooMany.json()).toMatchObject({
@@ -214,7 +214,7 @@ itOnSqlite(
     expect(await members(id)).toBe(0);
     const turns = [called, uploaded].map(({ longest }) => longest);
     await annotate(
-      `the longest turns of 25,000 by the API and 200,000 by the console: ${turns.map((turn) => `${turn.toFixed(0)} ms`).join(', ')}`,
+      `the longest turns of 25,000 by the API and ${MISTAKES} by the console: ${turns.map((turn) => `${turn.toFixed(0)} ms`).join(', ')}`,
     );
     // The target is 50; garbage is collected in between.
     for (const turn of turns) expect(turn).toBeLessThan(100);
@@ -228,13 +228,13 @@ itOnSqlite(
     const role = `groups-${++count}`;
     await idp.services.roles.create({ name: role, permissions: ['gatehouse.groups:write', 'gatehouse.groups:read'] });
     const manager = await aPerson(idp, [role]);
-    const [{ id }, ids] = [await aGroup(), await people(3000)];
+    const [{ id }, ids] = [await aGroup(), await people(1500)];
     const change = await added(id, ids, manager);
     await when(id, change, ({ done }) => done > 0);
     await idp.services.roles.setRoles(manager.user?.account.id ?? '', []);
     const ended = await when(id, change, isOver);
-    expect(ended).toMatchObject({ state: 'failed', error: 'forbidden', total: 3000 });
-    expect(ended.done).toBeLessThan(3000);
+    expect(ended).toMatchObject({ state: 'failed', error: 'forbidden', total: 1500 });
+    expect(ended.done).toBeLessThan(1500);
     expect(await members(id)).toBe(ended.done);
   },
   120_000,
@@ -244,7 +244,7 @@ itOnSqlite(
   'it stops where the application that asked loses the scope',
   async () => {
     const service = await aService(idp);
-    const [{ id }, ids] = [await aGroup(), await people(3000)];
+    const [{ id }, ids] = [await aGroup(), await people(1500)];
     const change = await added(id, ids, service);
     await when(id, change, ({ done }) => done > 0);
     await idp.services.applications.update('oidc', service.app.applicationId, {
@@ -254,7 +254,7 @@ itOnSqlite(
       scope: 'gatehouse.groups:read',
     });
     const ended = await when(id, change, isOver);
-    expect(ended).toMatchObject({ state: 'failed', error: 'forbidden', total: 3000 });
+    expect(ended).toMatchObject({ state: 'failed', error: 'forbidden', total: 1500 });
     expect(await members(id)).toBe(ended.done);
   },
   120_000,
@@ -297,7 +297,7 @@ it('it stops where the group gets a role that who asked may not give', async () 
   await idp.services.roles.create({ name: role, permissions: ['gatehouse.groups:write', 'gatehouse.groups:read'] });
   await idp.services.roles.create({ name: given, permissions: ['gatehouse.users:write'] });
   const manager = await aPerson(idp, [role]);
-  const [{ id }, ids] = [await aGroup(), await people(3000)];
+  const [{ id }, ids] = [await aGroup(), await people(1500)];
   const change = await added(id, ids, manager);
   await when(id, change, ({ done }) => done > 0);
   await idp.services.groups.addRole(id, given);
@@ -363,10 +363,10 @@ it('who is in a large group is signed out by a job, also when the group or its r
 }, 240_000);
 
 it('it leaves out who was deleted meanwhile, and ends with the group', async () => {
-  const [{ id }, ids] = [await aGroup(), await people(2000)];
+  const [{ id }, ids] = [await aGroup(), await people(800)];
   const change = await added(id, ids);
   await idp.services.db.user.delete({ where: { id: ids.at(-1) ?? '' } });
-  expect(await when(id, change, isOver)).toMatchObject({ state: 'done', changed: 1999 });
+  expect(await when(id, change, isOver)).toMatchObject({ state: 'done', changed: 799 });
   const other = await aGroup();
   const deleted = await added(other.id, ids.slice(0, -1));
   await when(other.id, deleted, ({ done }) => done > 0);
@@ -395,7 +395,7 @@ itOnSqlite(
 
 it('a server that is killed leaves the rest to the next one', async () => {
   const first = await startIdp();
-  const [{ id }, ids] = [await aGroup(first), await people(1500, first)];
+  const [{ id }, ids] = [await aGroup(first), await people(600, first)];
   const { groupChanges, db } = first.services;
   const rows = ids.map((userId) => ({ userId }));
   const { id: changeId } = await groupChanges.prepare({ kind: 'add', groupId: id, members: rows, by: {} });
@@ -436,7 +436,7 @@ it('the last administrators of thousands stay, and another one is enough', async
   const [{ id }, { id: other }] = [await aGroup(own), await aGroup(own)];
   await groups.addRole(id, 'admin');
   await groups.addRole(other, 'admin');
-  const ids = await people(700, own);
+  const ids = await people(limits.groups.atOnce + 20, own);
   const last = ids.at(-1) ?? '';
   const all = ids.map((userId) => ({ userId }));
   await groupChanges.runNow({ kind: 'add', groupId: id, members: all, by: {} });

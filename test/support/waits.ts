@@ -5,8 +5,9 @@
 // A file about such a wait, or about a server process of its own, has the real ones (realWaits).
 import { limits } from '../../src/base/limits.ts';
 
-const { uniformAnswer, mail, delivery, logout, signInQueue, sweep, outgoing, configuration } = limits;
-const real = structuredClone({ uniformAnswer, mail, delivery, logout, signInQueue, sweep, outgoing, configuration });
+const { uniformAnswer, mail, delivery, logout, signInQueue, sweep, outgoing, configuration, groups } = limits;
+const waits = { uniformAnswer, mail, delivery, logout, signInQueue, sweep, outgoing, configuration, groups };
+const real = structuredClone({ ...waits, import: limits.import });
 
 /** Every file begins so (setup-file.ts). */
 export function shortWaits(): void {

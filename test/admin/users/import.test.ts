@@ -6,6 +6,7 @@ import { limits } from '../../../src/base/limits.ts';
 import { openDatabase } from '../../../src/base/storage/database.ts';
 import { longestTurn } from '../../credentials/event-loop.ts';
 import { serverProcess } from '../../robustness/support.ts';
+import { itOnSqlite } from '../../support/database/it-on-sqlite.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { isLongRun } from '../../support/long-run.ts';
@@ -16,6 +17,9 @@ import { type ApiCaller, aPerson, aService } from '../support.ts';
 
 let idp: TestIdp;
 beforeAll(async () => {
+  // Invitations wait for few mails, and not for seconds.
+  Object.assign(limits.import, { waitingMail: 30 });
+  Object.assign(limits.groups, { changesPollSeconds: 0.3 });
   idp = await startIdp();
 });
 afterAll(() => idp?.stop());
@@ -93,7 +97,7 @@ describe('an import', () => {
       expect(await services.accounts.findByLogin(username)).toMatchObject({ isActive: false });
   });
 
-  it('asks about unknown columns, and leaves them out or stops', async () => {
+  itOnSqlite('asks about unknown columns, and leaves them out or stops', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const csv = 'username,Shoe size,name#de\nimp-shoe,44,Schuh\n';
     const asked = await triedImport(admin, csv);
@@ -108,7 +112,7 @@ describe('an import', () => {
     expect(await idp.services.accounts.findByLogin('imp-shoe')).toBeDefined();
   });
 
-  it.each([
+  itOnSqlite.each([
     ['whose unknown columns are asked about', 'username,Shoe size\nimp-left,44\n'],
     ['that was tried', 'username\nimp-left\n'],
     ['without a row that fits', 'username,roles\nimp-left,nobody\n'],
@@ -127,7 +131,7 @@ describe('an import', () => {
     expect(await reportOf(admin, tried)).toEqual(csv.includes('Shoe') ? [''] : [expect.stringContaining('2,imp-left')]);
   });
 
-  it('has a sample that imports, and takes its own export without a question', async () => {
+  itOnSqlite('has a sample that imports, and takes its own export without a question', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const sample = await admin.get('/admin/import/sample.csv');
     expect(sample.headers['content-disposition']).toContain('attachment');
@@ -150,7 +154,7 @@ describe('an import', () => {
     expect(rows.map(({ recipient }) => recipient)).toEqual(['imp-mail@example.com']);
   });
 
-  it('rejects too many rows and a text that is no CSV, and cuts a cell of megabytes', async () => {
+  itOnSqlite('rejects too many rows and a text that is no CSV, and cuts a cell of megabytes', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const many = `username\n${'x\n'.repeat(limits.import.rows + 1)}`;
     const rejected = await triedImport(admin, many);
@@ -227,7 +231,7 @@ const fileOf = (name: string, count: number) => ['username,email,name', ...rowsF
 const made = (name: string, { db } = idp.services) =>
   db.asStored.user.count({ where: { usernameKey: { startsWith: `${name}-` } } });
 
-it('is the same by API: a trial, its rows, and the run', async () => {
+itOnSqlite('is the same by API: a trial, its rows, and the run', async () => {
   const api = await aService(idp);
   const csv = 'username,email\napi-one,api-one@example.com\napi-two,nothing\n';
   const tried = await when(api, await importBy(api, { csv, trial: true }), isOver);
@@ -282,36 +286,40 @@ it('is one at a time for each caller, and can be canceled', async () => {
   await when(api, await importBy(api, { csv: 'username\nimp-second' }), isOver);
 }, 120_000);
 
-it('stops where the right of who began it ends', async () => {
-  const role = 'imp-ending';
-  await idp.services.roles.create({ name: role, permissions: ['gatehouse.users:write', 'gatehouse.users:read'] });
-  const manager = await aPerson(idp, [role]);
-  const begun = await importBy(manager, { csv: fileOf('imp-right', 2000) });
-  await when(manager, begun, ({ done }) => done > 0);
-  await idp.services.roles.setRoles(manager.user?.account.id ?? '', []);
-  const { db } = idp.services;
-  const row = () => db.bulkChange.findUniqueOrThrow({ where: { id: begun.id } });
-  await expect.poll(async () => (await row()).state, { timeout: 60_000 }).toBe('failed');
-  const { done, error } = await row();
-  expect(error).toBe('forbidden');
-  expect(done).toBeLessThan(2000);
-  expect(await made('imp-right')).toBeLessThanOrEqual(done);
-}, 120_000);
+itOnSqlite(
+  'stops where the right of who began it ends',
+  async () => {
+    const role = 'imp-ending';
+    await idp.services.roles.create({ name: role, permissions: ['gatehouse.users:write', 'gatehouse.users:read'] });
+    const manager = await aPerson(idp, [role]);
+    const begun = await importBy(manager, { csv: fileOf('imp-right', 2000) });
+    await when(manager, begun, ({ done }) => done > 0);
+    await idp.services.roles.setRoles(manager.user?.account.id ?? '', []);
+    const { db } = idp.services;
+    const row = () => db.bulkChange.findUniqueOrThrow({ where: { id: begun.id } });
+    await expect.poll(async () => (await row()).state, { timeout: 60_000 }).toBe('failed');
+    const { done, error } = await row();
+    expect(error).toBe('forbidden');
+    expect(done).toBeLessThan(2000);
+    expect(await made('imp-right')).toBeLessThanOrEqual(done);
+  },
+  120_000,
+);
 
 it('invites the others where one of the new people got more rights than who began it', async () => {
   const { db, roles } = idp.services;
   await roles.create({ name: 'imp-clerk', permissions: ['gatehouse.users:write', 'gatehouse.users:read'] });
   const clerk = await aPerson(idp, ['imp-clerk']);
-  const begun = await importBy(clerk, { csv: fileOf('imp-raised', 300), invite: true });
+  const begun = await importBy(clerk, { csv: fileOf('imp-raised', 60), invite: true });
   const first = () => db.asStored.user.findUnique({ where: { usernameKey: 'imp-raised-0' } });
   await expect.poll(first, { timeout: 60_000, interval: 10 }).toBeTruthy();
   const { id = '' } = (await first()) ?? {};
   await roles.assign(id, 'admin');
   expect(await db.auditEvent.count({ where: { type: 'account.invited', subjectId: id } })).toBe(0);
-  const ended = { state: 'done', error: null, done: 300, invitations: 299 };
+  const ended = { state: 'done', error: null, done: 60, invitations: 59 };
   expect(await when(clerk, begun, isOver)).toMatchObject(ended);
   const invited = { type: 'account.invited', actorId: clerk.user?.account.id ?? '' };
-  expect(await db.auditEvent.count({ where: invited })).toBe(299);
+  expect(await db.auditEvent.count({ where: invited })).toBe(59);
   expect(await db.auditEvent.count({ where: { ...invited, subjectId: id } })).toBe(0);
 }, 120_000);
 
@@ -355,7 +363,7 @@ it('goes on with other imports where one cannot be read, and with that one as so
   expect(await when(first, broken, isOver)).toMatchObject({ state: 'done', results: { created: 1 } });
 });
 
-it('writes each invitation once', async () => {
+itOnSqlite('writes each invitation once', async () => {
   const api = await aService(idp);
   const { outbox } = idp.services;
   const send = vi.spyOn(outbox, 'send');
@@ -366,7 +374,7 @@ it('writes each invitation once', async () => {
 });
 
 /** Ten thousand in `npm run test:long`. */
-const MANY = isLongRun ? 10_000 : 1000;
+const MANY = isLongRun ? 10_000 : 300;
 
 it('lets other requests through', async ({ annotate }) => {
   const api = await aService(idp);
@@ -402,7 +410,7 @@ it('a server that is killed leaves the rest, and the invitations, to the next on
   const first = await startIdp();
   const { environment } = first;
   const api = await aService(first);
-  const begun = await importBy(api, { csv: fileOf('imp-killed', 600), invite: true });
+  const begun = await importBy(api, { csv: fileOf('imp-killed', 200), invite: true });
   await first.stop();
   const database = await openDatabase(String(environment.DATABASE_URL), { limits: patientDatabase });
   const count = () => database.db.asStored.user.count({ where: { usernameKey: { startsWith: 'imp-killed-' } } });
@@ -410,7 +418,7 @@ it('a server that is killed leaves the rest, and the invitations, to the next on
   const killed = await serverProcess(environment);
   while ((await count()) === before) await sleep(20);
   await killed.kill('SIGKILL');
-  expect(await count()).toBeLessThan(600);
+  expect(await count()).toBeLessThan(200);
   await database.close();
   // The lock of the job lasts a minute after its instance has died.
   const next = await startIdp({
@@ -420,10 +428,10 @@ it('a server that is killed leaves the rest, and the invitations, to the next on
   const { db } = next.services;
   const row = () => db.bulkChange.findUniqueOrThrow({ where: { id: begun.id } });
   await expect.poll(async () => (await row()).state, { timeout: 200_000, interval: 100 }).toBe('done');
-  expect(await row()).toMatchObject({ done: 600, changed: 600 });
-  expect(JSON.parse((await row()).counts)).toEqual({ invited: 600 });
-  expect(await made('imp-killed', next.services)).toBe(600);
+  expect(await row()).toMatchObject({ done: 200, changed: 200 });
+  expect(JSON.parse((await row()).counts)).toEqual({ invited: 200 });
+  expect(await made('imp-killed', next.services)).toBe(200);
   for (const type of ['account.created', 'account.invited'])
-    expect(await db.auditEvent.count({ where: { type, actorApp: { not: null } } }), type).toBe(600);
+    expect(await db.auditEvent.count({ where: { type, actorApp: { not: null } } }), type).toBe(200);
   await next.stop();
 }, 400_000);
