@@ -7,7 +7,7 @@ import { completeSignIn } from '../oidc/support.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { type Website, website } from '../support/website.ts';
+import { openWebsite, type Website, website } from '../support/website.ts';
 
 const HANDED_ON = ['Remote-User', 'Remote-Groups', 'Remote-Name', 'Remote-Email', 'X-Gatehouse-Jwt'];
 let idp: TestIdp;
@@ -33,14 +33,8 @@ async function aWebsite(kind: ProxyKind, declared: Partial<Declared> = {}): Prom
   return site;
 }
 
-/** What the website received for a page that the user opens, after the sign-in. */
-async function opened(browser: HttpClient, site: Website, path: string, user: TestUser): Promise<Page> {
-  const page = await completeSignIn(browser, `${site.origin}${path}`, {
-    user,
-    redirectUri: `${site.origin}/.gatehouse/`,
-  });
-  return page.location ? browser.follow(page) : page;
-}
+const opened = (browser: HttpClient, { origin }: Website, path: string, user: TestUser) =>
+  openWebsite(browser, origin, path, user);
 
 /** How a proxy asks about a page of the website. */
 const askedHeaders = ({ origin }: Website, path: string) => ({

@@ -4,10 +4,27 @@ import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import type { ProxyKind } from '../../src/applications/fields/proxied-application.ts';
+import { completeSignIn } from '../oidc/support.ts';
+import type { TestUser } from './factories.ts';
+import type { HttpClient, Page } from './http.ts';
+
+/** What the backend received, which is its answer too. */
+export interface Received {
+  method: string;
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** The page of a website that the user opens, after the sign-in. */
+export async function openWebsite(browser: HttpClient, origin: string, target: string, user: TestUser): Promise<Page> {
+  const page = await completeSignIn(browser, `${origin}${target}`, { user, redirectUri: `${origin}/.gatehouse/` });
+  return page.location ? browser.follow(page) : page;
+}
 
 export interface Website {
   origin: string;
-  /** What the backend received, newest last. */
+  /** Newest last. */
   received: { method: string; url: string; headers: IncomingHttpHeaders; body: string }[];
   close(): Promise<void>;
 }
@@ -57,6 +74,12 @@ const products: Record<ProxyKind, Product> = {
   },
 };
 
+/** As each configuration does: no header that a backend reads as another one, and none that the header Connection names. */
+function removeAliases({ headers }: IncomingMessage): void {
+  for (const name of Object.keys(headers)) if (/[^a-z0-9-]/.test(name)) delete headers[name];
+  if (/remote|gatehouse/i.test(headers.connection ?? '')) delete headers.connection;
+}
+
 /** @param handsOn the headers of an answer that the backend gets */
 export async function website(
   proxy: ProxyKind,
@@ -67,6 +90,7 @@ export async function website(
   const { ask, isYes } = products[proxy];
   const server = http.createServer(async (req, res) => {
     const sent = await readText(req);
+    removeAliases(req);
     const { path, method = 'GET', headers } = ask(req);
     const own = Object.entries(req.headers).filter(([name]) => !HOP_BY_HOP.includes(name));
     const answer = await request(`${identityProvider()}${path}`, method, {
@@ -110,7 +134,9 @@ function request(
   headers: Record<string, string>,
 ): Promise<{ message: IncomingMessage; text: string }> {
   return new Promise((resolve, reject) => {
-    const outgoing = http.request(url, { method, headers }, (message) => {
+    // The path as it is: an URL has no dot segments.
+    const { origin } = new URL(url);
+    const outgoing = http.request(origin, { method, headers, path: url.slice(origin.length) }, (message) => {
       readText(message).then((text) => resolve({ message, text }), reject);
     });
     outgoing.on('error', reject);
