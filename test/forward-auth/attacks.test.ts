@@ -2,10 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ProxyKind, proxyKinds } from '../../src/applications/fields/proxied-application.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
-import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Website, website } from '../support/website.ts';
-import { type Attacked, attacks, sendRaw } from '../support/website-attacks.ts';
+import { type Attacked, attacks } from '../support/website-attacks.ts';
 
 let idp: TestIdp;
 let [user, attacker]: TestUser[] = [];

@@ -4,17 +4,26 @@
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import http from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { text as readText } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { decodeJwt } from 'jose';
 import { proxyConfiguration } from '../../src/admin/applications/presets/proxies.ts';
-import type { ProxyKind } from '../../src/applications/fields/proxied-application.ts';
-import { completeSignIn } from '../oidc/support.ts';
+import type { PathRule, ProxyKind } from '../../src/applications/fields/proxied-application.ts';
+import type { App } from '../logout/support/app.ts';
+import { browserWith, leave, resultsOf } from '../logout/support/browser-steps.ts';
+import { followLogout } from '../logout/support/follow.ts';
+import { oidcApp } from '../logout/support/oidc-app.ts';
+import { nodeSamlApp } from '../logout/support/saml-apps.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
+import { openWebsite, type Received } from '../support/website.ts';
+import { attacks, sendRaw, upgrade } from '../support/website-attacks.ts';
 import { type Gatehouse, startGatehouse } from './gatehouse.ts';
 import { freePort, Missing, needFile, newFolder, type Program, startProgram } from './programs.ts';
+import { withTotp } from './second-factor.ts';
 
 const { values: options } = parseArgs({ options: { proxy: { type: 'string', multiple: true } } });
 const INSTALLED = process.env.PROXIES ?? '/opt/peers/proxies';
@@ -22,19 +31,20 @@ const INSTALLED = process.env.PROXIES ?? '/opt/peers/proxies';
 interface RealProxy {
   name: string;
   kind: ProxyKind;
-  /** Writes the configuration with its surroundings, and starts the program. */
-  start(folder: string, port: number, snippet: string, backend: string): Promise<Program>;
+  /** Writes the configuration with its surroundings, and starts the program. The website is at this host, with its port. */
+  start(folder: string, host: string, snippet: string, backend: string): Promise<Program>;
 }
 
 const wheel = (name: string) => needFile(path.join(INSTALLED, 'v/bin', name), 'README.md');
-const ready = (port: number) => `http://127.0.0.1:${port}/.gatehouse/none`;
+const ready = (host: string) => `http://${host}/.gatehouse/none`;
+const portOf = (host: string) => new URL(`http://${host}`).port;
 
 function startCaddy(program: string): RealProxy['start'] {
-  return (folder, port, snippet) => {
+  return (folder, host, snippet) => {
     writeFileSync(path.join(folder, 'Caddyfile'), `{\n\tadmin off\n\tauto_https off\n}\n${snippet}`);
     return startProgram(program, ['run', '--config', path.join(folder, 'Caddyfile')], {
       env: { HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
-      ready: ready(port),
+      ready: ready(host),
     });
   };
 }
@@ -43,17 +53,17 @@ const all: RealProxy[] = [
   {
     name: 'Traefik 3.7',
     kind: 'traefik',
-    start(folder, port, snippet) {
+    start(folder, host, snippet) {
       const [, strategy, dynamic = ''] = /aliasHeadersStrategy: (\w+)\n([\s\S]*)/.exec(snippet) ?? [];
       const file = path.join(folder, 'dynamic.yaml');
       writeFileSync(file, dynamic);
       const flags = [
-        `--entrypoints.web.address=127.0.0.1:${port}`,
+        `--entrypoints.web.address=127.0.0.1:${portOf(host)}`,
         `--entrypoints.web.http.aliasheadersstrategy=${strategy}`,
         `--providers.file.filename=${file}`,
         '--log.level=ERROR',
       ];
-      return startProgram(wheel('traefik'), flags, { cwd: folder, ready: ready(port) });
+      return startProgram(wheel('traefik'), flags, { cwd: folder, ready: ready(host) });
     },
   },
   { name: 'Caddy 2.11', kind: 'caddy', start: (...given) => startCaddy(wheel('caddy'))(...given) },
@@ -65,22 +75,22 @@ const all: RealProxy[] = [
   {
     name: 'nginx 1.22',
     kind: 'nginx',
-    start(folder, port, snippet) {
+    start(folder, host, snippet) {
       const file = path.join(folder, 'nginx.conf');
-      const server = snippet.replace('server {', `server {\n  listen 127.0.0.1:${port};`);
+      const server = snippet.replace('server {', `server {\n  listen 127.0.0.1:${portOf(host)};`);
       writeFileSync(
         file,
         `daemon off;\npid ${folder}/pid;\nerror_log stderr;\nevents {}\nhttp {\n  access_log off;\n  client_body_temp_path ${folder}/body;\n  proxy_temp_path ${folder}/proxy;\n  fastcgi_temp_path ${folder}/fastcgi;\n  uwsgi_temp_path ${folder}/uwsgi;\n  scgi_temp_path ${folder}/scgi;\n${server}}\n`,
       );
       return startProgram(needFile('/usr/sbin/nginx', 'apt-get install nginx'), ['-c', file, '-e', 'stderr'], {
-        ready: ready(port),
+        ready: ready(host),
       });
     },
   },
   {
     name: 'HAProxy 2.6',
     kind: 'haproxy',
-    start(folder, port, snippet, backend) {
+    start(folder, host, snippet, backend) {
       const [configuration = '', script = ''] = snippet.split('-- gatehouse.lua\n');
       const [, load = '', rules = ''] = /(lua-load \S+)\n([\s\S]*)/.exec(configuration) ?? [];
       const lua = path.join(folder, 'gatehouse.lua');
@@ -88,20 +98,20 @@ const all: RealProxy[] = [
       const file = path.join(folder, 'haproxy.cfg');
       writeFileSync(
         file,
-        `global\n  ${load.replace('/etc/haproxy/gatehouse.lua', lua)}\ndefaults\n  mode http\n  timeout connect 5s\n  timeout client 30s\n  timeout server 30s\nfrontend web\n  bind 127.0.0.1:${port}\n  default_backend website\nbackend website\n${rules}  server one ${backend}\n`,
+        `global\n  ${load.replace('/etc/haproxy/gatehouse.lua', lua)}\ndefaults\n  mode http\n  timeout connect 5s\n  timeout client 30s\n  timeout server 30s\nfrontend web\n  bind 127.0.0.1:${portOf(host)}\n  default_backend website\nbackend website\n${rules}  server one ${backend}\n`,
       );
       return startProgram(needFile('/usr/sbin/haproxy', 'apt-get install haproxy'), ['-f', file], {
-        ready: ready(port),
+        ready: ready(host),
       });
     },
   },
   {
     name: 'Envoy 1.40',
     kind: 'envoy',
-    start(folder, port, snippet, backend) {
+    start(folder, host, snippet, backend) {
       const [filters = '', clusters = ''] = snippet.split('# The cluster of Gatehouse\n');
       const indent = (text: string, by: string) => text.replace(/^(?=.)/gm, by);
-      const [host, backendPort] = backend.split(':');
+      const [backendHost, backendPort] = backend.split(':');
       const file = path.join(folder, 'envoy.yaml');
       const router =
         '  - name: envoy.filters.http.router\n    typed_config:\n      "@type": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router\n';
@@ -110,7 +120,7 @@ const all: RealProxy[] = [
         `static_resources:
   listeners:
     - address:
-        socket_address: { address: 127.0.0.1, port_value: ${port} }
+        socket_address: { address: 127.0.0.1, port_value: ${portOf(host)} }
       filter_chains:
         - filters:
             - name: envoy.filters.network.http_connection_manager
@@ -123,7 +133,7 @@ const all: RealProxy[] = [
                 route_config:
                   virtual_hosts:
                     - name: website
-                      domains: ['127.0.0.1:${port}']
+                      domains: ['${host}']
                       routes:
                         - match: { prefix: / }
                           route: { cluster: website }
@@ -137,13 +147,13 @@ ${indent(clusters, '  ')}
           - lb_endpoints:
               - endpoint:
                   address:
-                    socket_address: { address: ${host}, port_value: ${backendPort} }
+                    socket_address: { address: ${backendHost}, port_value: ${backendPort} }
 `,
       );
       return startProgram(
         wheel('envoy'),
         ['-c', file, '--log-level', 'error', '--use-dynamic-base-id', '--concurrency', '1'],
-        { ready: ready(port) },
+        { ready: ready(host) },
       );
     },
   },
@@ -168,189 +178,280 @@ async function startBackend() {
   return { address: `127.0.0.1:${(server.address() as AddressInfo).port}`, stop: () => server.close() };
 }
 
-type Received = { method: string; url: string; headers: Record<string, string>; body: string };
-
 const failures: string[] = [];
 function expect(name: string, what: string, isSo: boolean, found: unknown): void {
-  if (!isSo) failures.push(`${name}: ${what}: ${JSON.stringify(found)?.slice(0, 300)}`);
+  if (!isSo) failures.push(`${name}: ${what}: ${JSON.stringify(found)?.slice(0, 600)}`);
   process.stdout.write(`  ${isSo ? 'ok' : 'FAILED'}  ${what}\n`);
 }
 
+type Check = (what: string, isSo: boolean, found: unknown) => void;
 const asProgram = { headers: { accept: 'application/json', 'sec-fetch-mode': 'cors' } };
-const FORGED = {
-  'Remote-User': 'forged',
-  Remote_User: 'forged',
-  'Remote.User': 'forged',
-  'Remote~User': 'forged',
-  'X-Gatehouse_Jwt': 'forged',
-  'X_Gatehouse-Jwt': 'forged',
-  'Remote-Groups': 'forged',
-  'X-Gatehouse-Jwt': 'forged',
-};
+const READER = { roles: ['reader'] };
+const PATHS: PathRule[] = [
+  { path: '/public/', rule: 'public' },
+  { path: '/admin/', rule: { roles: ['nobody'], groups: [] } },
+  { path: '/secure/', rule: 'mfa' },
+];
 
-/** The answer to a request as it is written, which an HTTP client would not send. */
-function send(port: number, ...lines: string[]): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write(`${lines.join('\r\n')}\r\n\r\n`));
-    readText(socket).then(resolve, reject);
-  });
-}
-
-async function open(browser: HttpClient, origin: string, target: string, user: TestUser): Promise<Page> {
-  const page = await completeSignIn(browser, `${origin}${target}`, { user, redirectUri: `${origin}/.gatehouse/` });
-  return page.location ? browser.follow(page) : page;
-}
-
-async function upgrade(origin: string, cookie: string | undefined): Promise<number> {
-  const headers = {
-    connection: 'Upgrade',
-    upgrade: 'websocket',
-    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
-    'sec-websocket-version': '13',
-    ...(cookie && { cookie }),
-  };
-  return new Promise((resolve, reject) => {
-    const request = http.request(`${origin}/socket`, { headers });
-    request.on('response', (answer) => resolve(answer.resume().statusCode ?? 0));
-    request.on('upgrade', (_answer, socket) => {
-      socket.destroy();
-      resolve(101);
-    });
-    request.on('error', reject);
-    request.end();
-  });
-}
-
-async function tryProxy(gatehouse: Gatehouse, { name, kind, start }: RealProxy): Promise<void> {
-  const { services, issuer } = gatehouse;
-  const [backend, port] = [await startBackend(), await freePort()];
-  const origin = `http://127.0.0.1:${port}`;
+/** The website at this host, its proxy and its backend, until `stop`. */
+async function putBehind(
+  { services, issuer }: Gatehouse,
+  { name, kind, start }: RealProxy,
+  host: string,
+  paths: PathRule[],
+  change = (snippet: string) => snippet,
+) {
+  const backend = await startBackend();
+  const origin = `http://${host}`;
   const application = await services.applications.createProxied({
-    name,
+    name: `${name} at ${host}`,
     url: origin,
     proxy: kind,
-    access: { roles: ['reader'] },
-    paths: [
-      { path: '/public/', rule: 'public' },
-      { path: '/admin/', rule: { roles: ['nobody'] } },
-    ],
+    access: READER,
+    paths,
   });
   if (application.protocol !== 'proxy') throw new Error('a website was expected');
-  // Two other websites, which are open to everyone.
+  const { text } = proxyConfiguration(application, issuer);
+  const snippet = change(text.replaceAll('BACKEND:8080', backend.address));
+  const program = await start(newFolder(kind), host, snippet, backend.address).catch((error) => {
+    backend.stop();
+    throw error;
+  });
+  // Traefik listens before it has read its routes.
+  while ((await fetch(origin, { redirect: 'manual' })).status === 404) await sleep(50);
+  return {
+    origin,
+    name: application.name,
+    output: () => program.output(),
+    async stop() {
+      await program.stop();
+      backend.stop();
+    },
+  };
+}
+type Site = Awaited<ReturnType<typeof putBehind>>;
+
+interface Apps {
+  /** Fails to sign out, so there is a page with the result. */
+  failing: App;
+  apps: App[];
+}
+
+async function aReader({ services }: Gatehouse): Promise<TestUser> {
+  const user = await aUser(services);
+  await services.roles.assign(user.account.id, 'reader');
+  return user;
+}
+
+async function tryProxy(gatehouse: Gatehouse, { failing, apps }: Apps, proxy: RealProxy): Promise<void> {
+  const { services, issuer } = gatehouse;
+  const [port, otherPort] = [await freePort(), await freePort()];
+  const site = await putBehind(gatehouse, proxy, `127.0.0.1:${port}`, PATHS);
+  const check: Check = (what, isSo, found) => expect(proxy.name, what, isSo, found);
+  let other: Site | undefined;
+  try {
+    other = await putBehind(gatehouse, proxy, `localhost:${otherPort}`, []);
+    await visits(gatehouse, site, check);
+    await stepsUp(gatehouse, site, check);
+    const [user, attacker] = [await aReader(gatehouse), await aReader(gatehouse)];
+    const attacked = { issuer, services, site: site.origin, other: other.origin, user, attacker };
+    for (const { title, run } of attacks) {
+      const found = await run(attacked);
+      check(title, found.length === 0, found);
+    }
+    if (proxy.kind === 'traefik') await stripsPrefix(gatehouse, proxy, check);
+    await choosesHost(gatehouse, proxy, site, check);
+    const exits = [
+      ...apps.map(
+        (app): Exit => ({
+          name: app.name,
+          apps: [app, failing],
+          leave: (browser) => leave(browser, app),
+        }),
+      ),
+      {
+        name: 'the website',
+        apps: [failing],
+        leave: (browser: HttpClient) => browser.get(`${site.origin}/.gatehouse/logout`, click),
+      },
+    ];
+    for (const exit of exits) await signsOutAt(gatehouse, exit, [site, other], check);
+  } catch (error) {
+    check('runs to its end', false, `${(error as Error).stack} ${site.output().slice(-1500)}`);
+  } finally {
+    await other?.stop();
+    await site.stop();
+  }
+}
+
+/** A sign-in, a program, a WebSocket, a form, HEAD, and a role that is taken away. */
+async function visits(gatehouse: Gatehouse, { origin }: Site, check: Check): Promise<void> {
+  const { services, issuer } = gatehouse;
+  const user = await aReader(gatehouse);
+  const browser = httpClient();
+  const first = await browser.get(`${origin}/a?b=c`);
+  check('a page leads to the sign-in', first.location?.startsWith(`${issuer}/authorize`) === true, first.location);
+  const late = await browser.request('POST', `${origin}/form`, { form: { a: '1' } });
+  check(
+    'a form without a session gets 401 and a page that opens the sign-in beside it',
+    late.status === 401 && !late.location && late.text.includes('target="_blank"'),
+    [late.status, late.location, late.text],
+  );
+  const page = await openWebsite(browser, origin, '/a?b=c', user);
+  check('the sign-in leads back to the page', page.url === `${origin}/a?b=c` && page.status === 200, [
+    page.status,
+    page.url,
+    page.text,
+  ]);
+  const { headers } = page.json<Received>();
+  check('the website learns the username', headers['remote-user'] === user.username, headers);
+  check('and gets the signed statement', headers['x-gatehouse-jwt']?.split('.').length === 3, headers);
+  const posted = await browser.request('POST', `${origin}/form`, { form: { a: '1' } });
+  check(
+    'the form that is sent again reaches the website with its body',
+    posted.status === 200 && posted.json<Received>().body === 'a=1',
+    posted.text,
+  );
+  const socket = await upgrade(origin, browser.cookies.headerFor(new URL(origin)));
+  check('a WebSocket opens', socket === 101, socket);
+  const head = await browser.request('HEAD', `${origin}/`);
+  check('HEAD is answered', head.status === 200, head.status);
+  const closed = await browser.get(`${origin}/admin/`, asProgram);
+  check('a rule for a path closes it', closed.status === 403, closed.status);
+  const explained = await browser.get(`${origin}/admin/`);
+  check(
+    'with a page that says so',
+    explained.status === 403 && explained.text.includes('<h1>No access</h1>'),
+    explained.text,
+  );
+  await services.roles.unassign(user.account.id, 'reader');
+  const lost = await browser.get(`${origin}/`, asProgram);
+  check('without the role it is closed at once', lost.status === 403, lost.status);
+}
+
+/** A path with two-step verification leads to the second factor, and back to the page. */
+async function stepsUp(gatehouse: Gatehouse, { origin }: Site, check: Check): Promise<void> {
+  const user = await aReader(gatehouse);
+  const browser = httpClient();
+  await openWebsite(browser, origin, '/', user);
+  const [refused, asked, page] = await withTotp(gatehouse, user.account.id, async (prove) => {
+    const program = await browser.get(`${origin}/secure/a?b=c`, asProgram);
+    const asked = await browser.follow(await browser.get(`${origin}/secure/a?b=c`));
+    return [program, asked, await prove(browser, asked)];
+  });
+  check('a program is told that its sign-in is too weak for a path', refused.status === 401, refused.status);
+  check('a page there leads to the second factor', asked.url.startsWith(gatehouse.issuer), [asked.url, asked.text]);
+  const acr = page.status === 200 && decodeJwt(page.json<Received>().headers['x-gatehouse-jwt'] ?? '').acr;
+  const isThere = page.url === `${origin}/secure/a?b=c` && acr === 'urn:gatehouse:acr:mfa';
+  check('and back to the page', isThere, [page.status, page.url, page.text]);
+  const open = await browser.get(`${origin}/secure/b`, asProgram);
+  check('the path is open from then on', open.status === 200, open.status);
+}
+
+/** Traefik asks with the path that is left of a prefix, in whatever spelling it came (CVE-2026-40912, CVE-2026-48020). */
+async function stripsPrefix(gatehouse: Gatehouse, proxy: RealProxy, check: Check): Promise<void> {
+  const site = await putBehind(gatehouse, proxy, `127.0.0.1:${await freePort()}`, PATHS, (snippet) =>
+    snippet
+      .replace('[gatehouse]', '[strip, gatehouse]')
+      .replace('  middlewares:\n', '  middlewares:\n    strip:\n      stripPrefix:\n        prefixes: [/app]\n'),
+  );
+  try {
+    const reached = async (path: string) => {
+      const answer = await sendRaw(site.origin, `GET ${path} HTTP/1.1`, `Host: ${new URL(site.origin).host}`);
+      return /"url":"([^"]*)"/.exec(answer)?.[1];
+    };
+    const open = await reached('/app/public/a');
+    check('a public path below a prefix is open', open === '/public/a', open);
+    const spellings = [
+      '/app/admin/',
+      '/app//admin/',
+      '/app/../admin/',
+      '/app/public/../admin/',
+      '/app%2fadmin/',
+      '/appadmin/',
+    ];
+    for (const path of [
+      ...spellings,
+      '/app/..%2fadmin/',
+      '/app/public/..%2fadmin/',
+      '/app/app/../admin/',
+      '/app;/admin/',
+    ]) {
+      const found = await reached(path);
+      check(`${path}, without the prefix, is closed`, found === undefined, found);
+    }
+  } finally {
+    await site.stop();
+  }
+}
+
+/** Two websites that are open to everyone, so that a client that chooses the host is judged by their rules. */
+async function choosesHost({ services }: Gatehouse, { kind }: RealProxy, site: Site, check: Check): Promise<void> {
+  const { port } = new URL(site.origin);
   const [other, otherPort] = [`localhost:${port}`, await freePort()];
   for (const url of [`http://${other}`, `http://127.0.0.1:${otherPort}`])
     await services.applications.createProxied({ name: url, url, proxy: kind, paths: [{ path: '/', rule: 'public' }] });
-  const { text } = proxyConfiguration(application, issuer);
-  const program = await start(newFolder(kind), port, text.replaceAll('BACKEND:8080', backend.address), backend.address);
-  const user = await aUser(services);
-  await services.roles.assign(user.account.id, 'reader');
-  const browser = httpClient();
-  const check = (what: string, isSo: boolean, found: unknown) => expect(name, what, isSo, found);
-  try {
-    const first = await browser.get(`${origin}/a?b=c`);
-    check('a page leads to the sign-in', first.location?.startsWith(`${issuer}/authorize`) === true, [
-      first.status,
-      first.location,
-    ]);
-    const page = await open(browser, origin, '/a?b=c', user);
-    check('the sign-in leads back to the page', page.url === `${origin}/a?b=c` && page.status === 200, [
-      page.status,
-      page.url,
-      page.text,
-    ]);
-    const { headers } = page.json<Received>();
-    check('the website learns the username', headers['remote-user'] === user.username, headers);
-    check('and gets the signed statement', headers['x-gatehouse-jwt']?.split('.').length === 3, headers);
-    const forged = (await browser.get(`${origin}/`, { headers: FORGED })).json<Received>().headers;
-    check('forged headers do not reach it, in no spelling', !JSON.stringify(forged).includes('forged'), forged);
-    const open2 = await httpClient().get(`${origin}/public/a.css`, { headers: FORGED });
-    check(
-      'a public path has empty headers',
-      open2.status === 200 && !open2.json<Received>().headers['remote-user'],
-      open2.text,
-    );
-    for (const [first, host] of [
-      ['GET / HTTP/1.1', other],
-      ['GET / HTTP/1.1', `127.0.0.1:${otherPort}`],
-      [`GET ${origin}/ HTTP/1.1`, other],
-      [`GET http://${other}/ HTTP/1.1`, `127.0.0.1:${port}`],
-    ] as const) {
-      const answer = await send(port, first, `Host: ${host}`, 'Sec-Fetch-Mode: cors', 'Connection: close');
-      check(`${first} with Host: ${host} is no way to this website`, !answer.includes('"method"'), answer);
-    }
-    const cookies = `Cookie: ${browser.cookies.headerFor(new URL(origin))}`;
-    const hop = await send(
-      port,
-      'GET / HTTP/1.1',
-      `Host: 127.0.0.1:${port}`,
-      cookies,
-      'Connection: close, Remote-User',
-    );
-    check(
-      'no header is lost by "Connection"',
-      !hop.includes('"method"') ||
-        (hop.includes(`"remote-user":"${user.username}"`) && !/"connection":".*remote/i.test(hop)),
-      hop,
-    );
-    const program401 = await httpClient().get(`${origin}/api`, asProgram);
-    check('a program gets 401, no redirect', program401.status === 401 && !program401.location, [
-      program401.status,
-      program401.location,
-    ]);
-    const socket = await upgrade(origin, undefined);
-    check('a WebSocket without a session gets 401', socket === 401, socket);
-    const cookie = browser.cookies.headerFor(new URL(origin));
-    const live = await upgrade(origin, cookie);
-    check('a WebSocket with one opens', live === 101, live);
-    const posted = await browser.request('POST', `${origin}/form`, { form: { a: '1' } });
-    check(
-      'a form reaches the website with its body',
-      posted.status === 200 && posted.json<Received>().body === 'a=1',
-      posted.text,
-    );
-    const late = await httpClient().request('POST', `${origin}/form`, { form: { a: '1' } });
-    check('a form without a session gets 401', late.status === 401 && !late.location, [late.status, late.location]);
-    const head = await browser.request('HEAD', `${origin}/`);
-    check('HEAD is answered', head.status === 200, head.status);
-    for (const odd of ['/public/..%2fadmin/', '/public//admin', '/public/%5cadmin', '/public/;/admin/']) {
-      const answer = await httpClient().request('GET', `${origin}${odd}`, asProgram);
-      // Traefik sends what it normalised to both.
-      const isPublic = answer.status === 200 && /^\/public\/[a-z]*$/.test(answer.json<Received>().url);
-      check(`${odd} reaches no other path`, answer.status >= 400 || isPublic, [answer.status, answer.text]);
-    }
-    const closed = await browser.get(`${origin}/admin/`, asProgram);
-    check('a rule for a path closes it', closed.status === 403, closed.status);
-    await services.roles.unassign(user.account.id, 'reader');
-    const lost = await browser.get(`${origin}/`, asProgram);
-    check('without the role it is closed at once', lost.status === 403, lost.status);
-    await services.roles.assign(user.account.id, 'reader');
-    const click = { headers: { 'sec-fetch-site': 'same-origin' } };
-    const leaving = await browser.follow(await browser.get(`${origin}/.gatehouse/logout`, click));
-    await browser.follow(
-      leaving.forms.length > 0 ? await browser.submit(leaving) : leaving,
-      (url) => url === `${origin}/`,
-    );
-    const out = await browser.get(`${origin}/`, asProgram);
-    check('a sign-out ends it', out.status === 401, out.status);
-  } catch (error) {
-    check('runs to its end', false, `${(error as Error).stack} ${program.output().slice(-1500)}`);
-  } finally {
-    await program.stop();
-    backend.stop();
+  for (const [first, host] of [
+    ['GET / HTTP/1.1', other],
+    ['GET / HTTP/1.1', `127.0.0.1:${otherPort}`],
+    [`GET ${site.origin}/ HTTP/1.1`, other],
+    [`GET http://${other}/ HTTP/1.1`, `127.0.0.1:${port}`],
+  ] as const) {
+    const answer = await sendRaw(site.origin, first, `Host: ${host}`, 'Sec-Fetch-Mode: cors');
+    check(`${first} with Host: ${host} is no way to this website`, !answer.includes('"method"'), answer);
   }
 }
+
+/** Where a sign-out begins. */
+interface Exit {
+  name: string;
+  apps: readonly App[];
+  leave(browser: HttpClient): Promise<Page>;
+}
+
+/** Both websites open without a further sign-in, and are signed out at once, with a line each in the result. */
+async function signsOutAt(gatehouse: Gatehouse, exit: Exit, sites: readonly Site[], check: Check): Promise<void> {
+  const user = await aReader(gatehouse);
+  const browser = await browserWith(exit.apps, user);
+  for (const { origin } of sites) {
+    const page = await browser.follow(await browser.get(`${origin}/`));
+    check(
+      `after a sign-in at an application ${origin} opens`,
+      page.url === `${origin}/` && page.status === 200,
+      page.url,
+    );
+  }
+  const { trail } = await followLogout(browser, await exit.leave(browser));
+  const result = await browser.get(trail.find((url) => url.includes('/signout/')) ?? gatehouse.issuer);
+  const lines = resultsOf(result);
+  for (const { origin, name } of sites) {
+    const { status } = await browser.get(`${origin}/`, asProgram);
+    check(`a sign-out at ${exit.name} ends ${origin}`, status === 401, status);
+    check('with its line in the result', lines[name] === 'Signed out.', [lines, result.url]);
+  }
+  const sessions = await gatehouse.services.sessions.list(user.account.id);
+  check('and the session of the sign-in', sessions.length === 0, sessions);
+}
+
+/** Only a click on the website itself needs no question. */
+const click = { headers: { 'sec-fetch-site': 'same-origin' } };
 
 const gatehouse = await startGatehouse('127.0.0.1');
 await gatehouse.services.roles.create({ name: 'reader' });
 await gatehouse.services.roles.create({ name: 'nobody' });
+const apps: Apps = {
+  failing: await nodeSamlApp(gatehouse, 'Failing app', { spoiled: { status: 'failure' } }),
+  apps: [await oidcApp(gatehouse, 'back', 'OpenID Connect app'), await nodeSamlApp(gatehouse, 'SAML app')],
+};
 for (const proxy of all) {
   if (options.proxy && !options.proxy.includes(proxy.kind)) continue;
   process.stdout.write(`${proxy.name}\n`);
-  await tryProxy(gatehouse, proxy).catch((error) => {
+  await tryProxy(gatehouse, apps, proxy).catch((error) => {
     if (error instanceof Missing) process.stdout.write(`  skipped, ${error.message}\n`);
     else expect(proxy.name, 'starts', false, String(error));
   });
 }
+for (const app of [apps.failing, ...apps.apps]) await app.close();
 await gatehouse.stop();
 for (const failure of failures) process.stdout.write(`${failure}\n`);
 process.exit(failures.length > 0 ? 1 : 0);

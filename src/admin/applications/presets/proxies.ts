@@ -101,10 +101,11 @@ server {
   server_name ${hostOnly(host)};
 
   location / {
+    set $gatehouse_method $request_method;
     auth_request /gatehouse-check;
     auth_request_set $gatehouse_location $upstream_http_location;
     auth_request_set $gatehouse_cookie $upstream_http_set_cookie;
-    error_page 401 = @gatehouse;
+    error_page 401 403 = /gatehouse-check;
 ${handedOn.join('\n')}
     proxy_http_version 1.1;
     proxy_set_header Host ${host};
@@ -114,21 +115,18 @@ ${handedOn.join('\n')}
   }
   location = /gatehouse-check {
     internal;
+    if ($gatehouse_location) {
+      add_header Set-Cookie $gatehouse_cookie always;
+      return 302 $gatehouse_location;
+    }
     proxy_pass ${issuer.origin}/forward-auth/nginx;
     proxy_pass_request_body off;
     proxy_ssl_server_name on;
     proxy_set_header Content-Length "";
     proxy_set_header Host ${issuer.host};
     proxy_set_header X-Original-URL ${origin}$request_uri;
-    proxy_set_header X-Original-Method $request_method;
+    proxy_set_header X-Original-Method $gatehouse_method;
     proxy_set_header X-Forwarded-For $remote_addr;
-  }
-  location @gatehouse {
-    add_header Set-Cookie $gatehouse_cookie always;
-    if ($gatehouse_location = "") {
-      return 401;
-    }
-    return 302 $gatehouse_location;
   }
 }
 `;
