@@ -189,6 +189,31 @@ describe.runIf(databaseKind() === 'postgresql')('PostgreSQL', () => {
     await slow.close();
   });
 
+  it('gives nobody the connection of a transaction that is over before the database has ended its statement', async () => {
+    const two = await openDatabase(test.url, {
+      limits: { ...limits.database, connections: 2, requestMs: 300, lateMs: 50 },
+    });
+    const lock = (tx: Pick<Database['db'], '$queryRaw'>) => tx.$queryRaw`SELECT pg_advisory_xact_lock(7)::text`;
+    const { db } = test.database;
+    const waiting = () => db.$queryRaw<object[]>`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`;
+    await transaction(db, async (tx) => {
+      await lock(tx);
+      let next: Promise<object[]> | undefined;
+      await transaction(two.db, async (other) => {
+        await other.$queryRaw`SELECT 1 AS one`;
+        const late = () => reasonOf(() => transaction(two.db, lock));
+        const over = inRequestScope({ isAnswered: () => false, store: () => {} }, late);
+        await expect.poll(waiting).toHaveLength(1);
+        // `then` sends it.
+        next = two.db.$queryRaw`SELECT 1 AS one`.then(() => waiting());
+        expect(await over).toBe('busy');
+      });
+      expect(await next).toHaveLength(1);
+    });
+    await succeed(two);
+    await two.close();
+  });
+
   it('is away while it refuses connections, and back by itself', async () => {
     await proxy.refuse();
     expect(await reasons(database)).toEqual([isAway, isAway, isAway]);

@@ -63,12 +63,23 @@ function discardTransaction(tx: Transaction): void {
     .catch(() => {});
 }
 
-/** It has its connection already, so it does not wait for another look at the database. */
+/**
+ * It has its connection already, so it does not wait for another look at the database. A request may be over while the database works on its
+ * last statement: the connection goes back after that, or the next request would wait for it too.
+ */
 function guardedTransaction(
   tx: Transaction,
   fail: Availability['fail'],
   { limited, watch }: Required<GuardOptions>,
 ): Transaction {
+  const underWay = new Set<Promise<unknown>>();
+  const run = <T>(statement: () => Promise<T>): Promise<T> => {
+    const result = statement();
+    underWay.add(result);
+    const ended = () => underWay.delete(result);
+    result.then(ended, ended);
+    return result;
+  };
   return {
     provider: tx.provider,
     adapterName: tx.adapterName,
@@ -77,18 +88,23 @@ function guardedTransaction(
       chargeStatement(query.sql, query.args);
       return watch(
         query,
-        limited(() => tx.queryRaw(query).catch(fail)),
+        limited(() => run(() => tx.queryRaw(query)).catch(fail)),
       );
     },
     async executeRaw(query) {
       chargeStatement(query.sql, query.args);
       return watch(
         query,
-        limited(() => tx.executeRaw(query).catch(fail)),
+        limited(() => run(() => tx.executeRaw(query)).catch(fail)),
       );
     },
     commit: () => tx.commit().catch(fail),
-    rollback: () => tx.rollback().catch(fail),
+    async rollback() {
+      if (underWay.size === 0) return tx.rollback().catch(fail);
+      Promise.allSettled(underWay)
+        .then(() => tx.rollback())
+        .catch(() => {});
+    },
     ...(tx.createSavepoint && { createSavepoint: (name) => tx.createSavepoint?.(name).catch(fail) }),
     ...(tx.rollbackToSavepoint && { rollbackToSavepoint: (name) => tx.rollbackToSavepoint?.(name).catch(fail) }),
     ...(tx.releaseSavepoint && { releaseSavepoint: (name) => tx.releaseSavepoint?.(name).catch(fail) }),
