@@ -10,6 +10,7 @@ import { connectionCommands } from './connections.ts';
 import { doctorCommand } from './doctor/doctor.ts';
 import { groupCommands } from './groups.ts';
 import { keysList, keysRotate } from './keys.ts';
+import { mailTest } from './mail.ts';
 import { secretsRotate } from './secrets.ts';
 import { signUpCodeCreate, signUpCodeList, signUpCodeRevoke } from './sign-up-codes.ts';
 import { upgradeCheck } from './upgrade/upgrade-check.ts';
@@ -89,6 +90,7 @@ export const commands: readonly Command[] = [
     signUpCodeCreate,
     signUpCodeList,
     signUpCodeRevoke,
+    mailTest,
     keysList,
     keysRotate,
     auditVerify,

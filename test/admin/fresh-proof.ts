@@ -80,6 +80,7 @@ export const operations: Record<string, string> = {
   rotateKeys: 'fresh',
   updateSettings: 'fresh',
   planConfiguration: 'it stores nothing',
+  testMail: 'its text is fixed, and few go to an address or from an administrator',
   retryMail: 'the message is sent as it was written',
 };
 
@@ -195,7 +196,7 @@ export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/audit/filters/:id/remove': 'it changes only what the own page displays',
   '/admin/keys/rotate': ['rotateKeys'],
   '/admin/mail/:id/retry': ['retryMail'],
-  '/admin/mail/test': 'it goes to the own address',
+  '/admin/mail/test': ['testMail'],
   '/admin/security': ['updateSettings'],
   '/admin/security/two-step': ['updateSettings'],
   '/admin/security/passwords': ['updateSettings'],

@@ -168,6 +168,7 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
     rotateKeys: call('POST', '/keys/rotate', { use: 'saml' }),
     updateSettings: call('PATCH', '/settings', { session_hours: 11 }),
     planConfiguration: call('POST', '/configuration/plan', 'users: []\n'),
+    testMail: call('POST', '/mail/test', { to: 'test@example.com' }),
     retryMail: call('POST', `/mail/${mail}/retry`),
   };
 }

@@ -75,6 +75,8 @@ const calls: { argv: string; stdin?: string; env?: Record<string, string>; code?
   { argv: 'group remove Lab% ann' },
   { argv: 'group delete Lab% --yes' },
   { argv: 'user delete ann --yes' },
+  { argv: 'mail test bob@example.com --selector s1' },
+  { argv: 'mail test nobody', code: 1 },
   { argv: 'app list' },
   { argv: 'app show shop' },
   { argv: 'app show https://wiki.example/sp' },

@@ -215,7 +215,7 @@ describe('the test message', () => {
       orderBy: { id: 'desc' },
       take: 1,
     });
-    expect(event).toMatchObject({ outcome: 'success', subjectId: user.account.id });
+    expect(event).toMatchObject({ outcome: 'success', actorId: user.account.id });
 
     records = {
       'mail.example.com': ['other', 'v=spf1 include:_spf.example.net ~all'],
@@ -297,7 +297,7 @@ describe('the test message', () => {
       orderBy: { id: 'desc' },
       take: 1,
     });
-    expect(event).toMatchObject({ outcome: 'failure', subjectId: user.account.id });
+    expect(event).toMatchObject({ outcome: 'failure', actorId: user.account.id });
   });
 
   it('does not display what another service than a mail server says', async () => {
@@ -312,6 +312,42 @@ describe('the test message', () => {
     expect(textOf(page.text)).toContain('does not answer as a mail server');
     expect(page.text).not.toContain('OpenSSH');
     server.close();
+  });
+
+  it('goes to the address that is typed, by API too, which counts and audits it', async () => {
+    const box = await aBox();
+    await withServer(serverAt(box.port), { address: 'sso@example.com' });
+    const page = await admin.get('/admin/settings/mail');
+    expect(page.forms.find(({ action }) => action.endsWith('/admin/mail/test'))?.fields.to).toBe(user.account.email);
+    await admin.submit(page, { to: 'other@example.com' }, { form: '/admin/mail/test' });
+    expect((await box.waitForMail('other@example.com')).from).toBe('sso@example.com');
+    const send = (body: object) => api.send('POST', '/mail/test', body);
+    const sent = await send({ to: 'inbox@example.com', selector: 's1' });
+    expect(sent.json()).toMatchObject({
+      outcome: 'accepted',
+      title: 'The mail server accepted the test message',
+      failed_step: null,
+      records: [{ kind: 'SPF', state: 'absent' }, { kind: 'DKIM', name: 's1._domainkey.example.com' }, { kind: 'DMARC' }],
+    });
+    await box.waitForMail('inbox@example.com');
+    expect((await send({ to: 'nobody' })).json()).toMatchObject({ errors: [{ path: 'to' }] });
+    expect((await send({ to: 'a@example.com', selector: 'a b' })).status).toBe(400);
+    const [event] = await idp.services.audit.list({ types: ['mail.sent'], limit: 1 });
+    expect(event).toMatchObject({ outcome: 'success', data: { message: 'test', recipient: 'inbox@example.com' } });
+    expect(event?.actorApp ?? event?.actorId).toBeTruthy();
+    const more = await Promise.all(Array.from({ length: 10 }, (_, at) => send({ to: `to-${at}@example.com` })));
+    expect(more.map(({ status }) => status)).toContain(429);
+  });
+
+  it('without an own address asks for one', async () => {
+    const someone = await staff(idp, 'admin');
+    await idp.services.accounts.update(someone.account.id, { email: null });
+    const client = await consoleOf(idp, someone);
+    const asked = await client.submit(await client.get('/admin/mail'), {}, { form: '/admin/mail/test' });
+    expect(asked.status).toBe(400);
+    expect(asked.text).toMatch(/name="to"[^>]* aria-invalid="true"/);
+    const sent = await client.submit(asked, { to: 'mine@example.com' }, { form: '/admin/mail/test' });
+    expect(textOf(sent.text)).toContain('was saved as a file');
   });
 
   it('rejects a malformed selector', async () => {

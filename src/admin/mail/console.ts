@@ -6,12 +6,11 @@ import type { Context, Extras, State } from '../../base/http/context.ts';
 import { notFound } from '../../base/http/errors.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { languageForPeople } from '../../base/http/pages/language.ts';
-import { rule } from '../../base/texts/faults.ts';
 import { directionOf, SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
-import { type PageText, t } from '../../base/texts/text.ts';
+import { t } from '../../base/texts/text.ts';
 import { administratorMails, type MailKind } from '../../core/mail/messages.ts';
-import { MAX_SELECTOR, SELECTOR, type SenderRecord } from '../../core/mail/sender-records.ts';
-import { type MailStep, mailSteps, type SendOutcome } from '../../core/mail/transport.ts';
+import type { SenderRecord } from '../../core/mail/sender-records.ts';
+import { type MailStep, mailSteps } from '../../core/mail/transport.ts';
 import {
   applicationField,
   languageField,
@@ -33,7 +32,7 @@ import { listPath } from '../console/frame.ts';
 import { choiceField, listAt, tableOf } from '../console/lists.ts';
 import { addPage, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import type { MailAdmin, MailTest, MailView } from './mail.ts';
+import { type MailAdmin, type MailTest, type MailView, selectorField } from './mail.ts';
 import { STATES, stateMark, WRITTEN } from './states.ts';
 import { templateNames } from './template-names.ts';
 
@@ -44,14 +43,7 @@ const listIn = listAt(HERE, { state: z.enum(['', 'waiting', 'sent', 'failed']).d
 const TEST = `${HERE}/test`;
 const SETTINGS = '/admin/settings/mail';
 const SEND_TEST = { label: t('console.mail.send-test'), icon: 'send', post: TEST };
-const testInput = z.object({
-  selector: z
-    .string()
-    .trim()
-    .max(MAX_SELECTOR)
-    .refine((text) => text === '' || SELECTOR.test(text), rule('dkim-selector'))
-    .optional(),
-});
+const testInput = z.object({ to: z.string().trim().max(1000).optional(), selector: selectorField.optional() });
 
 /** All pages below /admin/mail, except the templates. */
 export function mailRoutes(services: ConsoleServices): Router<State, Extras> {
@@ -64,17 +56,16 @@ export function mailRoutes(services: ConsoleServices): Router<State, Extras> {
   // Displayed at once and not stored: the answer of the mail server is for this administrator.
   addPage<undefined, z.output<typeof testInput>>(router, frame, '/test', {
     needs: [WRITE],
-    page: (_visit, { selector } = {}) => ({
+    page: ({ ctx }, { to, selector } = {}) => ({
       title: t('console.mail.test'),
       back: { href: HERE, label: t('console.navigation.mail') },
-      blocks: [testForm(selector)],
+      blocks: [testForm(to ?? frame.account(ctx).email, selector)],
     }),
     form: testInput,
-    async submit({ ctx, by, may }, given) {
-      const account = frame.account(ctx);
-      const selector = given.selector || undefined;
-      const test = await mail.sendTest(account, by, selector);
-      return { page: testPage(test, { email: account.email ?? '', selector, may }, mail.server()) };
+    // The button of the list sends no address.
+    async submit({ ctx, by, may }, { to = frame.account(ctx).email ?? '', selector }) {
+      const test = await mail.sendTest({ to, selector }, by);
+      return { page: testPage(test, { to, selector, may }, mail.server()) };
     },
   });
 
@@ -166,14 +157,17 @@ function stateBlock(
 }
 
 /** What the test is sent with, on this page and beside the settings of the mail server. */
-export function testForm(selector = ''): FormBlock {
+export function testForm(to: string | null, selector = ''): FormBlock {
   const hint = t('console.mail.selector-hint');
   return {
     kind: 'form',
     title: t('console.mail.test'),
     lead: t('console.mail.test-lead'),
     action: TEST,
-    fields: [{ name: 'selector', label: t('console.mail.selector'), value: selector, isCode: true, hint }],
+    fields: [
+      { name: 'to', label: t('console.mail.to'), type: 'email', value: to ?? '', required: true },
+      { name: 'selector', label: t('console.mail.selector'), value: selector, isCode: true, hint },
+    ],
     button: t('console.mail.send-test'),
     look: 'secondary',
   };
@@ -182,10 +176,10 @@ export function testForm(selector = ''): FormBlock {
 /** The result of a test in words, each step of it, and what the DNS says about the sender. */
 function testPage(
   test: MailTest,
-  { email, selector, may }: { email: string; selector: string | undefined; may: Visit<undefined>['may'] },
-  { host, sender }: ReturnType<MailAdmin['server']>,
+  { to, selector, may }: { to: string; selector: string | undefined; may: Visit<undefined>['may'] },
+  { host }: ReturnType<MailAdmin['server']>,
 ): ConsolePage {
-  const { result, domain, records } = test;
+  const { result, title, text, sender, domain, records } = test;
   const back = may('gatehouse.settings:read')
     ? { href: SETTINGS, label: t('console.settings.tab.mail') }
     : { href: HERE, label: t('console.navigation.mail') };
@@ -197,38 +191,16 @@ function testPage(
         kind: 'result',
         isGood: result.outcome === 'sent',
         isWarning: result.outcome === 'sent' && host === undefined,
-        ...wordsOf(result, { email, host, sender }),
+        title,
+        text,
         causes: [],
       },
       ...(host ? [stepsBlock(test)] : []),
       ...(host && domain ? [recordsBlock(domain, records)] : []),
       ...(host && !domain ? [{ kind: 'text' as const, text: t('console.mail.records.not-public', { sender }) }] : []),
-      testForm(selector),
+      testForm(to, selector),
     ],
   };
-}
-
-function wordsOf(
-  result: SendOutcome,
-  { email, host = '', sender }: { email: string; host: string | undefined; sender: string },
-): { title: PageText; text: PageText } {
-  const answer = result.outcome === 'sent' ? result.answer : result.reason;
-  const busy = { title: t('console.mail.test.busy'), text: t('console.mail.test.busy-text') };
-  const texts = {
-    sent: host
-      ? { title: t('console.mail.test.accepted'), text: t('console.mail.test.accepted-text', { email }) }
-      : { title: t('console.mail.test.written'), text: t('console.mail.test.written-text', { file: answer }) },
-    rejected: { title: t('console.mail.test.rejected'), text: t('console.mail.test.rejected-text', { email }) },
-    connection: { title: t('console.mail.test.connection', { host }), text: t('console.mail.test.connection-text') },
-    certificate: { title: t('console.mail.test.certificate'), text: t('console.mail.test.certificate-text') },
-    encryption: { title: t('console.mail.test.encryption'), text: t('console.mail.test.encryption-text') },
-    credentials: { title: t('console.mail.test.credentials'), text: t('console.mail.test.credentials-text') },
-    sender: { title: t('console.mail.test.sender'), text: t('console.mail.test.sender-text', { sender }) },
-    folder: { title: t('console.mail.test.folder'), text: t('console.mail.test.folder-text', { reason: answer }) },
-    busy,
-  };
-  const isPostponed = result.outcome === 'rejected' && !result.isFinal;
-  return isPostponed ? busy : texts[result.outcome === 'no-server' ? result.cause : result.outcome];
 }
 
 /** Each step with what the server said; after the one that failed, nothing was tried. */

@@ -1,18 +1,27 @@
 // /api/admin/mail: the outbox, without the texts of the mails.
 
 import { z } from 'zod';
-import { conflict, notFound, tooManyRequests } from '../../base/http/errors.ts';
+import type { ApplicationServices } from '../../applications/application-services.ts';
+import { invalidInput, notFound, tooManyRequests } from '../../base/http/errors.ts';
 import { transaction } from '../../base/storage/database.ts';
-import { t } from '../../base/texts/text.ts';
+import { rule, textFault } from '../../base/texts/faults.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 import { addressOf, type SmtpServer, senderText } from '../../core/mail/mail-server.ts';
 import { countUnsentMail, mailOf } from '../../core/mail/message-store.ts';
-import { type MailKind, recipientOf } from '../../core/mail/messages.ts';
-import { publicDomainOf, type SenderRecord, senderRecords } from '../../core/mail/sender-records.ts';
+import type { MailKind } from '../../core/mail/messages.ts';
+import {
+  MAX_SELECTOR,
+  publicDomainOf,
+  SELECTOR,
+  type SenderRecord,
+  senderRecords,
+} from '../../core/mail/sender-records.ts';
 import { createTestMail } from '../../core/mail/test-mail.ts';
-import type { MailAnswers, SendOutcome } from '../../core/mail/transport.ts';
-import type { Account } from '../../people/accounts/account.ts';
-import type { AdminServices } from '../admin-services.ts';
+import { type MailAnswers, mailSteps, type SendOutcome } from '../../core/mail/transport.ts';
+import { emailFault, nameAdvice } from '../../people/accounts/names.ts';
+import type { People } from '../../people/people.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { byId, done, iso, paged, pageOf, time } from '../api/parts.ts';
 
@@ -30,7 +39,68 @@ const mail = z.object({
   written_to_file: z.boolean().describe('No mail server was set: the email is a file, and nobody received it'),
 });
 
-/** /mail and /mail/{id}/retry. */
+export const selectorField = z
+  .string()
+  .trim()
+  .max(MAX_SELECTOR)
+  .refine((text) => text === '' || SELECTOR.test(text), rule('dkim-selector'));
+
+/** Of a test: what the mail server did, or why it could not be asked; a text each. */
+const testOutcomes = [
+  'accepted',
+  'written',
+  'rejected',
+  'busy',
+  'connection',
+  'certificate',
+  'encryption',
+  'credentials',
+  'sender',
+  'folder',
+] as const;
+
+/** What a test is sent with. */
+export const testInput = z.strictObject({
+  to: z.string().trim().max(1000).describe('The address that gets the message'),
+  selector: selectorField.optional().describe('Of DKIM; without it the key of the signatures is not looked up'),
+});
+
+const tested = z
+  .object({
+    outcome: z.enum(testOutcomes).describe('written: no mail server is set, and the email is a file'),
+    title: z.string(),
+    text: z.string().describe('What to do'),
+    answer: z.string().describe('Of the mail server, or the file, or why it was not written'),
+    failed_step: z.enum(mailSteps).nullable(),
+    sender: z.string(),
+    records: z
+      .array(
+        z.object({
+          kind: z.enum(['SPF', 'DKIM', 'DMARC']),
+          name: z.string().describe('Where it is in the DNS, or belongs'),
+          state: z.enum(['good', 'weak', 'absent', 'unknown']),
+          text: z.string().describe('What it means, and what to do'),
+          value: z.string().nullable().describe('The record, or the one to add'),
+        }),
+      )
+      .describe('What the DNS says about the sender; empty without a mail server or a public domain'),
+  })
+  .meta({ id: 'MailTest' });
+
+/** A test for the API and the command line, in English. */
+export function testJson({ result, records, sender, ...words }: MailTest): z.output<typeof tested> {
+  return {
+    outcome: words.outcome,
+    title: String(words.title),
+    text: String(words.text),
+    answer: result.outcome === 'sent' ? result.answer : result.reason,
+    failed_step: result.outcome === 'sent' ? null : result.step,
+    sender,
+    records: records.map(({ text, value = null, ...one }) => ({ ...one, text: String(text), value })),
+  };
+}
+
+/** /mail, /mail/test and /mail/{id}/retry. */
 export function mailEndpoints(outbox: MailAdmin): Endpoint[] {
   return [
     endpoint({
@@ -58,6 +128,17 @@ export function mailEndpoints(outbox: MailAdmin): Endpoint[] {
         }));
         return { body: { items: mails, next: next ?? null } };
       },
+    }),
+    endpoint({
+      method: 'post',
+      path: '/mail/test',
+      operationId: 'testMail',
+      tag: 'Email',
+      needs: ['gatehouse.mail:write'],
+      summary: 'Sends a test message, with the answer of the mail server and what SPF, DKIM and DMARC lack',
+      body: testInput,
+      response: tested,
+      handle: async ({ body, by }) => ({ body: testJson(await outbox.sendTest(body, by)) }),
     }),
     endpoint({
       method: 'post',
@@ -103,8 +184,10 @@ export type MailAdmin = ReturnType<typeof createMailAdmin>;
 /** Waiting mail in which the last error is looked for: what was tried is tried again later than what is new. */
 const RETRIED = 50;
 
+type MailServices = Core & People & ApplicationServices;
+
 /** Lists mail by cursor, and sends failed mail again. `retry` throws not_found. */
-export function createMailAdmin(services: AdminServices) {
+export function createMailAdmin(services: MailServices) {
   const { db, outbox, audit } = services;
   return {
     ...deliveryActions(services),
@@ -167,7 +250,7 @@ const viewOf = ({ failedAt, nextTryAt: _next, ...row }: Row): MailView => ({
 });
 
 /** The state of the delivery, and a test of it. */
-function deliveryActions(services: AdminServices) {
+function deliveryActions(services: MailServices) {
   const { db, audit, brand, brandImages, config, mailLimits, mailServer, resolveTxt, texts } = services;
   const testMail = createTestMail(services, { texts, brand: brand.current, readPicture: brandImages.read });
   const sender = () => mailServer.sender(brand.current()?.name);
@@ -193,20 +276,25 @@ function deliveryActions(services: AdminServices) {
       return { ...counts, lastError: last?.lastError ?? null };
     },
 
-    /** To the administrator's own address, with what the DNS says about the sender. Throws conflict without an address, and too_many_requests. */
-    async sendTest(account: Account, by: Actor, selector?: string): Promise<MailTest> {
-      const to = recipientOf(account);
-      if (!to) throw conflict('conflict', { message: t('console.mail.fault.no-address') });
-      const decision = await mailLimits.to(to.email, 'test');
-      if (!decision.allowed) throw tooManyRequests(decision.retryAfterSeconds);
+    /** Sends a fixed text, and says what the DNS says about the sender. Throws invalid_input, and too_many_requests. */
+    async sendTest({ to, selector }: { to: string; selector?: string | undefined }, by: Actor): Promise<MailTest> {
+      const wrong = emailFault(to);
+      if (wrong) throw invalidInput([textFault(['to'], nameAdvice(wrong))]);
+      // Also by the actor, who could flood many addresses with it.
+      for (const counted of [to, by.actorId ?? by.actorApp ?? 'server']) {
+        const decision = await mailLimits.to(counted, 'test');
+        if (!decision.allowed) throw tooManyRequests(decision.retryAfterSeconds);
+      }
       const server = await mailServer.forMail();
       const domain = publicDomainOf(sender().address);
       const [{ result, answers }, records] = await Promise.all([
-        testMail.send(to),
-        server && domain ? senderRecords(resolveTxt, domain, { host: server.host, selector }) : [],
+        testMail.send({ email: to }),
+        server && domain
+          ? senderRecords(resolveTxt, domain, { host: server.host, selector: selector || undefined })
+          : [],
       ]);
       const isSent = result.outcome === 'sent';
-      const data = { message: 'test', recipient: to.email };
+      const data = { message: 'test', recipient: to };
       const about = isSent ? {} : { reason: result.reason };
       const type = isSent ? 'mail.sent' : 'mail.failed';
       await audit.record({
@@ -214,21 +302,56 @@ function deliveryActions(services: AdminServices) {
         type,
         outcome: isSent ? 'success' : 'failure',
         ...about,
-        subjectId: account.id,
         data,
       });
-      return { result, answers, tls: server?.tls, username: server?.username, domain, records };
+      const from = senderText(sender());
+      const words = wordsOf(result, { to, host: server && addressOf(server), sender: from });
+      return { ...words, result, answers, tls: server?.tls, username: server?.username, sender: from, domain, records };
     },
   };
 }
 
 export interface MailTest {
+  outcome: (typeof testOutcomes)[number];
+  title: PageText;
+  /** What to do. */
+  text: PageText;
   result: SendOutcome;
   answers: MailAnswers;
   /** Of the mail server; undefined for a file. */
   tls: SmtpServer['tls'] | undefined;
   username: string | undefined;
+  sender: string;
   /** Of the sender, if it is public. */
   domain: string | undefined;
   records: SenderRecord[];
+}
+
+/** What happened, and what to do. */
+function wordsOf(
+  result: SendOutcome,
+  { to, host, sender }: { to: string; host: string | undefined; sender: string },
+): Pick<MailTest, 'outcome' | 'title' | 'text'> {
+  const answer = result.outcome === 'sent' ? result.answer : result.reason;
+  const texts = {
+    accepted: [t('console.mail.test.accepted'), t('console.mail.test.accepted-text', { email: to })],
+    written: [t('console.mail.test.written'), t('console.mail.test.written-text', { file: answer })],
+    rejected: [t('console.mail.test.rejected'), t('console.mail.test.rejected-text', { email: to })],
+    busy: [t('console.mail.test.busy'), t('console.mail.test.busy-text')],
+    connection: [t('console.mail.test.connection', { host: host ?? '' }), t('console.mail.test.connection-text')],
+    certificate: [t('console.mail.test.certificate'), t('console.mail.test.certificate-text')],
+    encryption: [t('console.mail.test.encryption'), t('console.mail.test.encryption-text')],
+    credentials: [t('console.mail.test.credentials'), t('console.mail.test.credentials-text')],
+    sender: [t('console.mail.test.sender'), t('console.mail.test.sender-text', { sender })],
+    folder: [t('console.mail.test.folder'), t('console.mail.test.folder-text', { reason: answer })],
+  } as const satisfies Record<MailTest['outcome'], readonly [PageText, PageText]>;
+  const outcome = outcomeOf(result, host);
+  const [title, text] = texts[outcome];
+  return { outcome, title, text };
+}
+
+function outcomeOf(result: SendOutcome, host: string | undefined): MailTest['outcome'] {
+  if (result.outcome === 'sent') return host === undefined ? 'written' : 'accepted';
+  if (result.outcome === 'no-server') return result.cause;
+  return result.isFinal ? 'rejected' : 'busy';
 }

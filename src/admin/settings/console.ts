@@ -136,7 +136,9 @@ function tabPage(
     blocks: [
       ...(isDeclared ? [settingsOfFile(services, may)] : []),
       isSystem ? systemBlock(services) : formBlock(href, boxes, find, { entries, sent, cancel: href }),
-      ...(boxes.includes('mail-server') && may('gatehouse.mail:write') ? [testForm()] : []),
+      ...(boxes.includes('mail-server') && may('gatehouse.mail:write')
+        ? [testForm(services.frame.account(visit.ctx).email)]
+        : []),
     ],
   };
 }
