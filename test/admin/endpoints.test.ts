@@ -551,6 +551,7 @@ describe('the server', () => {
     await idp.services.db.mailMessage.create({ data: { ...mail, nextTryAt: new Date(), failedAt: new Date() } });
     expect(await ok('GET', '/mail?state=failed')).toMatchObject({ items: [{ id }] });
     await ok('POST', `/mail/${id}/retry`, undefined, { status: 202 });
+    expect(await ok('POST', '/mail/test', { to: 'x@example.com' })).toMatchObject({ outcome: 'written', records: [] });
     await idp.services.db.mailMessage.delete({ where: { id } });
   });
 
