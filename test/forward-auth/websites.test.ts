@@ -242,10 +242,11 @@ describe('a website', () => {
         'X-Forwarded-Proto': 'https',
         'X-Forwarded-Host': 'other.example',
         'X-Forwarded-Uri': '/',
+        'Sec-Fetch-Mode': 'cors',
       },
     });
     expect(answer.status).toBe(403);
-    expect(answer.json()).toEqual({ error: 'unknown_website' });
+    expect(answer.json()).toMatchObject({ error: 'unknown_website' });
   });
 
   it('takes no cookie of another website', async () => {

@@ -224,6 +224,7 @@ const PAGES: Record<string, { label: PageText; path(id: string): string }> = {
   signing_key: edit,
   acs: edit,
   access: { label: t('console.rejections.change-access'), path: (id) => `/admin/applications/${id}/access` },
+  path_rule: { label: t('console.rejections.edit-paths'), path: (id) => `/admin/applications/${id}/access` },
 };
 
 /** One fix on a page of its own: after a fault, and after the sign-in that it needs. */

@@ -3,7 +3,7 @@
 
 import { type ProxyKind, proxyKinds } from '../../applications/fields/proxied-application.ts';
 import type { Context } from '../../base/http/context.ts';
-import { badRequest } from '../../base/http/errors.ts';
+import { AppError } from '../../base/http/errors.ts';
 
 export interface AskedRequest {
   /** Scheme, host and port of the website. */
@@ -28,7 +28,7 @@ export function askingProxy(path: string): ProxyKind | undefined {
   return proxyKinds.find((kind) => name === kind || (kind === 'envoy' && name.startsWith('envoy/')));
 }
 
-/** Throws bad_request (400) for a header that is missing, sent twice or malformed. */
+/** Throws MalformedQuestion for a header that is missing, sent twice or malformed. */
 export function askedRequest(ctx: Context, proxy: ProxyKind): AskedRequest {
   if (proxy === 'nginx') {
     const [, scheme = '', host = '', target = ''] =
@@ -77,9 +77,17 @@ function only({ req: { rawHeaders } }: Context, name: string): string {
   return value;
 }
 
-function malformed(what: string) {
-  return badRequest('bad_request', { detail: { forwardAuth: what } });
+/** A question whose headers describe no request. */
+export class MalformedQuestion extends AppError {
+  readonly what: string;
+
+  constructor(what: string) {
+    super('bad_request', { detail: { forwardAuth: what } });
+    this.what = what;
+  }
 }
+
+const malformed = (what: string) => new MalformedQuestion(what);
 
 /** How the browser asked, which decides whether a redirect to the sign-in helps. */
 export type AskedBy = 'navigation' | 'frame' | 'form' | 'program';

@@ -10,7 +10,7 @@
 // finds the session.
 
 import { z } from 'zod';
-import { accessDecision } from '../../applications/access-decision.ts';
+import { accessDecision, accessDecisionRule } from '../../applications/access-decision.ts';
 import {
   CALLBACK_PATH,
   JWT_HEADER,
@@ -20,6 +20,7 @@ import {
   RESERVED_PATH,
 } from '../../applications/fields/proxied-application.ts';
 import type { Context, Middleware } from '../../base/http/context.ts';
+import { AppError } from '../../base/http/errors.ts';
 import { clientAddress } from '../../base/http/request-context.ts';
 import { inNetworks } from '../../base/network/networks.ts';
 import { hmacSha256 } from '../../base/platform/hmac.ts';
@@ -28,6 +29,7 @@ import { directionOf } from '../../base/texts/languages.ts';
 import { escapeHtml } from '../../base/texts/messages.ts';
 import { inLanguage, type PageText, t } from '../../base/texts/text.ts';
 import type { Core } from '../../core/core.ts';
+import type { BrokenRule } from '../../core/rejections/rules.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { termsDue } from '../../people/accounts/terms.ts';
 import { type Acr, acrLevel, acrOfRule, acrValues, strongestOf } from '../../people/mfa/acr.ts';
@@ -45,9 +47,11 @@ import {
   askingProxy,
   FORWARD_AUTH_PATH,
   isFromElsewhere,
+  MalformedQuestion,
   ownRequest,
 } from './asked-request.ts';
-import { isAmbiguous, meetsRule, ruleFor } from './path-rules.ts';
+import { brokenPathRule, isAmbiguous, meetsRule, ruleFor } from './path-rules.ts';
+import { createRejectedQuestions, type RejectedQuestion } from './rejected-questions.ts';
 import { createWebsiteTokens, userHeaders } from './user-headers.ts';
 
 /** A request about a website that is registered here. */
@@ -61,8 +65,13 @@ interface Visit {
   website: ProxiedSettings;
 }
 
+/** As far as it could be read. */
+type Question = Pick<Visit, 'ctx' | 'proxy'> & Partial<Pick<Visit, 'asked' | 'by'>>;
+
 type Live = { account: Account; session: RpSession };
 
+/** Of a rejected request, for proxies that display pages of their own. */
+const REFERENCE_HEADER = 'X-Gatehouse-Reference';
 const COOKIE = 'gatehouse_app';
 /** A sign-in that takes longer begins again. */
 const SIGN_IN_MS = 10 * 60_000;
@@ -103,20 +112,46 @@ export function createForwardAuth(
   const { issuer } = config;
   const rpSessions = createRpSessions(services);
   const tokenFor = createWebsiteTokens(services);
+  const recordRejection = createRejectedQuestions(services);
   const macs = vault.deriveKeys('website cookies').map(hmacSha256);
   const isTrustedProxy = inNetworks(config.forwardAuthFrom);
+
+  const schemeOf = (ctx: Context) =>
+    config.trustProxy > 0 ? ctx.get('X-Forwarded-Proto') || 'http' : config.issuerUrl.protocol.slice(0, -1);
 
   return (rejectDenied) => (ctx, next) => {
     const proxy = askingProxy(ctx.path);
     // `/.gatehouse/` of a website, which its proxy may send here; there is no such path at the issuer.
     if (!proxy && !ctx.path.startsWith(RESERVED_PATH)) return next();
     if (proxy) useAddressOfUser(ctx);
-    return rejectDenied(ctx, () => {
-      if (proxy) return answer(ctx, proxy, askedRequest(ctx, proxy));
-      const scheme = config.trustProxy > 0 ? ctx.get('X-Forwarded-Proto') || 'http' : issuer.split(':')[0];
-      return answer(ctx, undefined, ownRequest(ctx, scheme ?? 'https'));
-    });
+    ctx.state.route = proxy ? `${FORWARD_AUTH_PATH}${proxy}` : RESERVED_PATH;
+    ctx.set('Cache-Control', 'no-store');
+    return answerOrExplain(ctx, proxy, rejectDenied);
   };
+
+  async function answerOrExplain(ctx: Context, proxy: ProxyKind | undefined, rejectDenied: Middleware): Promise<void> {
+    let asked: AskedRequest | undefined;
+    try {
+      const question = proxy ? askedRequest(ctx, proxy) : ownRequest(ctx, schemeOf(ctx));
+      asked = question;
+      await rejectDenied(ctx, () => answer(ctx, proxy, question));
+    } catch (error) {
+      if (error instanceof MalformedQuestion)
+        return reject({ ctx, proxy }, 400, {
+          rule: 'question',
+          reason: error.code,
+          message: 'The headers of the proxy do not describe a request.',
+          received: error.what,
+        });
+      if (!(error instanceof AppError && error.code === 'address_denied')) throw error;
+      reject({ ctx, proxy, asked }, 403, {
+        rule: 'denied_network',
+        reason: error.code,
+        message: 'The settings deny the address.',
+        received: ctx.state.request.address,
+      });
+    }
+  }
 
   /** The request has the address of the proxy that asks; its user is one hop further. */
   function useAddressOfUser(ctx: Context): void {
@@ -128,13 +163,14 @@ export function createForwardAuth(
   }
 
   async function answer(ctx: Context, proxy: ProxyKind | undefined, asked: AskedRequest): Promise<void> {
-    ctx.state.route = proxy ? `${FORWARD_AUTH_PATH}${proxy}` : RESERVED_PATH;
-    ctx.set('Cache-Control', 'no-store');
     const application = await websiteAt(asked.origin);
-    if (!application?.website) {
-      ctx.state.log().info({ origin: asked.origin }, 'a proxy asked about a website that is not registered');
-      return refuse(ctx, proxy, 403, 'unknown_website');
-    }
+    if (!application?.website)
+      return reject({ ctx, proxy, asked }, 403, {
+        rule: 'client',
+        reason: 'unknown_website',
+        message: 'No enabled website has this address.',
+        received: asked.origin,
+      });
     const by = askedBy(ctx, asked.method);
     const visit = { ctx, proxy, asked, by, application, website: application.website };
     if (asked.path.startsWith(RESERVED_PATH)) return ownPage(visit);
@@ -151,18 +187,28 @@ export function createForwardAuth(
     const { ctx, asked, by, website, application } = visit;
     const isPreflight = asked.method === 'OPTIONS' && ctx.get('Access-Control-Request-Method') !== '';
     if (isPreflight && website.preflight === 'allow') return pass(ctx, userHeaders(undefined, website), '');
-    if (website.paths.length > 0 && isAmbiguous(asked.path)) return refuse(ctx, visit.proxy, 400, 'ambiguous_path');
+    if (website.paths.length > 0 && isAmbiguous(asked.path))
+      return reject(visit, 400, {
+        rule: 'path',
+        reason: 'ambiguous_path',
+        message: 'Servers read this path in two ways, and the website has rules for paths.',
+        received: asked.path,
+      });
     const rule = ruleFor(website.paths, asked.method, asked.path);
     if (rule?.rule === 'public') return pass(ctx, userHeaders(undefined, website), '');
     const live = await liveSession(visit);
     if (!live) return signIn(visit);
-    if (website.csrf === 'reject' && isFromElsewhere(ctx, asked)) return fromElsewhere(visit);
+    if (website.csrf === 'reject' && isFromElsewhere(ctx, asked)) return fromElsewhere(visit, live.account);
     const { account, session } = live;
     // Everybody behind one proxy comes from its address.
     ctx.state.sender = { userId: account.id };
     const { allowed, reason } = accessDecision(application, account, ctx.state.request.address);
     // The sign-in page says why, and how to ask for access. It may be reached from another network than the website.
-    if (!allowed) return by === 'navigation' && reason !== 'other_network' ? signIn(visit) : denied(visit);
+    if (!allowed && by === 'navigation' && reason !== 'other_network') return signIn(visit);
+    if (!allowed) {
+      const { rule: broken, received, expected } = accessDecisionRule(application, account, ctx.state.request.address);
+      return denied(visit, { rule: broken, received, expected, account });
+    }
     const level = strongestOf(
       application.mfa && acrOfRule(application.mfa),
       rule?.rule === 'mfa' ? acrOfRule('mfa') : undefined,
@@ -172,7 +218,7 @@ export function createForwardAuth(
     if (level && acrLevel(session.acr) < acrLevel(level)) return signIn(visit, level);
     if (rule && !meetsRule(rule, account)) {
       await recordRejected(visit, account);
-      return denied(visit);
+      return denied(visit, { ...brokenPathRule(rule, account), account });
     }
     if (by === 'navigation') await sessions.recordActivity(session.ssoUid);
     const jwt = await tokenFor(asked.origin, website, account, session);
@@ -180,17 +226,49 @@ export function createForwardAuth(
   }
 
   /** A page of another website sent a form, or a script of it asked (CSRF). */
-  function fromElsewhere(visit: Visit): void {
-    const { ctx, proxy, by, application } = visit;
-    ctx.state.log().info({ origin: visit.asked.origin }, 'a page of another website caused a change of a website');
-    if (by === 'program') return refuse(ctx, proxy, 403, 'cross_site_request');
-    showPage(visit, 403, t('website.elsewhere.title'), t('website.elsewhere.text', { app: application.name }));
+  function fromElsewhere(visit: Visit, account: Account): void {
+    const { ctx, asked, application } = visit;
+    reject(
+      visit,
+      403,
+      {
+        rule: 'same_origin',
+        reason: 'cross_site_request',
+        message: 'A page of another website caused a change of this one, or opened a WebSocket.',
+        received: ctx.get('Origin') || ctx.get('Sec-Fetch-Site'),
+        expected: asked.origin,
+        account,
+      },
+      [t('website.elsewhere.title'), t('website.elsewhere.text', { app: application.name })],
+    );
   }
 
-  function denied(visit: Visit): void {
-    const { ctx, proxy, by, application } = visit;
-    if (by === 'program') refuse(ctx, proxy, 403, 'access_denied');
-    else showPage(visit, 403, t('website.no-access.title'), t('website.no-access.text', { app: application.name }));
+  function denied(visit: Visit, why: BrokenRule & { account?: Account; isSignIn?: boolean }): void {
+    const message = 'The user may not open this page.';
+    const { name: app } = visit.application;
+    reject(visit, 403, { ...why, reason: 'access_denied', message }, [
+      t('website.no-access.title'),
+      t('website.no-access.text', { app }),
+    ]);
+  }
+
+  /**
+   * A page, or JSON for a program, with the reference under which administrators find the reason. nginx takes another status than 401 and
+   * 403 for a fault of this server, and hands on no page: its configuration displays the header.
+   */
+  function reject(
+    { ctx, proxy, asked, by = askedBy(ctx, ctx.method) }: Question,
+    status: number,
+    rejected: Omit<RejectedQuestion, 'asked'>,
+    words: readonly [title: PageText, text: PageText] = [t('website.rejected.title'), t('website.rejected.text')],
+  ): void {
+    const reference = recordRejection(ctx, { ...rejected, asked });
+    ctx.set(REFERENCE_HEADER, reference);
+    const answered = proxy === 'nginx' ? 403 : status;
+    if (by === 'program') {
+      ctx.status = answered;
+      ctx.body = { error: rejected.reason, reference };
+    } else showPage({ ctx, by }, answered, ...words, t('error-page.reference', { number: reference }));
   }
 
   async function recordRejected({ ctx, application }: Visit, account: Account): Promise<void> {
@@ -269,16 +347,26 @@ export function createForwardAuth(
     const { origin } = asked;
     const checked = callbackQuery.safeParse(Object.fromEntries(new URLSearchParams(asked.query)));
     const begun = checked.success ? openState(checked.data.state, origin) : undefined;
-    if (!checked.success || !begun) return redirect(visit, `${origin}/`);
+    if (!checked.success || !begun) {
+      recordRejection(visit.ctx, {
+        asked,
+        rule: 'state',
+        reason: 'invalid_state',
+        message: 'The sign-in was not begun at this website, or too long ago; it begins again.',
+        isSignIn: true,
+      });
+      return redirect(visit, `${origin}/`);
+    }
     const { code, error } = checked.data;
     const cookie = cookieOf(visit);
     const isThisBrowser = cookie !== undefined && safeEqual(sha256(cookie), begun.browser);
     if (!isThisBrowser) {
       // Another tab was first.
       if (await liveSession(visit)) return redirect(visit, `${origin}${begun.page}`);
-      return signInAgain(visit, begun);
+      return signInAgain(visit, begun, { rule: 'browser', received: cookie ? 'another cookie' : 'no cookie' });
     }
-    if (error !== undefined || code === undefined) return denied(visit);
+    if (error !== undefined || code === undefined)
+      return denied(visit, { rule: 'sign_in', received: error ?? 'no code', isSignIn: true });
     // One row for a code of this server, whose sign-in was charged.
     visit.ctx.state.sender = 'trusted';
     const redeemed = await createInProcessClient({ provider }, origin).redeem(
@@ -286,8 +374,9 @@ export function createForwardAuth(
       verifierOf(cookie, begun.salt),
       `${origin}${CALLBACK_PATH}`,
     );
-    if (!redeemed) return signInAgain(visit, begun);
-    if (begun.acr && acrLevel(redeemed.acr) < acrLevel(begun.acr)) return denied(visit);
+    if (!redeemed) return signInAgain(visit, begun, { rule: 'code' });
+    if (begun.acr && acrLevel(redeemed.acr) < acrLevel(begun.acr))
+      return denied(visit, { rule: 'level', received: redeemed.acr, expected: begun.acr, isSignIn: true });
     const sso = await sessions.find(redeemed.ssoUid);
     const lifetimeMs = (sso?.expiresAt.getTime() ?? 0) - now().getTime();
     await rpSessions.remove(cookie);
@@ -295,13 +384,19 @@ export function createForwardAuth(
     redirect(visit, `${origin}${begun.page}`);
   }
 
-  function signInAgain(visit: Visit, { page, acr, round }: State): void {
+  function signInAgain(visit: Visit, { page, acr, round }: State, why: BrokenRule): void {
     if (round < MAX_ROUNDS) {
       beginSignIn(visit, { page, acr, round: round + 1 });
       return;
     }
     const { name: app } = visit.application;
-    showPage(visit, 400, t('website.cookies.title'), t('website.cookies.text', { app }));
+    const rejected = {
+      ...why,
+      reason: 'sign_in_not_completed',
+      message: 'The sign-in began again, in vain.',
+      isSignIn: true,
+    };
+    reject(visit, 400, rejected, [t('website.cookies.title'), t('website.cookies.text', { app })]);
   }
 
   function openState(sealed: string, origin: string): State | undefined {
@@ -384,16 +479,23 @@ function refuse(ctx: Context, proxy: ProxyKind | undefined, status: number, code
 }
 
 /** A page on the host of the website, where it has neither our styles nor our pictures: text with one link. */
-function showPage({ ctx, asked, by }: Visit, status: number, title: PageText, text: PageText): void {
+function showPage(
+  { ctx, asked, by }: Pick<Visit, 'ctx' | 'by'> & Partial<Visit>,
+  status: number,
+  title: PageText,
+  text: PageText,
+  reference: PageText = '',
+): void {
   const language = ctx.state.language();
   ctx.status = status;
   ctx.type = 'html';
   ctx.body = inLanguage(language, () => {
-    const [heading, paragraph, label] = [title, text, t('website.sign-in.link')].map((one) => escapeHtml(String(one)));
+    const words = [title, text, t('website.sign-in.link'), reference];
+    const [heading, paragraph, label, note] = words.map((one) => escapeHtml(String(one)));
     // A form stays open beside it.
     const target = by === 'form' ? '_blank' : '_top';
     const link =
-      status === 401
+      status === 401 && asked
         ? `<p><a href="${escapeHtml(asked.origin)}" target="${target}" rel="noopener">${label}</a></p>`
         : '';
     return `<!doctype html>
@@ -405,7 +507,7 @@ function showPage({ ctx, asked, by }: Visit, status: number, title: PageText, te
 <main>
 <h1>${heading}</h1>
 <p>${paragraph}</p>
-${link}
+${link}${note && `<p>${note}</p>`}
 </main>
 </html>
 `;

@@ -54,3 +54,10 @@ export function meetsRule({ rule }: PathRule, account: Account): boolean {
     rule.groups.some((name) => account.groups.some((group) => group.name === name))
   );
 }
+
+/** A rule that does not allow the account, in a rejection: who it is, and who may open the part. */
+export function brokenPathRule({ path, rule }: PathRule, { username, roles, groups }: Account) {
+  const held = [...roles, ...groups.map(({ name }) => name)].join(', ') || 'no roles';
+  const wanted = typeof rule === 'string' ? rule : [...rule.roles, ...rule.groups].join(', ') || 'nobody';
+  return { rule: 'path_rule', received: `${username}: ${held}`, expected: `${path}: ${wanted}` } as const;
+}
