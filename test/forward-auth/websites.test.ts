@@ -190,23 +190,6 @@ describe('a website', () => {
     await settings.reload();
   });
 
-  it('opens although the address of its proxy has stored as much as one may', async () => {
-    const site = await aWebsite('caddy');
-    const user = await aUser(idp.services);
-    const browser = httpClient();
-    const callback = await completeSignIn(browser, `${site.origin}/`, {
-      user,
-      redirectUri: `${site.origin}/.gatehouse/`,
-    });
-    for (const address of ['127.0.0.1', '192.0.2.7']) {
-      const charge = idp.services.storageBudget.forRequest(address, () => undefined);
-      charge('any', 1e12);
-      expect(idp.services.storageBudget.peek(address).allowed).toBe(false);
-    }
-    expect((await browser.follow(callback)).status).toBe(200);
-    expect((await browser.get(`${site.origin}/again`)).status).toBe(200);
-  });
-
   it('takes changes from its own pages only, where it says so', async () => {
     const user = await aUser(idp.services);
     const visit = async (csrf?: 'reject') => {
@@ -233,6 +216,23 @@ describe('a website', () => {
     expect(await send('/', {})).toBe(200);
     // Nobody is signed in there.
     expect(await send('/hook', other)).toBe(200);
+  });
+
+  it('opens although the address of its proxy has stored as much as one may', async () => {
+    const site = await aWebsite('caddy');
+    const user = await aUser(idp.services);
+    const browser = httpClient();
+    const callback = await completeSignIn(browser, `${site.origin}/`, {
+      user,
+      redirectUri: `${site.origin}/.gatehouse/`,
+    });
+    for (const address of ['127.0.0.1', '192.0.2.7']) {
+      const charge = idp.services.storageBudget.forRequest(address, () => undefined);
+      charge('any', 1e12);
+      expect(idp.services.storageBudget.peek(address).allowed).toBe(false);
+    }
+    expect((await browser.follow(callback)).status).toBe(200);
+    expect((await browser.get(`${site.origin}/again`)).status).toBe(200);
   });
 
   it('is unknown at every other origin', async () => {
