@@ -70,7 +70,7 @@ type Question = Pick<Visit, 'ctx' | 'proxy'> & Partial<Pick<Visit, 'asked' | 'by
 
 type Live = { account: Account; session: RpSession };
 
-/** Of a rejected request, for proxies that display pages of their own. */
+/** The reference of a rejected request, also where a proxy displays a page of its own. */
 const REFERENCE_HEADER = 'X-Gatehouse-Reference';
 const COOKIE = 'gatehouse_app';
 /** A sign-in that takes longer begins again. */
@@ -254,7 +254,7 @@ export function createForwardAuth(
 
   /**
    * A page, or JSON for a program, with the reference under which administrators find the reason. nginx takes another status than 401 and
-   * 403 for a fault of this server, and hands on no page: its configuration displays the header.
+   * 403 for a fault of this server.
    */
   function reject(
     { ctx, proxy, asked, by = askedBy(ctx, ctx.method) }: Question,
