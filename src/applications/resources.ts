@@ -3,13 +3,15 @@
 import { conflict, forbidden, invalidInput, notFound } from '../base/http/errors.ts';
 import { inChunks } from '../base/storage/chunks.ts';
 import { isUniqueConstraintError, type Tx, withinTransaction } from '../base/storage/database.ts';
+import { isStorable } from '../base/storage/storable-text.ts';
 import { type Fault, fault } from '../base/texts/faults.ts';
 import { t } from '../base/texts/text.ts';
 import type { Actor } from '../core/audit/audit.ts';
 import type { Core } from '../core/core.ts';
 import type { KeyAlg } from '../core/keys/rotation.ts';
-import { accessOf, idsOfAccess } from './application.ts';
+import { accessOf, fromRow, idsOfAccess, readMetadata, withAccess } from './application.ts';
 import type { Access } from './fields/oidc-client.ts';
+import { WEBSITE_SCOPE } from './fields/proxied-application.ts';
 import { unlistedAlgFault } from './rules/signing-algorithms.ts';
 
 export interface Resource {
@@ -58,6 +60,14 @@ export function createResources(core: Core, isReserved: (identifier: string) => 
     signingAlgs: signingAlgorithms,
     list: async (tx: Tx = db): Promise<Resource[]> =>
       resourcesOf(await tx.asStored.resource.findMany({ orderBy: { identifier: 'asc' } }), tx),
+
+    /** What tokens can be issued for: the APIs, and the websites that let programs in with them. */
+    async identifiers(): Promise<string[]> {
+      const apis = await db.resource.findMany({ select: { identifier: true } });
+      const websites = await db.asStored.application.findMany({ where: { protocol: 'proxy' } });
+      const open = websites.filter(({ metadata }) => readMetadata('proxy', metadata).access_tokens !== 'none');
+      return [...apis.map(({ identifier }) => identifier), ...open.map(({ clientId }) => clientId)].sort();
+    },
 
     create: ({ identifier, ...declared }: Omit<Resource, 'source'>, by: Actor = {}, outer?: Tx): Promise<Resource> =>
       withinTransaction(db, outer, async (tx) => {
@@ -151,8 +161,29 @@ type ResourceRow = Columns & { identifier: string; source: string };
 const idsIn = ({ access }: ResourceRow): { roles: string[]; groups: string[] } =>
   access === 'everyone' ? { roles: [], groups: [] } : JSON.parse(access);
 
+/** What a token for an API is made by. */
+export type TokenTarget = Pick<Resource, 'scopes' | 'scopePermissions' | 'access'> & {
+  /** Of JWTs; undefined: its tokens are opaque. */
+  signingAlg?: KeyAlg;
+};
+
+/**
+ * The API of this identifier: a registered one, or a website behind a proxy that lets programs in with access tokens. This server itself
+ * accepts those, so they are opaque: a revoked one ends at once.
+ */
+export async function findResource(identifier: string, tx: Tx): Promise<TokenTarget | undefined> {
+  if (!isStorable(identifier)) return undefined;
+  const row = await tx.resource.findUnique({ where: { identifier } });
+  if (row) return resourceOf(row, tx);
+  const website = await tx.application.findUnique({ where: { clientId: identifier }, include: withAccess });
+  if (website?.protocol !== 'proxy' || !website.enabled) return undefined;
+  const { access, protocol, metadata } = fromRow(website);
+  if (protocol !== 'proxy' || metadata.access_tokens === 'none') return undefined;
+  return { scopes: [WEBSITE_SCOPE], scopePermissions: {}, access };
+}
+
 /** A row of the table as the rest of the code sees it. */
-export async function resourceOf(row: ResourceRow, tx: Tx): Promise<Resource> {
+async function resourceOf(row: ResourceRow, tx: Tx): Promise<Resource> {
   const [api] = await resourcesOf([row], tx);
   if (!api) throw new Error('a row is an API');
   return api;

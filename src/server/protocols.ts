@@ -60,6 +60,11 @@ export async function createProtocols(services: Services, http: Http) {
     upstreams: createUpstreamParticipants(services, upstreamProtocols),
     sendLogoutToken: oidc.engine.sendLogoutToken,
   });
-  const forwardAuth = createForwardAuth({ ...services, clients: oidc.clients, provider: oidc.engine.current });
+  const forwardAuth = createForwardAuth({
+    ...services,
+    ...oidc,
+    provider: oidc.engine.current,
+    checkDirectories: services.directoryUsers.check,
+  });
   return { saml, samlUpstream, oidc, logout, forwardAuth };
 }

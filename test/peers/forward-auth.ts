@@ -10,14 +10,16 @@ import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { decodeJwt } from 'jose';
+import type { z } from 'zod';
 import { proxyConfiguration } from '../../src/admin/applications/presets/proxies.ts';
-import type { PathRule, ProxyKind } from '../../src/applications/fields/proxied-application.ts';
+import type { PathRule, ProxyKind, proxiedApplication } from '../../src/applications/fields/proxied-application.ts';
 import type { App } from '../logout/support/app.ts';
 import { browserWith, leave, resultsOf } from '../logout/support/browser-steps.ts';
 import { followLogout } from '../logout/support/follow.ts';
 import { oidcApp } from '../logout/support/oidc-app.ts';
 import { nodeSamlApp } from '../logout/support/saml-apps.ts';
-import { aUser, type TestUser } from '../support/factories.ts';
+import { basic } from '../oidc/support.ts';
+import { aClient, aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { openWebsite, type Received } from '../support/website.ts';
 import { attacks, sendRaw, upgrade } from '../support/website-attacks.ts';
@@ -200,6 +202,7 @@ async function putBehind(
   host: string,
   paths: PathRule[],
   change = (snippet: string) => snippet,
+  programs: Pick<z.input<typeof proxiedApplication>, 'access_tokens'> = {},
 ) {
   const backend = await startBackend();
   const origin = `http://${host}`;
@@ -209,6 +212,7 @@ async function putBehind(
     proxy: kind,
     access: READER,
     paths,
+    ...programs,
   });
   if (application.protocol !== 'proxy') throw new Error('a website was expected');
   const { text } = proxyConfiguration(application, issuer);
@@ -261,6 +265,7 @@ async function tryProxy(gatehouse: Gatehouse, { failing, apps }: Apps, proxy: Re
     }
     if (proxy.kind === 'traefik') await stripsPrefix(gatehouse, proxy, check);
     await choosesHost(gatehouse, proxy, site, check);
+    await letsProgramsIn(gatehouse, proxy, check);
     const exits = [
       ...apps.map(
         (app): Exit => ({
@@ -380,6 +385,46 @@ async function stripsPrefix(gatehouse: Gatehouse, proxy: RealProxy, check: Check
       const found = await reached(path);
       check(`${path}, without the prefix, is closed`, found === undefined, found);
     }
+  } finally {
+    await site.stop();
+  }
+}
+
+/** Programs, which send their credential in `Authorization`. */
+async function letsProgramsIn(gatehouse: Gatehouse, proxy: RealProxy, check: Check): Promise<void> {
+  const { services, issuer } = gatehouse;
+  const host = `127.0.0.1:${await freePort()}`;
+  const site = await putBehind(gatehouse, proxy, host, PATHS, undefined, { access_tokens: 'all' });
+  const { origin } = site;
+  const sendAs = (authorization: string, path = '/api') =>
+    httpClient().get(`${origin}${path}`, { headers: { authorization, accept: 'application/json' } });
+  try {
+    const { clientId, clientSecret } = await aClient(services, {
+      redirect_uris: [],
+      grant_types: ['client_credentials'],
+      resources: [origin],
+      scope: 'website:access',
+    });
+    const answer = await httpClient(issuer).post('/token', {
+      form: { grant_type: 'client_credentials', resource: origin, scope: 'website:access' },
+      headers: { authorization: basic(clientId, clientSecret) },
+    });
+    const { access_token: token } = answer.json<{ access_token: string }>();
+    const page = await sendAs(`Bearer ${token}`);
+    const received = page.status === 200 ? page.json<Received>().headers : {};
+    check('an access token lets a program in', received['remote-user'] === `client ${clientId}`, page.text);
+    check('and does not reach the website', page.status === 200 && !page.text.includes(token), page.text);
+    const wrong = await sendAs(`Bearer ${token}x`);
+    const challenge = wrong.headers['www-authenticate'];
+    const isChallenged = challenge === `Bearer realm="${origin}", error="invalid_token"`;
+    check('a wrong one gets 401 with its challenge', wrong.status === 401 && isChallenged, [wrong.status, challenge]);
+    const both = [`Authorization: Bearer ${token}`, `Authorization: ${basic('x', 'y')}`];
+    const twice = await sendRaw(origin, 'GET /api HTTP/1.1', `Host: ${host}`, ...both);
+    const isOne = !twice.includes('"method"') || (twice.includes('"remote-user":"client') && !twice.includes('Basic'));
+    check('two credentials are one, or none', isOne, twice);
+    const own = await sendAs('Digest of-the-website', '/public/a');
+    const isKept = own.status === 200 && own.json<Received>().headers.authorization === 'Digest of-the-website';
+    check('what is for the website reaches it', isKept, own.text);
   } finally {
     await site.stop();
   }

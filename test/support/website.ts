@@ -109,7 +109,7 @@ export async function website(
     // nginx hands on 401 and 403 alone, and with its `error_page` a 401 with an address as a redirect.
     const { location } = answer.message.headers;
     const nginxStatus = status === 401 && location ? 302 : [401, 403].includes(status) ? status : 500;
-    for (const name of ['location', 'set-cookie', 'content-type', 'retry-after']) {
+    for (const name of ['location', 'set-cookie', 'content-type', 'retry-after', 'www-authenticate']) {
       const value = answer.message.headers[name];
       if (value !== undefined)
         res.setHeader(name, proxy === 'nginx' && name === 'set-cookie' ? [value].flat().slice(0, 1) : value);

@@ -41,7 +41,7 @@ export function createApplicationPreviews(services: AdminServices): ApplicationP
       const oidc = await claimsPreview.preview(application.clientId, account, scope);
       return oidc ? { oidc } : {};
     }
-    if (application.protocol === 'proxy') return { headers: userHeaders(account, application.metadata) };
+    if (application.protocol === 'proxy') return { headers: userHeaders({ account }, application.metadata) };
     const saml = await assertionPreviews(account, application);
     if ('invalid' in saml) return { error: saml.invalid };
     const { xml: assertion, attributes } = saml;

@@ -50,6 +50,7 @@ export function createResourceAdmin(services: AdminServices) {
 
   return {
     list: resources.list,
+    identifiers: resources.identifiers,
     get: resources.get,
     signingAlgs: resources.signingAlgs,
 

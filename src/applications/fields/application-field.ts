@@ -27,7 +27,8 @@ export type ApplicationSection =
   | 'name-id'
   | 'attributes'
   | 'headers'
-  | 'paths';
+  | 'paths'
+  | 'programs';
 
 /** Rules of what a field gives, in rules/field-rights.ts. */
 export type FieldRight = 'access' | 'path rules' | 'apis' | 'evaluation' | 'permissions' | 'role names';

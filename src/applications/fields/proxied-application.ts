@@ -117,6 +117,13 @@ const answer = z.strictObject({
       '`reject`: a change or a WebSocket that a page of another website causes is rejected, also one of its own domain',
     )
     .register(applicationFields, { section: 'paths', gives: 'nothing', switch: { on: 'reject', off: 'allow' } }),
+  access_tokens: z
+    .enum(['none', 'users', 'all'])
+    .default('none')
+    .describe(
+      'which [access tokens](forward-auth.md#programs) for it let a program in: none, those of people who may use it, or also those of clients that act for themselves',
+    )
+    .register(applicationFields, { section: 'programs', gives: 'nothing' }),
   ...useFields,
   ...signInFields,
   ...viewFields,
@@ -174,6 +181,12 @@ export const LOGOUT_PATH = `${RESERVED_PATH}logout`;
 export function headersOf({ headers: chosen }: ProxiedSettings): Readonly<Record<string, string>> {
   return typeof chosen === 'string' ? headerSets[chosen] : chosen;
 }
+
+/** The scope of an access token with which a program may send requests to a website. */
+export const WEBSITE_SCOPE = 'website:access';
+
+/** Whether programs can come with a credential of this server, which their requests carry in `Authorization`. */
+export const letsProgramsIn = ({ access_tokens: tokens }: ProxiedSettings): boolean => tokens !== 'none';
 
 /** A website as a client of the engine: this server redeems its codes itself. */
 export function clientOfWebsite(origin: string): Record<string, unknown> {

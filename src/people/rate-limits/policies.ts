@@ -115,6 +115,8 @@ export const policies = {
   'access-entries:caller': window({ points: 60, seconds: 60 }),
   /** Calls with a wrong token or secret. */
   'api:address': window(rateLimits.apiFailuresPerAddress),
+  /** Requests to websites with a wrong access token or app password. Random values are too long to guess: this only spares the database. */
+  'programs:address': window(rateLimits.apiFailuresPerAddress),
 } as const satisfies Record<string, Window | Backoff>;
 
 export type PolicyName = keyof typeof policies;

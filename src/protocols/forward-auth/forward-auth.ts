@@ -15,6 +15,7 @@ import {
   CALLBACK_PATH,
   JWT_HEADER,
   LOGOUT_PATH,
+  letsProgramsIn,
   type ProxiedSettings,
   type ProxyKind,
   RESERVED_PATH,
@@ -37,6 +38,7 @@ import type { People } from '../../people/people.ts';
 import type { SessionServices } from '../logout/session-services.ts';
 import type { Provider } from '../oidc/engine/library.ts';
 import { createInProcessClient } from '../oidc/in-process-clients.ts';
+import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
 import type { ClientApplication, ClientSource } from '../oidc/store/clients.ts';
 import { createRpSessions, type RpSession } from '../oidc/store/sessions/rp-sessions.ts';
 import {
@@ -51,8 +53,9 @@ import {
   ownRequest,
 } from './asked-request.ts';
 import { brokenPathRule, isAmbiguous, meetsRule, ruleFor } from './path-rules.ts';
+import { type Credential, challengeOf, createPrograms, credentialOf, type Rejection } from './programs.ts';
 import { createRejectedQuestions, type RejectedQuestion } from './rejected-questions.ts';
-import { createWebsiteTokens, userHeaders } from './user-headers.ts';
+import { createWebsiteTokens, userHeaders, type Visitor } from './user-headers.ts';
 
 /** A request about a website that is registered here. */
 interface Visit {
@@ -106,13 +109,21 @@ const callbackQuery = z.object({
  * Returns the middleware, which needs that which rejects denied addresses (base/http/host-guard.ts).
  */
 export function createForwardAuth(
-  services: Core & People & SessionServices & { clients: ClientSource; provider(): Provider },
+  services: Core &
+    People &
+    SessionServices & {
+      clients: ClientSource;
+      apiTokens: ApiTokens;
+      provider(): Provider;
+      checkDirectories(accountId: string): Promise<boolean>;
+    },
 ): (rejectDenied: Middleware) => Middleware {
   const { accounts, clients, config, provider, sessions, settings, vault, now, repeatedEntries } = services;
   const { issuer } = config;
   const rpSessions = createRpSessions(services);
   const tokenFor = createWebsiteTokens(services);
   const recordRejection = createRejectedQuestions(services);
+  const programs = createPrograms(services);
   const macs = vault.deriveKeys('website cookies').map(hmacSha256);
   const isTrustedProxy = inNetworks(config.forwardAuthFrom);
 
@@ -186,7 +197,7 @@ export function createForwardAuth(
   async function decide(visit: Visit): Promise<void> {
     const { ctx, asked, by, website, application } = visit;
     const isPreflight = asked.method === 'OPTIONS' && ctx.get('Access-Control-Request-Method') !== '';
-    if (isPreflight && website.preflight === 'allow') return pass(ctx, userHeaders(undefined, website), '');
+    if (isPreflight && website.preflight === 'allow') return pass(visit);
     if (website.paths.length > 0 && isAmbiguous(asked.path))
       return reject(visit, 400, {
         rule: 'path',
@@ -195,7 +206,13 @@ export function createForwardAuth(
         received: asked.path,
       });
     const rule = ruleFor(website.paths, asked.method, asked.path);
-    if (rule?.rule === 'public') return pass(ctx, userHeaders(undefined, website), '');
+    if (rule?.rule === 'public') return pass(visit);
+    const level = strongestOf(
+      application.mfa && acrOfRule(application.mfa),
+      rule?.rule === 'mfa' ? acrOfRule('mfa') : undefined,
+    );
+    const credential = credentialOf(ctx, website);
+    if (credential) return decideForProgram(visit, credential, { rule, level });
     const live = await liveSession(visit);
     if (!live) return signIn(visit);
     if (website.csrf === 'reject' && isFromElsewhere(ctx, asked)) return fromElsewhere(visit, live.account);
@@ -209,10 +226,6 @@ export function createForwardAuth(
       const { rule: broken, received, expected } = accessDecisionRule(application, account, ctx.state.request.address);
       return denied(visit, { rule: broken, received, expected, account });
     }
-    const level = strongestOf(
-      application.mfa && acrOfRule(application.mfa),
-      rule?.rule === 'mfa' ? acrOfRule('mfa') : undefined,
-    );
     // Other requests of a page that was open when the version changed go on; the next page asks.
     if (by === 'navigation' && termsDue(settings.latest(), account)) return signIn(visit);
     if (level && acrLevel(session.acr) < acrLevel(level)) return signIn(visit, level);
@@ -221,12 +234,30 @@ export function createForwardAuth(
       return denied(visit, { ...brokenPathRule(rule, account), account });
     }
     if (by === 'navigation') await sessions.recordActivity(session.ssoUid);
-    const jwt = await tokenFor(asked.origin, website, account, session);
-    pass(ctx, userHeaders(account, website), jwt);
+    const visitor = { account };
+    pass(visit, visitor, await tokenFor(asked.origin, website, visitor, session));
+  }
+
+  async function decideForProgram(
+    visit: Visit,
+    credential: Credential,
+    needs: Parameters<typeof programs.closed>[2],
+  ): Promise<void> {
+    const { ctx, application, website } = visit;
+    const { origin } = visit.asked;
+    const about = { ctx, origin, application, website };
+    const found = await programs.identify(about, credential);
+    if ('status' in found) return rejectProgram(visit, found);
+    const { visitor, proof } = found;
+    ctx.state.sender = 'account' in visitor ? { userId: visitor.account.id } : 'trusted';
+    const closed = programs.closed(about, found, needs);
+    if (closed?.status === 403 && 'account' in visitor) await recordRejected(visit, visitor.account);
+    if (closed) return rejectProgram(visit, closed);
+    pass(visit, visitor, await tokenFor(origin, website, visitor, proof), { isCredentialOurs: true });
   }
 
   /** A page of another website sent a form, or a script of it asked (CSRF). */
-  function fromElsewhere(visit: Visit, account: Account): void {
+  function fromElsewhere(visit: Visit, account?: Account): void {
     const { ctx, asked, application } = visit;
     reject(
       visit,
@@ -237,7 +268,7 @@ export function createForwardAuth(
         message: 'A page of another website caused a change of this one, or opened a WebSocket.',
         received: ctx.get('Origin') || ctx.get('Sec-Fetch-Site'),
         expected: asked.origin,
-        account,
+        ...(account && { account }),
       },
       [t('website.elsewhere.title'), t('website.elsewhere.text', { app: application.name })],
     );
@@ -300,7 +331,7 @@ export function createForwardAuth(
   function signIn(visit: Visit, acr?: Acr): void {
     const { ctx, by, asked } = visit;
     if (by === 'program') {
-      ctx.set('WWW-Authenticate', `Bearer realm="${asked.origin}"`);
+      ctx.set('WWW-Authenticate', challengeOf(asked.origin));
       ctx.status = 401;
       ctx.body = { error: 'login_required', login_url: `${asked.origin}/` };
       return;
@@ -458,11 +489,19 @@ function setCookie({ ctx, asked: { origin } }: Visit, value: string): void {
   ctx.append('Set-Cookie', `${cookieName(origin)}=${value}; path=/; httponly; samesite=lax${secure}`);
 }
 
-function pass(ctx: Context, headers: Record<string, string>, jwt: string): void {
+/** The website gets `Authorization` back as it was sent, unless it is a credential for this server. */
+function pass({ ctx, website }: Visit, visitor?: Visitor, jwt = '', { isCredentialOurs = false } = {}): void {
   ctx.status = 200;
-  for (const [name, value] of Object.entries(headers)) ctx.set(name, value);
+  for (const [name, value] of Object.entries(userHeaders(visitor, website))) ctx.set(name, value);
   ctx.set(JWT_HEADER, jwt);
+  if (letsProgramsIn(website)) ctx.set('Authorization', isCredentialOurs ? '' : ctx.get('Authorization'));
   ctx.body = '';
+}
+
+function rejectProgram({ ctx, proxy }: Visit, { status, error, challenge, retryAfterSeconds }: Rejection): void {
+  if (challenge !== undefined) ctx.set('WWW-Authenticate', challenge);
+  if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(retryAfterSeconds));
+  refuse(ctx, proxy, status, error);
 }
 
 /** nginx hands on only 401 and 403: its configuration turns a 401 with an address into the redirect. */
@@ -474,7 +513,7 @@ function redirect({ ctx, proxy }: Visit, url: string): void {
 
 /** nginx takes another status than 401 and 403 for a fault of this server. */
 function refuse(ctx: Context, proxy: ProxyKind | undefined, status: number, code: string): void {
-  ctx.status = proxy === 'nginx' ? 403 : status;
+  ctx.status = proxy === 'nginx' && status !== 401 ? 403 : status;
   ctx.body = { error: code };
 }
 

@@ -1,8 +1,8 @@
 // Which rule of a website counts for a path. Servers read some paths in two ways, so with rules those are rejected first; what is left is
 // compared in a normal form.
 
+import type { AccessSubject } from '../../applications/access-decision.ts';
 import type { PathRule } from '../../applications/fields/proxied-application.ts';
-import type { Account } from '../../people/accounts/account.ts';
 
 /** Dot segments, empty segments, parameters, and encoded separators, percent signs or control characters (CVE-2021-32637, CVE-2026-134802 and their kind). */
 const AMBIGUOUS = /\/\/|\\|;|%(2f|5c|25|3b|23|3f|7f|[01][0-9a-f])|\/\.{1,2}(\/|$)/i;
@@ -47,7 +47,7 @@ export function ruleFor(rules: readonly PathRule[], method: string, path: string
 }
 
 /** Whether the account has one of the roles, or is in one of the groups, of the rule. */
-export function meetsRule({ rule }: PathRule, account: Account): boolean {
+export function meetsRule({ rule }: PathRule, account: AccessSubject): boolean {
   if (typeof rule === 'string') return true;
   return (
     rule.roles.some((name) => account.roles.includes(name)) ||

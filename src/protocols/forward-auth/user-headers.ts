@@ -7,7 +7,24 @@ import type { Core } from '../../core/core.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { attributesFor, claimsFor } from '../../people/accounts/claims.ts';
 import { withVisibleRoles } from '../../people/accounts/visible-roles.ts';
-import type { RpSession } from '../oidc/store/sessions/rp-sessions.ts';
+
+/** Who sends a request: a user, or a client that acts for itself. */
+export type Visitor = { account: Account } | { client: { clientId: string; name: string } };
+
+/** How a visitor has signed in. */
+export interface SignInProof {
+  /** Of the session or credential: the statement is kept by it. */
+  id: string;
+  acr?: string | undefined;
+  amr: readonly string[];
+  /** When the user last authenticated. */
+  authTime?: Date;
+  /** The client that sends the request. */
+  clientId?: string;
+}
+
+/** What a client is called in place of a user. No username has a space, so nobody has the name of a client. */
+const clientName = (clientId: string) => `client ${clientId}`;
 
 const LISTS: ReadonlySet<string> = new Set(['groups', 'roles', 'permissions']);
 
@@ -16,17 +33,31 @@ const LISTS: ReadonlySet<string> = new Set(['groups', 'roles', 'permissions']);
  * values have commas between them, and commas in a value are `%2C`; text beyond ASCII is in UTF-8. For websites that know the headers of
  * authentik, it is `|` instead.
  */
-export function userHeaders(account: Account | undefined, website: ProxiedSettings): Record<string, string> {
-  const visible = account && withVisibleRoles(account, website, limits.groups.inToken);
+export function userHeaders(visitor: Visitor | undefined, website: ProxiedSettings): Record<string, string> {
+  const valuesOf = visitor ? fieldsOf(visitor, website) : () => [];
   const separator = website.headers === 'authentik' ? '|' : ',';
   const textOf = (field: string) => {
-    const values = visible ? (attributesFor(visible, { value: field }).value ?? []) : [];
+    const values = valuesOf(field);
     const isList = values.length > 1 || LISTS.has(field);
     return values
       .map((value) => headerText(isList ? value.replaceAll(separator, encodeURIComponent(separator)) : value))
       .join(separator);
   };
   return Object.fromEntries(Object.entries(headersOf(website)).map(([name, field]) => [name, textOf(field)]));
+}
+
+function fieldsOf(visitor: Visitor, website: ProxiedSettings): (field: string) => string[] {
+  if ('account' in visitor) {
+    const visible = withVisibleRoles(visitor.account, website, limits.groups.inToken);
+    return (field) => attributesFor(visible, { value: field }).value ?? [];
+  }
+  const { clientId, name } = visitor.client;
+  const values = new Map([
+    ['sub', clientName(clientId)],
+    ['preferred_username', clientName(clientId)],
+    ['name', name],
+  ]);
+  return (field) => [values.get(field) ?? []].flat();
 }
 
 /** As it may stand in a header (RFC 9110 5.5): without control characters, and its UTF-8 bytes as Node.js takes them. */
@@ -43,7 +74,7 @@ const MAX_KEPT = 10_000;
 
 /**
  * Signs the statement about a user for one website (RFC 7519): `iss`, `aud` (its origin), `sub`, the profile, and how the user signed in. It
- * is kept per session until it nearly ends, or says something else.
+ * is kept per session or credential until it nearly ends, or says something else.
  */
 export function createWebsiteTokens({ keyring, config: { issuer }, now }: Core) {
   const kept = new Map<string, { claims: string; jwt: string; until: number }>();
@@ -64,13 +95,22 @@ export function createWebsiteTokens({ keyring, config: { issuer }, now }: Core) 
   return async function tokenFor(
     origin: string,
     website: ProxiedSettings,
-    account: Account,
-    session: RpSession,
+    visitor: Visitor,
+    { acr, amr, authTime, id, clientId }: SignInProof,
   ): Promise<string> {
-    const profile = claimsFor(withVisibleRoles(account, website, limits.groups.inToken));
-    const { acr, amr, authTime, id } = session;
-    const claims = { ...profile, acr, amr, auth_time: Math.floor(authTime.getTime() / 1000) };
-    const text = JSON.stringify([origin, claims]);
+    const profile =
+      'account' in visitor
+        ? claimsFor(withVisibleRoles(visitor.account, website, limits.groups.inToken))
+        : { name: visitor.client.name };
+    const subject = 'account' in visitor ? visitor.account.id : clientName(visitor.client.clientId);
+    const claims = {
+      ...profile,
+      acr,
+      amr,
+      ...(authTime && { auth_time: Math.floor(authTime.getTime() / 1000) }),
+      ...(clientId !== undefined && { client_id: clientId }),
+    };
+    const text = JSON.stringify([origin, subject, claims]);
     const seconds = Math.floor(now().getTime() / 1000);
     const known = kept.get(id);
     if (known?.claims === text && known.until > seconds) return known.jwt;
@@ -79,7 +119,7 @@ export function createWebsiteTokens({ keyring, config: { issuer }, now }: Core) 
       .setProtectedHeader({ alg: 'ES256', kid, typ: WEBSITE_JWT_TYPE })
       .setIssuer(issuer)
       .setAudience(origin)
-      .setSubject(account.id)
+      .setSubject(subject)
       .setIssuedAt(seconds)
       .setExpirationTime(seconds + LIFETIME_SECONDS)
       .sign(key);

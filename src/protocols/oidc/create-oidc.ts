@@ -3,6 +3,7 @@
 
 import type { ApplicationServices } from '../../applications/application-services.ts';
 import { needsPkce } from '../../applications/fields/oidc-client.ts';
+import { findResource } from '../../applications/resources.ts';
 import { createSecretUses } from '../../applications/secrets.ts';
 import type { Base } from '../../base/base.ts';
 import type { Context } from '../../base/http/context.ts';
@@ -24,7 +25,7 @@ import {
   createIntrospectionPolicy,
   createPairwiseSubjects,
 } from './claims/find-account.ts';
-import { createResourceServers, registeredApi, unreachableApi } from './claims/resource-servers.ts';
+import { createResourceServers, unreachableApi } from './claims/resource-servers.ts';
 import { appContext } from './engine/app-context.ts';
 import { createConfiguration, type PairwiseIdentifier } from './engine/configuration.ts';
 import { createUsageRecorder, type EngineEvents } from './engine/events.ts';
@@ -114,8 +115,13 @@ export async function createOidc(dependencies: Core & Http & People & Applicatio
       refreshTokenRetries,
       published: createPublished(dependencies),
     }),
-    /** Access tokens for the server's own APIs. */
-    apiTokens: createApiTokens({ provider: engine.current, clients }),
+    /** Access tokens that this server accepts. */
+    apiTokens: createApiTokens({
+      provider: engine.current,
+      clients,
+      jwks: keyring.jwks,
+      isRegisteredApi: registeredApis(dependencies),
+    }),
     /** The claims that an application receives about an account. */
     claimsPreview: createClaimsPreviews({ ...dependencies, provider: engine.current, clients }),
     /** Why the engine rejects a registered client. */
@@ -128,6 +134,12 @@ export async function createOidc(dependencies: Core & Http & People & Applicatio
   };
 }
 
+/** Whether there is an API with this identifier whose tokens are JWTs. */
+const registeredApis =
+  ({ db }: Core) =>
+  async (identifier: string): Promise<boolean> =>
+    (await findResource(identifier, db))?.signingAlg !== undefined;
+
 /** The dependencies of the patches of oidc-provider (oidc/patches/). */
 function patchesOf(
   dependencies: Core & Http & People & ApplicationServices & OidcDependencies,
@@ -137,7 +149,7 @@ function patchesOf(
   return {
     clients,
     jwks: keyring.jwks,
-    isRegisteredApi: async (identifier: string) => (await registeredApi(dependencies, identifier)) !== undefined,
+    isRegisteredApi: registeredApis(dependencies),
     clientKeySets: createClientKeySets(dependencies, engineSeconds),
     recordSecretUse: createSecretUses(dependencies),
     sessionSaving: {

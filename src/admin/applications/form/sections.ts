@@ -59,6 +59,7 @@ const parts: Record<ApplicationSection | 'metadata', Part> = {
   },
   who: { tab: 'access' },
   paths: { tab: 'access' },
+  programs: { tab: 'access' },
   requirements: { tab: 'access' },
   where: {
     tab: 'access',

@@ -4,7 +4,12 @@
 // `X-Auth-Request-User`, so a browser could send it beside that of the proxy.
 
 import type { ProxiedApplication } from '../../../applications/application.ts';
-import { headersOf, JWT_HEADER, type ProxyKind } from '../../../applications/fields/proxied-application.ts';
+import {
+  headersOf,
+  JWT_HEADER,
+  letsProgramsIn,
+  type ProxyKind,
+} from '../../../applications/fields/proxied-application.ts';
 
 /** As they are called, and what their configuration is written in. */
 export const proxies: Readonly<Record<ProxyKind, { name: string; file: string; snippet(site: Site): string }>> = {
@@ -28,7 +33,12 @@ interface Site {
 /** The configuration for the website, with where it goes. */
 export function proxyConfiguration({ clientId, metadata }: ProxiedApplication, issuer: string) {
   const { name, file, snippet } = proxies[metadata.proxy];
-  const headers = [...Object.keys(headersOf(metadata)), JWT_HEADER];
+  // The answer has `Authorization` as it was sent, or nothing in place of a credential for this server.
+  const headers = [
+    ...Object.keys(headersOf(metadata)),
+    JWT_HEADER,
+    ...(letsProgramsIn(metadata) ? ['Authorization'] : []),
+  ];
   return {
     title: `${name} (${file})`,
     text: snippet({ origin: clientId, host: new URL(clientId).host, issuer: new URL(issuer), headers }),
@@ -134,13 +144,14 @@ ${handedOn.join('\n')}
 
 function haproxy({ origin, host, issuer, headers }: Site): string {
   const names = headers.map((name) => `'${name.toLowerCase()}'`).join(', ');
+  const removed = headers.filter((name) => name !== 'Authorization');
   return `# haproxy.cfg: in the section "global"
   lua-load /etc/haproxy/gatehouse.lua
 
 # in the backend of ${host}
   http-request deny if { req.hdr(Connection) -m sub -i ${headers.join(' ')} }
   http-request del-header [^A-Za-z0-9-] -m reg
-  http-request del-header ${headers.join('\n  http-request del-header ')}
+  http-request del-header ${removed.join('\n  http-request del-header ')}
   http-request lua.gatehouse ${origin}
 
 -- gatehouse.lua
@@ -165,7 +176,7 @@ core.register_action('gatehouse', { 'http-req' }, function(txn, website)
     return
   end
   local reply = txn:reply({ status = answer.status > 0 and answer.status or 503 })
-  for _, name in ipairs({ 'location', 'set-cookie', 'content-type', 'retry-after' }) do
+  for _, name in ipairs({ 'location', 'set-cookie', 'content-type', 'retry-after', 'www-authenticate' }) do
     for _, value in pairs(answer.headers and answer.headers[name] or {}) do
       reply:add_header(name, value)
     end
@@ -208,7 +219,7 @@ ${exact(['cookie', 'authorization', 'accept', 'accept-language', 'origin', 'x-re
 ${exact(headers, '              ')}
           allowed_client_headers:
             patterns:
-${exact(['location', 'set-cookie', 'content-type', 'retry-after'], '              ')}
+${exact(['location', 'set-cookie', 'content-type', 'retry-after', 'www-authenticate'], '              ')}
 
 # The cluster of Gatehouse
 clusters:

@@ -233,12 +233,12 @@ async function choicesOf(visit: Visit<ApplicationDetails>, tab: FormTab, service
   const [access, connections, apis] = await Promise.all([
     isAccess ? accessChoices(visit, services.admin) : { roles: [] },
     isAccess && may('gatehouse.connections:read') ? services.admin.connections.list() : [],
-    tab === 'settings' && may(READ) ? services.admin.resources.list() : [],
+    tab === 'settings' && may(READ) ? services.admin.resources.identifiers() : [],
   ]);
   return {
     ...access,
     connections: connections.map(({ connection: { id, name } }) => ({ id, name })),
-    apis: apis.map(({ identifier }) => identifier),
+    apis,
     signingAlgs: services.admin.resources.signingAlgs(),
   };
 }

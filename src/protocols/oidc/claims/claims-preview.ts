@@ -4,6 +4,7 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { ownScopes } from '../../../applications/fields/claim-settings.ts';
 import { type AccountInGroup, groupsToChoose, inGroup } from '../../../applications/groups-to-choose.ts';
+import { findResource } from '../../../applications/resources.ts';
 import { sha256 } from '../../../base/platform/random.ts';
 import type { Core } from '../../../core/core.ts';
 import type { Account } from '../../../people/accounts/account.ts';
@@ -13,7 +14,7 @@ import type { Client, Provider } from '../engine/library.ts';
 import type { ClientSource } from '../store/clients.ts';
 import { chosenGroupOf } from './chosen-group.ts';
 import { BY_SCOPE, claimsOf } from './find-account.ts';
-import { mayReach, permittedScopes, registeredApi } from './resource-servers.ts';
+import { mayReach, permittedScopes } from './resource-servers.ts';
 import { engineScopes } from './scopes.ts';
 
 export interface ClaimsPreview {
@@ -136,7 +137,7 @@ async function accessTokensOf(
     { claims: { active: true, ...token, scope: opaqueScope.join(' '), ...byScope } },
   ];
   for (const identifier of resources) {
-    const api = await registeredApi(dependencies, identifier);
+    const api = await findResource(identifier, dependencies.db);
     // The user gets no token for this one.
     if (!api || !mayReach(api, account)) continue;
     const requested = api.scopes.filter((one) => scope.split(' ').includes(one));

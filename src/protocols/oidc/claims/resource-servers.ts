@@ -2,9 +2,8 @@
 
 import { type AccessSubject, accessDecision, accessDecisionRule } from '../../../applications/access-decision.ts';
 import type { AccountInGroup } from '../../../applications/groups-to-choose.ts';
-import { type Resource, resourceOf } from '../../../applications/resources.ts';
+import { findResource, type TokenTarget } from '../../../applications/resources.ts';
 import { profileAlgs } from '../../../applications/security-profile.ts';
-import { isStorable } from '../../../base/storage/storable-text.ts';
 import type { Core } from '../../../core/core.ts';
 import type { BrokenRule } from '../../../core/rejections/rules.ts';
 import type { Account } from '../../../people/accounts/account.ts';
@@ -71,7 +70,7 @@ export function createResourceServers(
         isOwn: true,
         token: { accessTokenFormat: 'opaque', jwt: undefined },
       };
-    const found = await registeredApi(dependencies, identifier);
+    const found = await findResource(identifier, dependencies.db);
     if (!found) return undefined;
     const { scopes, scopePermissions, access, signingAlg } = found;
     return {
@@ -79,7 +78,9 @@ export function createResourceServers(
       scopePermissions,
       access,
       isOwn: false,
-      token: { accessTokenFormat: 'jwt', jwt: { sign: { alg: signingAlg } } },
+      token: signingAlg
+        ? { accessTokenFormat: 'jwt', jwt: { sign: { alg: signingAlg } } }
+        : { accessTokenFormat: 'opaque', jwt: undefined },
     };
   }
 
@@ -105,7 +106,7 @@ export async function unreachableApi(
   user: AccessSubject & { username: string },
 ): Promise<ClosedApi | undefined> {
   for (const identifier of identifiers) {
-    const api = await registeredApi(core, identifier);
+    const api = await findResource(identifier, core.db);
     if (api && !mayReach(api, user)) {
       const { received, expected } = accessDecisionRule({ enabled: true, ...api }, user);
       return { rule: 'api_access', received, expected, api: identifier };
@@ -115,7 +116,7 @@ export async function unreachableApi(
 }
 
 /** Whether the access rule of the API allows the user. */
-export const mayReach = ({ access }: Pick<Resource, 'access'>, user: AccessSubject): boolean =>
+export const mayReach = ({ access }: Pick<TokenTarget, 'access'>, user: AccessSubject): boolean =>
   accessDecision({ enabled: true, access }, user).allowed;
 
 /**
@@ -136,12 +137,6 @@ function withoutMissingPermissions(
 function scopesInBoth(api: { scopes: readonly string[] }, registered = ''): string[] {
   const named = registered.split(' ');
   return api.scopes.filter((one) => named.includes(one));
-}
-
-/** The registered API with this identifier; undefined also for one that another program wrote. */
-export async function registeredApi({ db }: Core, identifier: string): Promise<Resource | undefined> {
-  const row = isStorable(identifier) ? await db.resource.findUnique({ where: { identifier } }) : null;
-  return row ? resourceOf(row, db) : undefined;
 }
 
 /** The scopes that need no permission, or one that is held. */

@@ -1,9 +1,10 @@
-// Access tokens for the APIs of this server itself: admin API and access evaluation. They are opaque and stored, so that a
-// logout, a removed role, a disabled application or a removed scope takes effect at once.
+// Access tokens that this server itself accepts: for the admin API, access evaluation, and websites behind a proxy. They are opaque and
+// stored, so that a logout, a removed role, a disabled application or a removed scope takes effect at once.
 import { z } from 'zod';
 import type { StatedSignIn } from '../../../people/mfa/step-up.ts';
-import type { Provider } from '../engine/library.ts';
-import type { ClientSource } from './clients.ts';
+import { chosenGroupOf } from '../claims/chosen-group.ts';
+import type { AccessToken, ClientCredentials, Provider } from '../engine/library.ts';
+import { createJwtAccessTokens } from '../patches/provider/jwt-introspection.ts';
 
 export interface ApiToken {
   clientId: string;
@@ -13,6 +14,8 @@ export interface ApiToken {
   scopes: string[];
   /** The sign-in of a user's token. */
   signIn: StatedSignIn;
+  /** The id of the group that the user signed in for. */
+  group: string | undefined;
   /** The resource in the token request (RFC 8707). */
   audience: string;
 }
@@ -24,30 +27,29 @@ interface ComparingClient {
   compareClientSecret(secret: string): Promise<boolean>;
 }
 
-export function createApiTokens({ provider, clients }: { provider(): Provider; clients: ClientSource }) {
+export function createApiTokens(dependencies: { provider(): Provider } & Parameters<typeof createJwtAccessTokens>[1]) {
+  const { provider, clients } = dependencies;
+  let jwts: (ReturnType<typeof createJwtAccessTokens> & { of: Provider }) | undefined;
+
+  async function findJwt(value: string): Promise<AccessToken | ClientCredentials | undefined> {
+    const current = provider();
+    if (jwts?.of !== current) jwts = { of: current, ...createJwtAccessTokens(current, dependencies) };
+    const payload = await jwts.verified(value);
+    return (payload && (await jwts.tokenOf(payload))) || undefined;
+  }
+
+  async function findOpaque(value: string): Promise<AccessToken | ClientCredentials | undefined> {
+    const { AccessToken, ClientCredentials } = provider();
+    return (await AccessToken.find(value)) ?? (await ClientCredentials.find(value));
+  }
+
   return {
     /** The token of this value; undefined when it is not valid now. */
-    async find(value: string): Promise<ApiToken | undefined> {
-      const { AccessToken, ClientCredentials, Client } = provider();
-      const token = (await AccessToken.find(value)) ?? (await ClientCredentials.find(value));
-      // A token that is bound to a key is rejected, because its proof of possession is not checked here.
-      if (!token?.isValid || token.isSenderConstrained() || !token.clientId) return undefined;
-      // There is no client when the application is disabled.
-      if (!(await Client.find(token.clientId))) return undefined;
-      const { clientId, scope = '', aud } = token;
-      // An administrator may have removed the API or a scope from the application in the meantime.
-      const { resources = [], scope: registered = '' } = (await clients.applicationOf(clientId))?.metadata ?? {};
-      if (typeof aud !== 'string' || !resources.includes(aud)) return undefined;
-      const named = registered.split(' ');
-      const accountId = 'accountId' in token ? token.accountId : undefined;
-      return {
-        clientId,
-        accountId,
-        scopes: scope.split(' ').filter((one) => one !== '' && named.includes(one)),
-        signIn: signInOf('extra' in token ? token.extra : undefined),
-        audience: aud,
-      };
-    },
+    find: async (value: string): Promise<ApiToken | undefined> => validToken(await findOpaque(value)),
+
+    /** The same of a JWT too, for APIs that are registered. */
+    findAny: async (value: string): Promise<ApiToken | undefined> =>
+      validToken(await (value.includes('.') ? findJwt(value) : findOpaque(value))),
 
     /** Whether this is a secret of the client, and the client authenticates by its secret. */
     async isSecretOf(clientId: string, secret: string): Promise<boolean> {
@@ -56,6 +58,26 @@ export function createApiTokens({ provider, clients }: { provider(): Provider; c
       return client.compareClientSecret(secret);
     },
   };
+
+  async function validToken(token: AccessToken | ClientCredentials | undefined): Promise<ApiToken | undefined> {
+    // A token that is bound to a key is rejected, because its proof of possession is not checked here.
+    if (!token?.isValid || token.isSenderConstrained() || !token.clientId) return undefined;
+    // There is no client when the application is disabled.
+    if (!(await provider().Client.find(token.clientId))) return undefined;
+    const { clientId, scope = '', aud } = token;
+    // An administrator may have removed the API or a scope from the application in the meantime.
+    const { resources = [], scope: registered = '' } = (await clients.applicationOf(clientId))?.metadata ?? {};
+    if (typeof aud !== 'string' || !resources.includes(aud)) return undefined;
+    const named = registered.split(' ');
+    return {
+      clientId,
+      accountId: 'accountId' in token ? token.accountId : undefined,
+      scopes: scope.split(' ').filter((one) => one !== '' && named.includes(one)),
+      signIn: signInOf('extra' in token ? token.extra : undefined),
+      group: chosenGroupOf(token),
+      audience: aud,
+    };
+  }
 }
 
 const storedSignIn = z.object({

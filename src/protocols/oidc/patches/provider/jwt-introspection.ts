@@ -39,17 +39,58 @@ function publicPart({ kty, kid, alg, use, n, e, crv, x, y }: PrivateJwk): JWK {
   return Object.fromEntries(members) as unknown as JWK;
 }
 
-export function introspectJwts(
-  provider: Provider,
-  dependencies: {
-    clients: ClientSource;
-    isRegisteredApi(identifier: string): Promise<boolean>;
-    /** The private keys of the moment; a change makes a new Provider. */
-    jwks(): { keys: PrivateJwk[] };
-  },
-): void {
-  const { clients, isRegisteredApi } = dependencies;
-  const keys = createLocalJWKSet({ keys: dependencies.jwks().keys.map(publicPart) });
+interface JwtTokenDependencies {
+  clients: ClientSource;
+  isRegisteredApi(identifier: string): Promise<boolean>;
+  /** The private keys of the moment; a change makes a new Provider. */
+  jwks(): { keys: PrivateJwk[] };
+}
+
+type JwtClaims = z.output<typeof accessToken> & JWTPayload;
+
+/** Reads access tokens of APIs (RFC 9068 4). */
+export function createJwtAccessTokens(provider: Provider, { clients, isRegisteredApi, jwks }: JwtTokenDependencies) {
+  const keys = createLocalJWKSet({ keys: jwks().keys.map(publicPart) });
+  return {
+    /** What the token says; undefined for one that is not of this server, or has expired. */
+    async verified(jwt: string): Promise<JwtClaims | undefined> {
+      if (jwt.length > MAX_TOKEN_LENGTH) return undefined;
+      try {
+        const options = { issuer: provider.issuer, typ: 'at+jwt', algorithms: [...keyAlgs] };
+        return accessToken.parse((await jwtVerify(jwt, keys, options)).payload);
+      } catch {
+        return undefined;
+      }
+    },
+
+    /** The token as a stored one; undefined where its grant has ended, or the application may not use the API any more. */
+    async tokenOf(payload: JwtClaims) {
+      const { client_id: clientId, iat, exp, jti, aud, scope, sub, cnf } = payload;
+      const { resources = [] } = (await clients.applicationOf(clientId))?.metadata ?? {};
+      // An administrator may have removed the API, or have taken it from the application.
+      if (!resources.includes(aud) || !(await isRegisteredApi(aud))) return undefined;
+      const extra = Object.fromEntries(Object.entries(payload).filter(([claim]) => !STANDARD.has(claim)));
+      const common = { iat, exp, jti, aud, scope, clientId, extra, jkt: cnf?.jkt };
+      const grantId = jti.split('.')[1];
+      if (grantId === undefined)
+        return sub === clientId ? new provider.ClientCredentials({ ...common, jti } as never) : undefined;
+      const accountId = (await provider.Grant.find(grantId))?.accountId;
+      return (
+        accountId &&
+        new provider.AccessToken({
+          ...common,
+          grantId,
+          accountId,
+          claims: withChosenGroup({}, payload.group?.id),
+        } as never)
+      );
+    },
+  };
+}
+
+export function introspectJwts(provider: Provider, dependencies: JwtTokenDependencies): void {
+  const { clients } = dependencies;
+  const { verified, tokenOf } = createJwtAccessTokens(provider, dependencies);
   const jwts = new WeakMap<object, string>();
 
   const { find: findClient } = provider.Client;
@@ -68,42 +109,13 @@ export function introspectJwts(
   provider.AccessToken.find = async function findWithJwts(value: string, options?: object) {
     const { ctx } = Provider;
     const jwt = ctx && jwts.get(ctx.req);
-    return ctx && jwt !== undefined ? tokenOf(ctx, jwt) : find.call(provider.AccessToken, value, options);
+    return ctx && jwt !== undefined ? introspected(ctx, jwt) : find.call(provider.AccessToken, value, options);
   } as typeof find;
 
-  async function tokenOf(ctx: KoaContextWithOIDC, jwt: string) {
+  async function introspected(ctx: KoaContextWithOIDC, jwt: string) {
     const payload = await verified(jwt);
     const caller = ctx.oidc.client;
-    if (!payload || !caller || !(await mayReceive(caller, payload))) return undefined;
-    const { client_id: clientId, iat, exp, jti, aud, scope, sub, cnf } = payload;
-    const { resources = [] } = (await clients.applicationOf(clientId))?.metadata ?? {};
-    // An administrator may have removed the API, or have taken it from the application.
-    if (!resources.includes(aud) || !(await isRegisteredApi(aud))) return undefined;
-    const extra = Object.fromEntries(Object.entries(payload).filter(([claim]) => !STANDARD.has(claim)));
-    const common = { iat, exp, jti, aud, scope, clientId, extra, jkt: cnf?.jkt };
-    const grantId = jti.split('.')[1];
-    if (grantId === undefined)
-      return sub === clientId ? new provider.ClientCredentials({ ...common, jti } as never) : undefined;
-    const accountId = (await provider.Grant.find(grantId))?.accountId;
-    return (
-      accountId &&
-      new provider.AccessToken({
-        ...common,
-        grantId,
-        accountId,
-        claims: withChosenGroup({}, payload.group?.id),
-      } as never)
-    );
-  }
-
-  async function verified(jwt: string): Promise<(z.output<typeof accessToken> & JWTPayload) | undefined> {
-    if (jwt.length > MAX_TOKEN_LENGTH) return undefined;
-    try {
-      const options = { issuer: provider.issuer, typ: 'at+jwt', algorithms: [...keyAlgs] };
-      return accessToken.parse((await jwtVerify(jwt, keys, options)).payload);
-    } catch {
-      return undefined; // not an access token of this server, or expired
-    }
+    return payload && caller && (await mayReceive(caller, payload)) ? tokenOf(payload) : undefined;
   }
 
   async function mayReceive(caller: Client, { client_id, aud }: { client_id: string; aud: string }): Promise<boolean> {

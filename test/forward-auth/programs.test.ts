@@ -1,0 +1,268 @@
+// Programs at websites without a sign-in of their own: access tokens for the website.
+import { decodeJwt } from 'jose';
+import * as oidc from 'openid-client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+import {
+  type ProxyKind,
+  type proxiedApplication,
+  proxyKinds,
+} from '../../src/applications/fields/proxied-application.ts';
+import { type Application, anApplication, completeSignIn, forApi, postAs } from '../oidc/support.ts';
+import { aUser, type TestUser } from '../support/factories.ts';
+import { httpClient, type Page } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { type Website, website } from '../support/website.ts';
+
+const HANDED_ON = ['Remote-User', 'Remote-Groups', 'Remote-Name', 'Remote-Email', 'X-Gatehouse-Jwt', 'Authorization'];
+const SCOPE = 'website:access';
+let idp: TestIdp;
+const sites: Partial<Record<ProxyKind, Website>> = {};
+
+beforeAll(async () => {
+  idp = await startIdp();
+  for (const kind of proxyKinds) sites[kind] = await website(kind, () => idp.issuer, HANDED_ON);
+});
+afterAll(async () => {
+  for (const site of Object.values(sites)) await site.close();
+  await idp?.stop();
+});
+
+async function aWebsite(kind: ProxyKind, declared: Partial<z.input<typeof proxiedApplication>> = {}): Promise<Website> {
+  const site = sites[kind];
+  if (!site) throw new Error(`no website behind ${kind}`);
+  const found = await idp.services.applications.find(site.origin);
+  if (found) await idp.services.applications.remove(found.id);
+  await idp.services.applications.createProxied({ name: `Wiki ${kind}`, url: site.origin, proxy: kind, ...declared });
+  return site;
+}
+
+const send = (url: string, authorization: string, headers: Record<string, string> = {}) =>
+  httpClient().get(url, { headers: { authorization, accept: 'application/json', ...headers } });
+const withToken = ({ origin }: Website, token: string, path = '/') => send(`${origin}${path}`, `Bearer ${token}`);
+const headersOf = (page: Page) => page.json<{ headers: Record<string, string> }>().headers;
+const challengeOf = (page: Page) => String(page.headers['www-authenticate']);
+
+const worker = (...apis: string[]) =>
+  anApplication(idp, { redirect_uris: [], grant_types: ['client_credentials'], ...forApi(apis, SCOPE) });
+const ownToken = async (app: Application, resource: string) =>
+  (await oidc.clientCredentialsGrant(app.rp.config, { resource, scope: SCOPE })).access_token;
+
+/** The tokens for a website that a user gives an application. */
+async function tokensOf(app: Application, user: TestUser, { origin: resource }: Website, scope = SCOPE) {
+  const started = await app.rp.start({ scope: `openid offline_access ${scope}`, resource });
+  const page = await completeSignIn(httpClient(idp.issuer), started.url, { user });
+  return oidc.authorizationCodeGrant(app.rp.config, new URL(page.location ?? ''), started.checks, { resource });
+}
+
+describe.each(proxyKinds)('behind %s', (kind) => {
+  it('the access token of a user lets a program in, and does not reach the website', async () => {
+    const site = await aWebsite(kind, { access_tokens: 'users' });
+    const user = await aUser(idp.services);
+    const app = await anApplication(idp, forApi(site.origin, SCOPE));
+    const { access_token: token } = await tokensOf(app, user, site);
+    const page = await withToken(site, token, '/api/notes?view=all');
+    expect(page.status).toBe(200);
+    const received = headersOf(page);
+    expect(received).toMatchObject({
+      'remote-user': user.username,
+      'remote-email': user.account.email,
+      authorization: '',
+    });
+    expect(decodeJwt(received['x-gatehouse-jwt'] ?? '')).toMatchObject({
+      sub: user.account.id,
+      acr: 'urn:gatehouse:acr:password',
+    });
+    await postAs(idp, app, '/revoke', { token });
+    const revoked = await withToken(site, token);
+    expect(revoked.status).toBe(401);
+    expect(challengeOf(revoked)).toBe(`Bearer realm="${site.origin}", error="invalid_token"`);
+  });
+
+  it('a client that acts for itself has a name that no user can have', async () => {
+    const site = await aWebsite(kind, { access_tokens: 'all', access: { roles: ['admin'] } });
+    const app = await worker(site.origin);
+    const token = await ownToken(app, site.origin);
+    const received = headersOf(await withToken(site, token));
+    expect(received).toMatchObject({
+      'remote-user': `client ${app.clientId}`,
+      'remote-groups': '',
+      'remote-email': '',
+      'remote-name': 'Test application',
+    });
+    expect(decodeJwt(received['x-gatehouse-jwt'] ?? '')).toMatchObject({ sub: `client ${app.clientId}` });
+    const { id } = (await idp.services.applications.find(app.clientId)) ?? { id: '' };
+    await idp.services.applications.setEnabled(id, false, {});
+    expect((await withToken(site, token)).status).toBe(401);
+  });
+
+  it('a website that lets no programs in keeps what they send', async () => {
+    const site = await aWebsite(kind, { paths: [{ path: '/dav/', rule: 'public' }] });
+    const own = await send(`${site.origin}/dav/`, 'Bearer of-the-website', { 'remote-user': 'forged' });
+    // The helper hands on whatever the answer lacks as FORGED: a real proxy does not hand on Authorization of such a website.
+    expect(headersOf(own)).toMatchObject({ 'remote-user': '', authorization: 'FORGED' });
+    expect((await send(`${site.origin}/`, 'Bearer of-the-website')).status).toBe(401);
+  });
+
+  it('what is not for this server reaches the website', async () => {
+    const site = await aWebsite(kind, { access_tokens: 'users', paths: [{ path: '/dav/', rule: 'public' }] });
+    for (const sent of ['Basic dXNlcjpwYXNz', 'DPoP x', 'Digest username="x", realm="y"', 'Bearer in-a-public-part'])
+      expect(headersOf(await send(`${site.origin}/dav/`, sent)).authorization).toBe(sent);
+  });
+});
+
+describe('an access token', () => {
+  it('is for one website, and for what the registrations still say', async () => {
+    const site = await aWebsite('caddy', { access_tokens: 'all' });
+    const other = await aWebsite('traefik', { access_tokens: 'all' });
+    const app = await worker(site.origin);
+    const token = await ownToken(app, site.origin);
+    expect((await withToken(site, token)).status).toBe(200);
+    expect((await withToken(other, token)).status).toBe(401);
+    await expect(ownToken(app, other.origin)).rejects.toMatchObject({ error: 'invalid_target' });
+    // Without `resource`, for nothing here.
+    const plain = await anApplication(idp, forApi(site.origin, SCOPE));
+    const user = await aUser(idp.services);
+    const page = await completeSignIn(httpClient(idp.issuer), (await plain.rp.start()).url, { user });
+    expect(page.location).toBeDefined();
+    await idp.services.applications.update('oidc', app.applicationId, {
+      redirect_uris: [],
+      grant_types: ['client_credentials'],
+      resources: [],
+    });
+    expect((await withToken(site, token)).status).toBe(401);
+  });
+
+  it('of a client for itself opens no website that lets in those of users only', async () => {
+    const site = await aWebsite('caddy', { access_tokens: 'users' });
+    const answer = await withToken(site, await ownToken(await worker(site.origin), site.origin));
+    expect(answer.status).toBe(403);
+    expect(answer.json()).toEqual({ error: 'insufficient_scope' });
+  });
+
+  it('needs the scope', async () => {
+    const site = await aWebsite('caddy', { access_tokens: 'users' });
+    const user = await aUser(idp.services);
+    const app = await anApplication(idp, forApi(site.origin, SCOPE));
+    const { access_token: token } = await tokensOf(app, user, site, 'profile');
+    const answer = await withToken(site, token);
+    expect(answer.status).toBe(403);
+    expect(challengeOf(answer)).toContain(`error="insufficient_scope", scope="${SCOPE}"`);
+  });
+
+  it('is asked for on the consent page', async () => {
+    const site = await aWebsite('caddy', { access_tokens: 'users' });
+    const user = await aUser(idp.services);
+    const app = await anApplication(idp, { consent: 'explicit', ...forApi(site.origin, SCOPE) });
+    const started = await app.rp.start({ scope: `openid ${SCOPE}`, resource: site.origin });
+    const page = await completeSignIn(httpClient(idp.issuer), started.url, { user, consent: 'Don’t allow' });
+    expect(new URL(page.location ?? '').searchParams.get('error')).toBe('access_denied');
+  });
+
+  it('lets in whom the access rule lets in, at each request', async () => {
+    await idp.services.roles.create({ name: 'wiki-api' });
+    const site = await aWebsite('caddy', {
+      access_tokens: 'users',
+      access: { roles: ['wiki-api'] },
+      paths: [{ path: '/admin/', rule: { roles: ['nobody'] } }],
+    });
+    const user = await aUser(idp.services);
+    await idp.services.roles.assign(user.account.id, 'wiki-api');
+    const app = await anApplication(idp, forApi(site.origin, SCOPE));
+    const { access_token: token } = await tokensOf(app, user, site);
+    expect((await withToken(site, token)).status).toBe(200);
+    expect((await withToken(site, token, '/admin/')).status).toBe(403);
+    await idp.services.roles.unassign(user.account.id, 'wiki-api');
+    expect((await withToken(site, token)).json()).toEqual({ error: 'access_denied' });
+    await idp.services.roles.assign(user.account.id, 'wiki-api');
+    expect((await withToken(site, token)).status).toBe(200);
+    await idp.services.accounts.setActive(user.account.id, false, {});
+    expect((await withToken(site, token)).status).toBe(401);
+  });
+
+  it('is not given for a website that is closed to the user, or that lets no programs in', async () => {
+    const site = await aWebsite('caddy', { access_tokens: 'users', access: { roles: ['admin'] } });
+    const app = await anApplication(idp, forApi(site.origin, SCOPE));
+    const user = await aUser(idp.services);
+    const started = await app.rp.start({ scope: `openid ${SCOPE}`, resource: site.origin });
+    const page = await completeSignIn(httpClient(idp.issuer), started.url, { user });
+    expect(page.location).toBeUndefined();
+    const closed = await aWebsite('traefik');
+    await expect(ownToken(await worker(closed.origin), closed.origin)).rejects.toMatchObject({
+      error: 'invalid_target',
+    });
+  });
+
+  it('must come from a sign-in as strong as the website and the path need', async () => {
+    const site = await aWebsite('caddy', { access_tokens: 'all', paths: [{ path: '/admin/', rule: 'mfa' }] });
+    const user = await aUser(idp.services);
+    const app = await anApplication(idp, forApi(site.origin, SCOPE));
+    const { access_token: token } = await tokensOf(app, user, site);
+    const answer = await withToken(site, token, '/admin/');
+    expect(answer.status).toBe(401);
+    expect(challengeOf(answer)).toContain(
+      'error="insufficient_user_authentication", acr_values="urn:gatehouse:acr:mfa"',
+    );
+    const own = await ownToken(await worker(site.origin), site.origin);
+    expect((await withToken(site, own, '/admin/')).status).toBe(403);
+    expect((await withToken(site, own)).status).toBe(200);
+  });
+
+  it('of a user opens no website that names the connections of its sign-ins', async () => {
+    const site = await aWebsite('caddy', { access_tokens: 'users', connections: [], local_sign_in: true });
+    const app = await anApplication(idp, forApi(site.origin, SCOPE));
+    const { access_token: token } = await tokensOf(app, await aUser(idp.services), site);
+    expect((await withToken(site, token)).status).toBe(403);
+  });
+
+  it('ends with the session of the user, unless it is for offline access', async () => {
+    const site = await aWebsite('caddy', { access_tokens: 'users' });
+    const user = await aUser(idp.services);
+    const app = await anApplication(idp, forApi(site.origin, SCOPE));
+    const { access_token: token } = await tokensOf(app, user, site);
+    await idp.services.endSession.all(user.account.id, 'ended-by-admin', {});
+    expect((await withToken(site, token)).status).toBe(401);
+  });
+
+  it('is a JWT where the website is registered as an API too', async () => {
+    const site = await aWebsite('caddy', { access_tokens: 'all' });
+    await idp.services.resources.create({
+      identifier: site.origin,
+      scopes: [SCOPE],
+      scopePermissions: {},
+      signingAlg: 'ES256',
+      access: 'everyone',
+    });
+    const user = await aUser(idp.services);
+    const app = await anApplication(idp, forApi(site.origin, SCOPE));
+    const { access_token: token } = await tokensOf(app, user, site);
+    expect(decodeJwt(token).aud).toBe(site.origin);
+    const own = await ownToken(await worker(site.origin), site.origin);
+    expect((await withToken(site, own)).status).toBe(200);
+    expect(headersOf(await withToken(site, token))['remote-user']).toBe(user.username);
+    const forged = `${token.slice(0, token.lastIndexOf('.'))}.${'A'.repeat(86)}`;
+    expect((await withToken(site, forged)).status).toBe(401);
+    await idp.services.endSession.all(user.account.id, 'ended-by-admin', {});
+    expect((await withToken(site, token)).status).toBe(401);
+  });
+
+  it.each(['', 'Bearer', 'Bearer ', 'Bearer a b', 'Bearer ""', `Bearer ${'x'.repeat(9000)}`])(
+    'that is none is rejected: %#',
+    async (sent) => {
+      const site = await aWebsite('caddy', { access_tokens: 'users' });
+      const answer = await send(`${site.origin}/`, sent);
+      expect(answer.status).toBe(401);
+      expect(challengeOf(answer)).toContain(`Bearer realm="${site.origin}"`);
+    },
+  );
+
+  it('that is wrong too often is not looked up any more, for this address alone', async () => {
+    const site = await aWebsite('caddy', { access_tokens: 'users' });
+    await idp.services.settings.set('rate_limits', true);
+    await idp.services.settings.reload();
+    let last = 0;
+    for (let count = 0; count < 70 && last !== 429; count += 1)
+      last = (await send(`${site.origin}/`, `Bearer wrong-${count}`, { 'x-forwarded-for': '198.51.100.9' })).status;
+    expect(last).toBe(429);
+  });
+});
