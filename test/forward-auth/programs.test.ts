@@ -160,7 +160,7 @@ describe('an access token', () => {
   });
 
   it('lets in whom the access rule lets in, at each request', async () => {
-    await idp.services.roles.create({ name: 'wiki-api' });
+    for (const name of ['wiki-api', 'nobody']) await idp.services.roles.create({ name });
     const site = await aWebsite('caddy', {
       access_tokens: 'users',
       access: { roles: ['wiki-api'] },

@@ -211,11 +211,14 @@ export function createForwardAuth(
       application.mfa && acrOfRule(application.mfa),
       rule?.rule === 'mfa' ? acrOfRule('mfa') : undefined,
     );
+    // A browser sends a password that it was given (RFC 7617) with every request too.
+    const isUnwanted = () => website.csrf === 'reject' && isFromElsewhere(ctx, asked);
     const credential = credentialOf(ctx, website);
+    if (credential && isUnwanted()) return fromElsewhere(visit);
     if (credential) return decideForProgram(visit, credential, { rule, level });
     const live = await liveSession(visit);
     if (!live) return signIn(visit);
-    if (website.csrf === 'reject' && isFromElsewhere(ctx, asked)) return fromElsewhere(visit, live.account);
+    if (isUnwanted()) return fromElsewhere(visit, live.account);
     const { account, session } = live;
     // Everybody behind one proxy comes from its address.
     ctx.state.sender = { userId: account.id };
