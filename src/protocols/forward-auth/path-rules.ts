@@ -56,7 +56,10 @@ export function meetsRule({ rule }: PathRule, account: AccessSubject): boolean {
 }
 
 /** A rule that does not allow the account, in a rejection: who it is, and who may open the part. */
-export function brokenPathRule({ path, rule }: PathRule, { username, roles, groups }: Account) {
+export function brokenPathRule(
+  { path, rule }: PathRule,
+  { username, roles, groups }: AccessSubject & { username: string },
+) {
   const held = [...roles, ...groups.map(({ name }) => name)].join(', ') || 'no roles';
   const wanted = typeof rule === 'string' ? rule : [...rule.roles, ...rule.groups].join(', ') || 'nobody';
   return { rule: 'path_rule', received: `${username}: ${held}`, expected: `${path}: ${wanted}` } as const;
