@@ -199,3 +199,47 @@ it('lists the applications of a user with the reasons, leads to the form of anot
   expect(mainOf(after.text)).toContain('can no longer open');
   expect((await idp.services.accounts.find(direct.account.id))?.roles).toEqual([]);
 });
+
+it('a new role or group is created where the access rule is chosen, on a new application and on the tab Access', async () => {
+  const [named, role, group] = [fresh('app'), fresh('new-role'), fresh('new-group')];
+  const form = await admin.get('/admin/applications/new/web');
+  const registered = await admin.submit(form, {
+    name: named,
+    redirect_uris: 'https://new.example.com/cb',
+    access: 'roles',
+    'access.new_role': role,
+    'access.new_group': group,
+  });
+  expect(registered.status, textOf(registered.text)).toBe(303);
+  const [app] = (await api.get(`/applications?search=${named}`)).json<{ items: { id: string }[] }>().items;
+
+  expect(await accessOf(app?.id ?? '')).toEqual({ roles: [role], groups: [group] });
+
+  const other = await anApp('everyone');
+  const tab = await admin.get(`${other.at}/access`);
+  const name = fresh('new-group');
+  await admin.submit(tab, { access: 'roles', 'access.new_group': name }, { form: '/access' });
+  expect(await accessOf(other.applicationId)).toMatchObject({ groups: [name] });
+  // A name that is in use could be of many people: the form comes back as it was typed, and nothing changes.
+  const taken = await admin.submit(
+    await admin.get(`${other.at}/access`),
+    { 'access.new_group': group },
+    { form: '/access' },
+  );
+  expect([taken.status, textOf(taken.text)]).toEqual([409, expect.stringContaining('already')]);
+  expect(taken.text).toMatch(new RegExp(`name="access.new_group" value="${group}"`));
+  expect(await accessOf(other.applicationId)).toMatchObject({ groups: [name] });
+});
+
+it('who may create no roles and groups is offered none, and creates none', async () => {
+  const permissions = ['gatehouse.applications:read', 'gatehouse.applications:write'];
+  const role = (await idp.services.roles.create({ name: fresh('role'), permissions })).name;
+  const manager = await consoleOf(idp, await staff(idp, role));
+  const app = await anApp('everyone');
+  const tab = await manager.get(`${app.at}/access`);
+  expect(tab.text).not.toContain('access.new_');
+  const name = fresh('new-group');
+  const sent = await manager.submit(tab, { access: 'roles', 'access.new_group': name }, { form: '/access' });
+  expect(sent.status).toBe(403);
+  expect(await idp.services.groups.find(name)).toBeUndefined();
+});

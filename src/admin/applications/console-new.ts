@@ -17,8 +17,10 @@ import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
 import { MAX_FORM_BYTES } from '../console/typed-form.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
-import { NO_CHOICES } from './form/own-keys.ts';
+import { creatable } from './console-parts.ts';
+import { type Choices, NO_CHOICES, newOpenings } from './form/own-keys.ts';
 import { applicationKey } from './form/sections.ts';
+import { CREATES } from './people.ts';
 import type { Preset, PresetRole } from './presets/parts.ts';
 import { genericPresets, presetOf } from './presets/presets.ts';
 import { presetKinds, productPresets } from './presets/products.ts';
@@ -31,7 +33,7 @@ const CREATE_GROUPS = 'create_groups';
 /** The pages …/new and …/new/:preset. */
 export function addNewApplicationPages(
   router: Router<State, Extras>,
-  { frame, admin: { applications, roles, groups }, identityProvider }: ConsoleServices,
+  { frame, admin: { applications, people, roles, groups }, identityProvider }: ConsoleServices,
 ): void {
   addPage(router, frame, '/new', {
     needs: [WRITE],
@@ -43,24 +45,30 @@ export function addNewApplicationPages(
     load: async ({ params: { preset: id = '' } }) => presetOf(id) ?? throwNotFound(),
     accepts: bodyLimit(MAX_FORM_BYTES),
     form: longForm,
-    page: async ({ subject: preset, may, by }, sent) =>
-      newPage(preset, sent, {
+    page: async (visit, sent) => {
+      const { subject: preset, may, by } = visit;
+      return newPage(preset, sent, {
         mayCreateRoles: may('gatehouse.roles:write'),
         mayCreateGroups: may('gatehouse.groups:write'),
         choices: await roles.choices(by),
         groups: may('gatehouse.groups:write') ? await groups.list({ limit: limits.api.maxPageSize }) : [],
-      }),
+        creates: creatable(visit),
+      });
+    },
     async submit({ ctx, subject: preset, by, language }, sent) {
       const wanted = sentValue(sent, CREATE_ROLES) === 'on' ? described(preset.roles, language) : [];
       const wantedGroups = sentValue(sent, CREATE_GROUPS) === 'on' ? described(preset.groups, language) : [];
       if (wanted.length > 0) frame.assertMay(ctx, 'gatehouse.roles:write');
       if (wantedGroups.length > 0) frame.assertMay(ctx, 'gatehouse.groups:write');
+      const added = asksAccess(preset) ? newOpenings(sent) : [];
+      for (const { kind } of added) frame.assertMay(ctx, CREATES[kind]);
       const declaration = declarationOf(preset, sent, identityProvider().name);
       // First, because the access rule may name them.
       const prepare = async (tx: Tx) => {
         if (wanted.length + wantedGroups.length > 0) assertFreshProof(by, 'application.register', String(preset.title));
         await roles.createMissing(wanted, by, tx);
         await groups.createMissing(wantedGroups, by, tx);
+        await people.create(added, by, tx);
       };
       const options = { prepare, isNameUnique: true };
       const created = await withFaultsAtAnswers(preset, () =>
@@ -183,12 +191,14 @@ function newPage(
     mayCreateGroups,
     choices,
     groups,
+    creates,
   }: {
     mayCreateRoles: boolean;
     mayCreateGroups: boolean;
     choices: readonly Option[];
     /** That the access rule may name. */
     groups: readonly { name: string }[];
+    creates: Choices['creates'];
   },
 ): ConsolePage {
   const newRoles = mayCreateRoles ? (preset.roles ?? []) : [];
@@ -198,12 +208,13 @@ function newPage(
     ...choices.map(({ value, hint }) => [value, hint] as const),
     ...newRoles.map(({ name, description }) => [name, description] as const),
   ]);
+  const names = [...roles.keys()].sort((one, other) => one.localeCompare(other, 'en'));
   const fields: Field[] = [
     ...preset.fields,
     ...(hasOwnNameField(preset) ? [] : [nameField(preset)]),
     ...(newRoles.length > 0 ? [rolesField(preset, newRoles)] : []),
     ...(preset.groups ? [groupsField(preset, preset.groups, mayCreateGroups)] : []),
-    ...(asksAccess(preset) ? accessFields(roles, groupNames) : []),
+    ...(asksAccess(preset) ? accessFields({ roles: names, roleHints: roles, groups: groupNames, creates }) : []),
     ...(mayAskConsent(preset) ? applicationKey('oidc', 'consent').fields({}) : []),
     // Only after its metadata may have asked for it.
     ...(preset.protocol === 'saml' && sent ? applicationKey('saml', 'allow_cbc').fields({}) : []),
@@ -232,10 +243,8 @@ const nameField = ({ title }: Preset): Field => ({
   hint: t('console.applications.new.name-hint'),
 });
 
-/** @param roles names with their descriptions */
-function accessFields(roles: ReadonlyMap<string, PageText | undefined>, groups: readonly string[]): Field[] {
-  const names = [...roles.keys()].sort((one, other) => one.localeCompare(other, 'en'));
-  return applicationKey('oidc', 'access', { ...NO_CHOICES, roles: names, roleHints: roles, groups })
+function accessFields(choices: Partial<Choices>): Field[] {
+  return applicationKey('oidc', 'access', { ...NO_CHOICES, ...choices })
     .fields({})
     .map((field) =>
       field.name === 'access' ? { ...field, label: t('console.applications.new.who'), hint: undefined } : field,

@@ -6,6 +6,7 @@ import { type PageText, t } from '../../base/texts/text.ts';
 import type { Block, Cell } from '../console/blocks.ts';
 import type { Visit } from '../console/pages.ts';
 import type { AdminActions } from '../create-admin.ts';
+import { CREATES } from './people.ts';
 import { isWithoutPkce } from './tabs/setup-guide.ts';
 
 export const protocolName = {
@@ -24,6 +25,9 @@ export async function accessChoices({ by, may }: Visit<unknown>, { roles, groups
     groups: listed.map(({ name }) => name),
   };
 }
+
+/** What the form of an access rule offers to create. */
+export const creatable = ({ may }: Visit<unknown>) => (['role', 'group'] as const).filter((kind) => may(CREATES[kind]));
 
 /** The access rule as the cell of a table. */
 export function accessCell({ access }: { access: Access }): Cell {

@@ -43,6 +43,9 @@ interface OpenedApplication {
   ways: AccessWay[];
 }
 
+/** The permission that creating one takes. */
+export const CREATES = { role: 'gatehouse.roles:write', group: 'gatehouse.groups:write' } as const;
+
 export type PeopleAdmin = ReturnType<typeof createPeopleAdmin>;
 
 const PAGE = 200;
@@ -79,6 +82,12 @@ export function createPeopleAdmin(services: AdminServices, { applications, users
     const group = await groups.find(name, tx);
     if (!group) throw invalidInput([textFault(['open_group'], t('console.groups.error.unknown'))]);
     return users.join(group.id, { userId, ...times }, by, tx);
+  }
+
+  async function create(openings: readonly Opening[], by: Actor, tx: Tx): Promise<void> {
+    for (const { kind, name } of openings)
+      if (kind === 'role') await roles.create({ name, description: '' }, by, undefined, tx);
+      else await groups.create({ name }, by, undefined, tx);
   }
 
   async function takeable(application: Application, account: Account): Promise<Takeable> {
@@ -152,13 +161,14 @@ export function createPeopleAdmin(services: AdminServices, { applications, users
       };
       if (named[`${kind}s`].includes(name)) return withinTransaction(db, undefined, after);
       const before = async (tx: Tx) => {
-        if (!isNew) return;
-        if (kind === 'role') await roles.create({ name, description: '' }, by, undefined, tx);
-        else await groups.create({ name }, by, undefined, tx);
+        if (isNew) await create([opening], by, tx);
       };
       const rule = { ...named, [`${kind}s`]: [...named[`${kind}s`], name] };
       await applications.update(application, { access: rule }, by, 'any', { before, after });
     },
+
+    /** Creates these roles and groups, in the transaction; an access rule names them. */
+    create,
 
     takeable,
 

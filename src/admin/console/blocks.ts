@@ -110,6 +110,8 @@ export interface Field {
   isFromFile?: boolean;
   /** Of `date`: a time on that day, in UTC, can be chosen beside it; the value is `2026-12-31T18:00` then. */
   hasTime?: boolean;
+  /** Seldom filled in: closed below the others of its form, as long as it is empty. */
+  isSeldom?: boolean;
   /** Beside another field that is half as wide, where there is room. */
   isHalf?: boolean;
   /** An address, an identifier or the like: always from left to right. */

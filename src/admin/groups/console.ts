@@ -615,6 +615,7 @@ const dateField =
     hasTime: true,
     value: typeof given === 'string' ? given : dayOf(given[name]),
     isHalf: true,
+    isSeldom: true,
     hint,
   });
 export const sinceField = dateField('since', t('console.groups.since'), t('console.groups.since-hint'));

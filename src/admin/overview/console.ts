@@ -4,14 +4,14 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Extras, State } from '../../base/http/context.ts';
 import { waitText } from '../../base/texts/dates.ts';
-import { sentences, t } from '../../base/texts/text.ts';
+import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import { hasSecondFactor } from '../../people/mfa/policy.ts';
 import { listAdministrators } from '../../people/rbac/administrators.ts';
 import type { Need } from '../../people/rbac/rights.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../../protocols/oidc/in-process-clients.ts';
 import { HOW_TO_SET_THE_ADDRESS } from '../applications/tabs/setup-guide.ts';
 import { eventItems } from '../audit/console-rows.ts';
-import { type Action, type Block, type ConsolePage, maxBarValue, type Step } from '../console/blocks.ts';
+import { type Action, type Block, type ConsolePage, maxBarValue, type Step, type Tone } from '../console/blocks.ts';
 import { type NamedUser, personLogo } from '../console/names.ts';
 import { addPage, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
@@ -206,23 +206,29 @@ function warningBlocks(
     ]),
     empty: t('console.overview.nothing-expires'),
   };
-  const state: Block = {
-    kind: 'table',
-    title: t('console.overview.health'),
-    caption: t('console.overview.health-caption'),
-    columns: [t('console.overview.part'), t('console.shared.state')],
-    rows: health.map(({ what, state, text }) => [what, { text, tone: state }]),
-    empty: '',
+  const parts = (title: PageText, states: readonly Tone[]): Block[] => {
+    const found = states.flatMap((state) => health.filter((one) => one.state === state));
+    if (found.length === 0) return [];
+    return [
+      {
+        kind: 'table',
+        title,
+        caption: t('console.overview.health-caption'),
+        columns: [t('console.overview.part'), t('console.shared.state')],
+        rows: found.map(({ what, state, text }) => [what, { text, tone: state }]),
+        empty: '',
+      },
+    ];
   };
-  const isUrgent = { expiry: ending.length > 0, state: health.some((one) => one.state !== 'good') };
+  const isUrgent = ending.length > 0;
   return {
     attention: [
+      ...parts(t('console.overview.attention'), ['bad', 'warn']),
       ...lockedBlock(locked, users, mayUnlock),
       ...waitingBlock(waiting, users),
-      ...(isUrgent.state ? [state] : []),
-      ...(isUrgent.expiry ? [expiry] : []),
+      ...(isUrgent ? [expiry] : []),
     ],
-    quiet: [...(isUrgent.expiry ? [] : [expiry]), ...(isUrgent.state ? [] : [state])],
+    quiet: [...(isUrgent ? [] : [expiry]), ...parts(t('console.overview.health'), ['good'])],
   };
 }
 

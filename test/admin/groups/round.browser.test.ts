@@ -81,6 +81,7 @@ it('an administrator makes a group, its parts, an owner, a member with an end, a
   await look('owners');
   await press('Members');
   await choose('Bo Berg');
+  await page.click('summary:has-text("From · Until")');
   await page.fill('[name=until]', day(14));
   await page.click('main form button:visible:not(.sr-only):has-text("Add member")');
   expect(await main()).toContain('Bo Berg');
@@ -113,6 +114,7 @@ it('an administrator makes a group, its parts, an owner, a member with an end, a
   expect(await main()).toMatch(/editor\s*Group Science/);
   await press('Give a role');
   await page.selectOption('[name=role]', 'auditor');
+  await page.click('summary:has-text("From · Until")');
   await page.fill('[name=until]', day(14));
   await page.click('main form button:visible:not(.sr-only):has-text("Give a role")');
   await page.waitForSelector('h1:has-text("Bo Berg")');

@@ -18,7 +18,8 @@ import {
   rowsKey,
   type Values,
 } from '../../console/form-fields.ts';
-import { sentValue } from '../../console/row-buttons.ts';
+import { type Sent, sentValue } from '../../console/row-buttons.ts';
+import type { Opening } from '../people.ts';
 
 /** What an administrator may choose from. */
 export interface Choices {
@@ -26,6 +27,8 @@ export interface Choices {
   roles: readonly string[];
   /** Names of groups. */
   groups?: readonly string[];
+  /** What the form can create. */
+  creates?: readonly Opening['kind'][];
   /** Name of a role -> its description. */
   roleHints?: ReadonlyMap<string, PageText | undefined>;
   connections: readonly { id: string; name: string }[];
@@ -94,9 +97,21 @@ function ruleOf(text: string): unknown {
   return roles.length + groups.length === parts.length ? { roles, groups } : text.trim();
 }
 
+/** The fields in which a new role or group is named, in the form of an access rule. */
+const NEW_NAMES = { role: 'access.new_role', group: 'access.new_group' } as const;
+
+/** What the form of an access rule creates. */
+export function newOpenings(sent: Sent): Opening[] {
+  if (sentValue(sent, 'access') !== 'roles') return [];
+  return (['role', 'group'] as const).flatMap((kind) => {
+    const name = sentValue(sent, NEW_NAMES[kind]);
+    return name ? [{ kind, name, isNew: true }] : [];
+  });
+}
+
 export const ownKeys: Readonly<Record<string, (source: FieldSource, choices: Choices) => FormKey>> = {
   /** Everyone, or the users of some roles: `access` with `access.roles`. */
-  access: (source, { roles, roleHints, groups = [] }) => ({
+  access: (source, { roles, roleHints, groups = [], creates = [] }) => ({
     key: 'access',
     fields({ access = 'everyone' }) {
       const { roles: named = [], groups: namedGroups = [] } =
@@ -136,12 +151,21 @@ export const ownKeys: Readonly<Record<string, (source: FieldSource, choices: Cho
               },
             ]
           : []),
+        ...creates.map((kind) => ({
+          name: NEW_NAMES[kind],
+          label: t(`console.people.new-${kind}`),
+          value: '',
+          isHalf: true,
+          hint: t('console.fields.access-new.hint'),
+        })),
       ];
     },
     read(sent) {
       if (sentValue(sent, 'access') !== 'roles') return 'everyone';
-      const named = sent['access.roles'] ?? [];
-      const groups = sent['access.groups'] ?? [];
+      const added = (kind: Opening['kind']) =>
+        newOpenings(sent).flatMap((one) => (one.kind === kind ? [one.name] : []));
+      const named = [...(sent['access.roles'] ?? []), ...added('role')];
+      const groups = [...(sent['access.groups'] ?? []), ...added('group')];
       if (groups.length > 0) return { roles: named, groups };
       if (named.length > 0) return { roles: named };
       throw invalidInput([fault(['access', 'roles'], 'empty')]);

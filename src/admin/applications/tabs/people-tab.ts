@@ -24,13 +24,11 @@ import { day, momentsOf, untilField } from '../../groups/console.ts';
 import type { Pages } from '../../resource.ts';
 import { sameNameText } from '../../suggestions/typed-user.ts';
 import type { ApplicationDetails } from '../actions.ts';
-import { type Opening, PEOPLE_OF, type Takeable } from '../people.ts';
+import { CREATES, type Opening, PEOPLE_OF, type Takeable } from '../people.ts';
 import { type OpenApplication, openApplication, tabPage } from './tab-page.ts';
 
-const GROUPS = 'gatehouse.groups:write' as const;
-const ROLES = 'gatehouse.roles:write' as const;
 /** One of them gives and takes what lets people in, beside the right to each role. */
-export const GIVE = within('gatehouse.users:write', ROLES, GROUPS);
+export const GIVE = within('gatehouse.users:write', CREATES.role, CREATES.group);
 const NEW = { role: 'new-role', group: 'new-group' } as const;
 const OTHER_GROUP = 'group';
 const MOST_WAYS = 4;
@@ -59,7 +57,7 @@ export function addPeoplePages({ one, router }: Pages<ApplicationDetails>, servi
     },
     async submit({ ctx, by, subject: { application } }, given) {
       const opening = openingOf(application, given);
-      if (opening.isNew) frame.assertMay(ctx, opening.kind === 'role' ? ROLES : GROUPS);
+      if (opening.isNew) frame.assertMay(ctx, CREATES[opening.kind]);
       const account = given.user === '' ? undefined : await accountOf(given.user, by);
       if (!account && !opening.isNew && isNamed(application, opening)) throw invalidInput([fault(['user'], 'empty')]);
       const { until } = momentsOf({ since: '', until: given.until });
@@ -157,8 +155,8 @@ async function peopleBlocks(
   const options = wayOptions(application, {
     roles: assignable,
     mayOpen,
-    newRole: may(ROLES),
-    groups: may(GROUPS),
+    newRole: may(CREATES.role),
+    groups: may(CREATES.group),
   });
   if (options.length === 1) return { blocks: [...lead, table] };
   const add: Block = {

@@ -5,6 +5,7 @@ import type { Protocol } from '../../../applications/application.ts';
 import { usesSecret } from '../../../applications/fields/oidc-client.ts';
 import type { Context } from '../../../base/http/context.ts';
 import { bodyLimit, parseQuery } from '../../../base/http/input.ts';
+import type { Tx } from '../../../base/storage/database.ts';
 import { sentences, t } from '../../../base/texts/text.ts';
 import { etagOf } from '../../api/versions.ts';
 import { eventPageQuery, orderLink, readEventPage } from '../../audit/console-rows.ts';
@@ -18,10 +19,11 @@ import type { Pages } from '../../resource.ts';
 import { sameNameText, typedUserValue } from '../../suggestions/typed-user.ts';
 import { type ApplicationDetails, applicationVersion } from '../actions.ts';
 import { enableAndDeleteButtons, secretBlocks } from '../console-changes.ts';
-import { accessChoices } from '../console-parts.ts';
+import { accessChoices, creatable } from '../console-parts.ts';
 import { declarationPatch, lockedKeys, valuesOf } from '../form/change.ts';
-import { type Choices, NO_CHOICES } from '../form/own-keys.ts';
+import { type Choices, NO_CHOICES, newOpenings } from '../form/own-keys.ts';
 import { FORM_TABS, type FormTab, sectionsOf } from '../form/sections.ts';
+import { CREATES } from '../people.ts';
 import { pictureTask } from '../picture/console.ts';
 import { previewBlocks } from '../preview.ts';
 import { overviewPage } from './overview-tab.ts';
@@ -170,8 +172,8 @@ function addFormTabs(
   services: ConsoleServices,
   beside: Partial<Record<FormTab, Beside>>,
 ): void {
-  const { identityProvider } = services;
-  const { applications } = services.admin;
+  const { frame, identityProvider } = services;
+  const { applications, people } = services.admin;
   for (const tab of FORM_TABS)
     one(`/${tab}`, {
       accepts: bodyLimit(MAX_FORM_BYTES),
@@ -183,12 +185,16 @@ function addFormTabs(
         return formPage(visit, open, { tab, sent, aside: await beside[tab]?.(visit, open) }, services);
       },
       async submit(visit, sent) {
-        const { by, subject } = visit;
+        const { by, ctx, subject } = visit;
         const { id, protocol } = subject.application;
         const sections = sectionsOf(protocol, tab, await choicesOf(visit, tab, services));
         const patch = declarationPatch(subject.application, sections, sent);
         const version = sentValue(sent, VERSION) ?? '';
-        const { application, clientSecret } = await applications.update(subject.application, patch, by, version);
+        const added = tab === 'access' ? newOpenings(sent) : [];
+        for (const { kind } of added) frame.assertMay(ctx, CREATES[kind]);
+        const before = (tx: Tx) => people.create(added, by, tx);
+        const changed = await applications.update(subject.application, patch, by, version, { before });
+        const { application, clientSecret } = changed;
         if (clientSecret !== undefined) return { result: newSecretPage(application, clientSecret, identityProvider()) };
         return { to: `/admin/applications/${id}/${tab}`, notice: t('console.shared.saved') };
       },
@@ -237,6 +243,7 @@ async function choicesOf(visit: Visit<ApplicationDetails>, tab: FormTab, service
   ]);
   return {
     ...access,
+    ...(isAccess && { creates: creatable(visit) }),
     connections: connections.map(({ connection: { id, name } }) => ({ id, name })),
     apis,
     signingAlgs: services.admin.resources.signingAlgs(),
