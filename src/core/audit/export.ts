@@ -62,7 +62,7 @@ export async function* csv(audit: Audit, filter: AuditFilter, named: Naming): As
  * user agents and names (OWASP: CSV injection).
  */
 export function csvCell(value: unknown): string {
-  if (value === null || value === undefined) return '';
+  if (value === null || value === undefined || value === '') return '';
   const text =
     value instanceof Date ? value.toISOString() : typeof value === 'object' ? JSON.stringify(value) : String(value);
   const isNumber = typeof value === 'number';

@@ -162,13 +162,16 @@ export function createAccountList({ db, sql, now }: Pick<Core, 'db' | 'sql' | 'n
       const held = await db.$queryRaw<{ userId: string; name: string }[]>(
         rolesOfUsers(joinFragments(ids, ', '), now()),
       );
+      const roleNames = new Map<string, Set<string>>();
+      for (const { userId, name } of held) roleNames.set(userId, (roleNames.get(userId) ?? new Set()).add(name));
       const accounts = ids
         .flatMap((id) => rows.get(id) ?? [])
         .map((row) => ({
           ...row,
           address: addressOf(row.address),
           attributes: JSON.parse(row.attributes) as Record<string, unknown>,
-          roles: namesOf(held.filter(({ userId }) => userId === row.id)),
+          // Each once, also one that is granted directly and by a group.
+          roles: [...(roleNames.get(row.id) ?? [])].sort(),
         }));
       return { accounts, ...rest };
     },
@@ -178,11 +181,6 @@ export function createAccountList({ db, sql, now }: Pick<Core, 'db' | 'sql' | 'n
 
     count: (): Promise<number> => db.user.count(),
   };
-}
-
-/** Each role once, also one that is granted directly and by a group. */
-function namesOf(held: readonly { name: string }[]): string[] {
-  return [...new Set(held.map(({ name }) => name))].sort();
 }
 
 async function sizesOf(

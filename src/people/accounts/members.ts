@@ -70,6 +70,13 @@ export function rolesOfUsers(userIds: Fragment, now: Date): Fragment {
       WHERE m.user_id IN (${userIds}) AND ${isNow('m', now)}`;
 }
 
+/** SELECTs `user_id`, and the `names` of the groups that these users are in themselves, in lines. */
+export function groupsOfUsers(userIds: Fragment, now: Date): Fragment {
+  return fragment`SELECT user_id AS "userId", string_agg(name, ${'\n'}) AS names FROM
+    (SELECT DISTINCT m.user_id, g.name FROM group_members m JOIN groups g ON g.id = m.group_id
+      WHERE m.user_id IN (${userIds}) AND ${isNow('m', now)}) AS held GROUP BY user_id`;
+}
+
 /** Whether the grant or membership in this table has begun and has not ended. */
 function isNow(alias: 'ur' | 'm', now: Date): Fragment {
   const [since, until] = [trustedText(`${alias}.since`), trustedText(`${alias}.until`)];

@@ -16,6 +16,7 @@ import type { AuditEventType } from '../../core/audit/events.ts';
 import type { Core } from '../../core/core.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
 import { isCurrent } from '../accounts/account.ts';
+import { groupsOfUsers } from '../accounts/members.ts';
 import { nameKey } from '../accounts/names.ts';
 import {
   assertTimes,
@@ -638,14 +639,14 @@ export function createGroups(
       return (await tx.group.findMany({ where, orderBy: { nameKey: 'asc' }, take: limit })).map(groupOf);
     },
     listByIds,
-    /** The names of the groups that these people are in now, themselves, by the ids of the people. */
+    /** The names of the groups that these people are in now, themselves, by the ids of the people; as stored, like the roles of a list. */
     async namesByMember(people: readonly { id: string }[]): Promise<Map<string, string[]>> {
-      const where = { userId: { in: people.map(({ id }) => id) } };
-      const rows = await db.groupMember.findMany({ where, include: { group: { select: { name: true } } } });
-      const names = new Map<string, string[]>();
-      for (const { userId, group } of rows.filter((row) => isCurrent(row, now())))
-        if (!names.get(userId)?.includes(group.name)) names.set(userId, [...(names.get(userId) ?? []), group.name]);
-      return names;
+      const ids = people.map(({ id }) => id);
+      if (ids.length === 0) return new Map();
+      const rows = await db.$queryRaw<{ userId: string; names: string }[]>(
+        groupsOfUsers(joinFragments(ids, ', '), now()),
+      );
+      return new Map(rows.map(({ userId, names }) => [userId, names.split('\n').sort()]));
     },
     /** The memberships of the group itself, in the order of user ids; `after` is the last user of the page before. */
     async members(id: string, { after = '', limit = 50 }: { after?: string; limit?: number } = {}, tx: Tx = db) {
