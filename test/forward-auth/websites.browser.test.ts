@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { signIn } from '../admin/console/real-browser.ts';
 import { staff } from '../admin/console/support.ts';
-import { phone } from '../support/browser/browser.ts';
+import { type Page, phone } from '../support/browser/browser.ts';
 import { looksRight, openPage } from '../support/browser/pages.ts';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -50,6 +50,8 @@ it('is added with the configuration of its proxy, gets rules for paths, and open
     clientId: site.origin,
     metadata: { proxy: 'caddy', headers: 'remote' },
   });
+  await page.goto(`${idp.issuer}/admin/applications/${application?.id}/access`);
+  await addPathRules(page);
   await page.goto(`${idp.issuer}/admin/applications?protocol=proxy`);
   await looksRight(page, 'website-list');
 
@@ -60,3 +62,36 @@ it('is added with the configuration of its proxy, gets rules for paths, and open
   await person.waitForURL(`${site.origin}/notes`);
   expect(await person.textContent('body')).toContain(`"remote-user":"${user.username}"`);
 });
+
+/** Adds two rules, corrects what is wrong with one, and reads both again. */
+async function addPathRules(page: Page): Promise<void> {
+  await idp.services.roles.create({ name: 'wiki-admin' });
+  await idp.services.groups.create({ name: 'Lab' });
+  const save = () => page.click('main form:has([name="paths.path"]) button.btn-primary');
+  await page.reload();
+  await page.fill('[name="paths.path"]', '/admin/');
+  await page.fill('[name="paths.rule.roles"]', 'wiki-admn');
+  await page.fill('[name="paths.rule.groups"]', 'Lab');
+  await save();
+  await page.waitForSelector('[name="paths.rule.roles"][aria-invalid=true]');
+  await looksRight(page, 'website-paths-fault');
+  await page.fill('[name="paths.rule.roles"]', 'wiki-admin');
+  await page.click('button:has-text("Add path")');
+  await page.locator('[name="paths.path"]').nth(1).fill('/public/');
+  await page.locator('[name="paths.rule"]').nth(1).selectOption('public');
+  await page.locator('[name="paths.methods"]').nth(1).fill('get head');
+  await save();
+  await page.waitForSelector('[role=status]');
+  await looksRight(page, 'website-paths');
+  const found = await idp.services.applications.find(site.origin);
+  expect(found?.metadata).toMatchObject({
+    paths: [
+      { path: '/admin/', rule: { roles: ['wiki-admin'], groups: ['Lab'] } },
+      { path: '/public/', methods: ['GET', 'HEAD'], rule: 'public' },
+    ],
+  });
+  await page.locator('[name="paths.path"]').nth(1).fill('public');
+  await save();
+  expect(await page.locator('[name="paths.path"]').nth(1).getAttribute('aria-invalid')).toBe('true');
+  await page.reload();
+}

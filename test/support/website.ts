@@ -1,7 +1,9 @@
 // A website behind a reverse proxy: the backend answers with the headers that it received, and the proxy asks this server about each request
 // in the way of each product (docs/forward-auth.md). Real proxies are in test/peers/forward-auth.ts.
+import { createHash } from 'node:crypto';
 import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import type { ProxyKind } from '../../src/applications/fields/proxied-application.ts';
 import { completeSignIn } from '../oidc/support.ts';
@@ -80,36 +82,46 @@ function removeAliases({ headers }: IncomingMessage): void {
   if (/remote|gatehouse/i.test(headers.connection ?? '')) delete headers.connection;
 }
 
-/** @param handsOn the headers of an answer that the backend gets */
+/**
+ * @param handsOn the headers of an answer that the backend gets
+ * @param pages of the backend, by path; what it received otherwise
+ */
 export async function website(
   proxy: ProxyKind,
   identityProvider: () => string,
   handsOn: readonly string[],
+  pages: Readonly<Record<string, string>> = {},
 ): Promise<Website> {
   const received: Website['received'] = [];
   const { ask, isYes } = products[proxy];
-  const server = http.createServer(async (req, res) => {
-    const sent = await readText(req);
+  const sockets = new Set<Duplex>();
+  const asked = (req: IncomingMessage) => {
     removeAliases(req);
     const { path, method = 'GET', headers } = ask(req);
     const own = Object.entries(req.headers).filter(([name]) => !HOP_BY_HOP.includes(name));
-    const answer = await request(`${identityProvider()}${path}`, method, {
-      ...Object.fromEntries(own),
-      ...headers,
-    } as never);
+    return request(`${identityProvider()}${path}`, method, { ...Object.fromEntries(own), ...headers } as never);
+  };
+  const server = http.createServer(async (req, res) => {
+    const sent = await readText(req);
+    const answer = await asked(req);
     const { statusCode: status = 0 } = answer.message;
     if (isYes(status)) {
       const about = handsOn.map((name) => [name.toLowerCase(), answer.message.headers[name.toLowerCase()] ?? 'FORGED']);
       const all = { ...req.headers, ...Object.fromEntries(about) };
       received.push({ method: req.method ?? '', url: req.url ?? '', headers: all, body: sent });
-      res.setHeader('content-type', 'application/json');
-      res.end(JSON.stringify({ url: req.url, headers: all }));
+      const page = pages[req.url?.split('?')[0] ?? ''];
+      res.setHeader('content-type', page === undefined ? 'application/json' : 'text/html; charset=utf-8');
+      res.end(page ?? JSON.stringify({ url: req.url, headers: all }));
       return;
     }
     // nginx hands on 401 and 403 alone, and with its `error_page` a 401 with an address as a redirect.
     const { location } = answer.message.headers;
     const nginxStatus = status === 401 && location ? 302 : [401, 403].includes(status) ? status : 500;
-    for (const name of ['location', 'set-cookie', 'content-type', 'retry-after', 'www-authenticate']) {
+    const isWhole = proxy === 'traefik' || proxy === 'caddy';
+    const handedOn = Object.keys(answer.message.headers).filter((name) => !HOP_BY_HOP.includes(name));
+    for (const name of isWhole
+      ? handedOn
+      : ['location', 'set-cookie', 'content-type', 'retry-after', 'www-authenticate']) {
       const value = answer.message.headers[name];
       if (value !== undefined)
         res.setHeader(name, proxy === 'nginx' && name === 'set-cookie' ? [value].flat().slice(0, 1) : value);
@@ -117,12 +129,27 @@ export async function website(
     res.statusCode = proxy === 'nginx' ? nginxStatus : status;
     res.end(answer.text);
   });
+  // The backend says the name of the user to each WebSocket (RFC 6455 4.2.2).
+  server.on('upgrade', async (req, socket) => {
+    const { message } = await asked(req);
+    const { statusCode: status = 0 } = message;
+    if (!isYes(status)) return void socket.end(`HTTP/1.1 ${status} Refused\r\nContent-Length: 0\r\n\r\n`);
+    const key = `${req.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`;
+    const accept = createHash('sha1').update(key).digest('base64');
+    const user = Buffer.from(String(message.headers['remote-user'] ?? ''));
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+    );
+    sockets.add(socket);
+    socket.write(Buffer.concat([Buffer.from([0x81, user.length]), user]));
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
     async close() {
       server.closeAllConnections();
+      for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
     },
   };

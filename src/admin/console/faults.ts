@@ -106,7 +106,9 @@ function columnAt({ name, columns = [], lines = [] }: Field, path: string, row: 
   const rest = path.slice(name.length);
   const isNumbered = /^[.[]\d+/.test(rest);
   const part = isNumbered ? rest.replace(/^[.[]\d+\]?/, '') : rest.slice(1 + (lines[row]?.[0] ?? '').length);
-  const named = columns.findIndex((column) => column.name !== '' && `.${column.name}` === part);
+  const under = columns.filter((column) => column.name !== '' && isUnder(part, `.${column.name}`));
+  const [longest] = under.sort((one, other) => other.name.length - one.name.length);
+  const named = longest ? columns.indexOf(longest) : -1;
   if (named >= 0) return named;
   if (isNumbered || code === 'bad-name' || columns.length < 2) return 0;
   const typed = columns.findIndex(({ type }, at) => at > 0 && type !== 'select');

@@ -69,7 +69,7 @@ interface Visit {
 }
 
 /** As far as it could be read. */
-type Question = Pick<Visit, 'ctx' | 'proxy'> & Partial<Pick<Visit, 'asked' | 'by'>>;
+type Question = Pick<Visit, 'ctx' | 'proxy'> & Partial<Pick<Visit, 'asked' | 'by' | 'application'>>;
 
 type Live = { account: Account; session: RpSession };
 
@@ -137,6 +137,8 @@ export function createForwardAuth(
     if (proxy) useAddressOfUser(ctx);
     ctx.state.route = proxy ? `${FORWARD_AUTH_PATH}${proxy}` : RESERVED_PATH;
     ctx.set('Cache-Control', 'no-store');
+    // Some proxies hand on all headers, and this one is about the host of the website and all below it.
+    ctx.remove('Strict-Transport-Security');
     return answerOrExplain(ctx, proxy, rejectDenied);
   };
 
@@ -291,7 +293,7 @@ export function createForwardAuth(
    * 403 for a fault of this server.
    */
   function reject(
-    { ctx, proxy, asked, by = askedBy(ctx, ctx.method) }: Question,
+    { ctx, proxy, asked, application, by = askedBy(ctx, ctx.method) }: Question,
     status: number,
     rejected: Omit<RejectedQuestion, 'asked'>,
     words: readonly [title: PageText, text: PageText] = [t('website.rejected.title'), t('website.rejected.text')],
@@ -302,7 +304,8 @@ export function createForwardAuth(
     if (by === 'program') {
       ctx.status = answered;
       ctx.body = { error: rejected.reason, reference };
-    } else showPage({ ctx, by }, answered, ...words, t('error-page.reference', { number: reference }));
+    } else
+      showPage({ ctx, asked, by, application }, answered, ...words, t('error-page.reference', { number: reference }));
   }
 
   async function recordRejected({ ctx, application }: Visit, account: Account): Promise<void> {
@@ -520,9 +523,31 @@ function refuse(ctx: Context, proxy: ProxyKind | undefined, status: number, code
   ctx.body = { error: code };
 }
 
-/** A page on the host of the website, where it has neither our styles nor our pictures: text with one link. */
+/** Light and dark, and small enough for a frame. */
+const STYLE = `
+:root { color-scheme: light dark; --page: #f8f7f5; --box: #fff; --text: #1c1b19; --quiet: #5c5a55; --line: #e4e1dc; --main: #1f6650; --on: #fff }
+@media (prefers-color-scheme: dark) {
+  :root { --page: #121412; --box: #1a1d1b; --text: #f1efeb; --quiet: #b3b0a9; --line: #2f3431; --main: #7fd6b6; --on: #0d1f18 }
+}
+* { box-sizing: border-box; margin: 0 }
+body { min-height: 100dvh; display: grid; place-items: center; padding: 1rem; background: var(--page); color: var(--text); font: 1rem/1.5 system-ui, sans-serif }
+main { width: 100%; max-width: 26rem; padding: 1.75rem; background: var(--box); border: 1px solid var(--line); border-radius: 0.75rem; overflow-wrap: anywhere }
+h1 { margin-block: 0.25rem 0.5rem; font-size: 1.25rem; line-height: 1.3; text-wrap: balance }
+p { color: var(--quiet) }
+.site, .note { font-size: 0.875rem }
+.note { margin-block-start: 1rem }
+a { display: block; margin-block-start: 1.25rem; padding: 0.625rem 1rem; border-radius: 0.5rem; background: var(--main); color: var(--on); font-weight: 700; text-align: center; text-decoration: none }
+a:focus-visible { outline: 2px solid var(--main); outline-offset: 2px }
+@media (max-height: 20rem) {
+  body { padding: 0; place-items: stretch; background: var(--box) }
+  main { max-width: none; padding: 1rem; border: 0 }
+  a { margin-block-start: 0.75rem }
+}
+`;
+
+/** A page on the host of the website, where this server has neither styles nor pictures: a text, with one link to the sign-in. */
 function showPage(
-  { ctx, asked, by }: Pick<Visit, 'ctx' | 'by'> & Partial<Visit>,
+  { ctx, asked, by, application }: Pick<Visit, 'ctx' | 'by'> & Partial<Visit>,
   status: number,
   title: PageText,
   text: PageText,
@@ -531,25 +556,29 @@ function showPage(
   const language = ctx.state.language();
   ctx.status = status;
   ctx.type = 'html';
+  ctx.set('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'");
+  // Another website of the same people may have it in a frame. All that a click can do is to open the website in the whole window.
+  if (by === 'frame') ctx.remove('X-Frame-Options');
   ctx.body = inLanguage(language, () => {
-    const words = [title, text, t('website.sign-in.link'), reference];
-    const [heading, paragraph, label, note] = words.map((one) => escapeHtml(String(one)));
+    const words = [title, text, t('website.sign-in.link'), reference, application?.name ?? asked?.origin ?? ''];
+    const [heading, paragraph, label, note, site] = words.map((one) => escapeHtml(String(one)));
     // A form stays open beside it.
     const target = by === 'form' ? '_blank' : '_top';
     const link =
       status === 401 && asked
-        ? `<p><a href="${escapeHtml(asked.origin)}" target="${target}" rel="noopener">${label}</a></p>`
+        ? `<a href="${escapeHtml(asked.origin)}" target="${target}" rel="noopener">${label}</a>`
         : '';
     return `<!doctype html>
 <html lang="${language}" dir="${directionOf(language)}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<title>${heading}</title>
+<title>${heading}${site && ` · ${site}`}</title>
+<style>${STYLE}</style>
 <main>
+<p class="site"><bdi>${site}</bdi></p>
 <h1>${heading}</h1>
 <p>${paragraph}</p>
-${link}${note && `<p>${note}</p>`}
+${link}${note && `<p class="note">${note}</p>`}
 </main>
 </html>
 `;

@@ -83,18 +83,21 @@ const isWhole = (text: string) => /^-?\d{1,9}$/.test(text);
 /** Hours that the form offers; another value that is set stays as an option. */
 const HOURS = [1, 4, 8, 12, 24, 168];
 
-/** `public`, `mfa`, or names as `role:editor, group:Lab`. */
-function ruleText(rule: PathRule['rule']): string {
-  if (typeof rule === 'string') return rule;
-  return [...rule.roles.map((name) => `role:${name}`), ...rule.groups.map((name) => `group:${name}`)].join(', ');
-}
+/** Names in one input; no name has a comma. */
+const namesOf = (text: string) =>
+  text
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean);
 
-function ruleOf(text: string): unknown {
-  const parts = text.split(',').map((part) => part.trim());
-  const named = (kind: string) =>
-    parts.filter((part) => part.startsWith(`${kind}:`)).map((part) => part.slice(kind.length + 1).trim());
-  const [roles, groups] = [named('role'), named('group')];
-  return roles.length + groups.length === parts.length ? { roles, groups } : text.trim();
+/** The rule of a row: `named` is one of the roles and groups. Throws invalid_input for names that would not count, or where there are none. */
+function ruleOf(at: number, kind: string, roles: string, groups: string): unknown {
+  const named = { roles: namesOf(roles), groups: namesOf(groups) };
+  const count = named.roles.length + named.groups.length;
+  const column = ['paths', at, 'rule', named.roles.length > 0 || kind === 'named' ? 'roles' : 'groups'];
+  if (kind !== 'named' && count > 0) throw invalidInput([fault(column, 'names-without-rule')]);
+  if (kind === 'named' && count === 0) throw invalidInput([fault(column, 'empty')]);
+  return kind === 'named' ? named : kind;
 }
 
 /** The fields in which a new role or group is named, in the form of an access rule. */
@@ -255,25 +258,39 @@ export const ownKeys: Readonly<Record<string, (source: FieldSource, choices: Cho
     };
   },
 
-  paths: (source) =>
+  /** A row each: path, who may open it, the roles and groups of that, and the methods. */
+  paths: (source, { roles, groups = [] }) =>
     rowsKey(source, {
       columns: [
         { name: 'path', label: t('console.fields.website-paths.path') },
+        {
+          name: 'rule',
+          label: t('console.fields.website-paths.rule'),
+          type: 'select',
+          options: (['named', 'mfa', 'public'] as const).map((kind) =>
+            choice(kind, t(`console.fields.website-paths.${kind}`)),
+          ),
+        },
+        { name: 'rule.roles', label: t('console.fields.website-paths.roles'), suggestions: roles },
+        { name: 'rule.groups', label: t('console.fields.website-paths.groups'), suggestions: groups },
         { name: 'methods', label: t('console.fields.website-paths.methods') },
-        { name: 'rule', label: t('console.fields.website-paths.rule'), suggestions: ['public', 'mfa'] },
       ],
       toLines: (value) =>
-        (value as PathRule[]).map(({ path, methods = [], rule }) => [path, methods.join(' '), ruleText(rule)]),
-      fromLines: (lines) =>
-        lines.map(([path = '', methods = '', rule = '']) => ({
+        (value as PathRule[]).map(({ path, methods = [], rule }) => [
           path,
-          ...(methods.trim() && {
+          ...(typeof rule === 'string' ? [rule, '', ''] : ['named', rule.roles.join(', '), rule.groups.join(', ')]),
+          methods.join(', '),
+        ]),
+      fromLines: (lines) =>
+        lines.map(([path = '', kind = '', ofRoles = '', ofGroups = '', methods = ''], at) => ({
+          path,
+          ...(methods && {
             methods: methods
               .toUpperCase()
               .split(/[\s,]+/)
               .filter(Boolean),
           }),
-          rule: ruleOf(rule),
+          rule: ruleOf(at, kind, ofRoles, ofGroups),
         })),
     }),
 
