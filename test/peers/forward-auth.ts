@@ -222,7 +222,7 @@ async function putBehind(
     throw error;
   });
   // Traefik listens before it has read its routes.
-  while ((await fetch(origin, { redirect: 'manual' })).status === 404) await sleep(50);
+  for (let tries = 0; tries < 200 && (await httpClient().get(origin)).status === 404; tries += 1) await sleep(50);
   return {
     origin,
     name: application.name,

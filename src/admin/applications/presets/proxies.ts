@@ -24,8 +24,8 @@ interface Site {
   origin: string;
   /** Host and port of the website. */
   host: string;
-  /** Of this server. */
-  issuer: URL;
+  /** Where the proxy reaches this server. */
+  gatehouse: URL;
   /** What the proxy hands on from an answer. */
   headers: readonly string[];
 }
@@ -39,24 +39,27 @@ export function proxyConfiguration({ clientId, metadata }: ProxiedApplication, i
     JWT_HEADER,
     ...(letsProgramsIn(metadata) ? ['Authorization'] : []),
   ];
+  // A proxy with TLS is in front of this server, and replaces the headers that describe the request to the website.
+  const gatehouse = new URL(isTls(issuer) ? 'http://gatehouse:3000' : issuer);
   return {
     title: `${name} (${file})`,
-    text: snippet({ origin: clientId, host: new URL(clientId).host, issuer: new URL(issuer), headers }),
+    text: snippet({ origin: clientId, host: new URL(clientId).host, gatehouse, headers }),
   };
 }
 
 const hostOnly = (host: string) => new URL(`http://${host}`).hostname;
 const portOf = ({ port, protocol }: URL) => port || (protocol === 'https:' ? '443' : '80');
+const isTls = (url: string) => url.startsWith('https:');
 /**
  * What may stand in a header name beside letters, digits and hyphens (RFC 9110 5.6.2): CGI, WSGI and PHP read some of them as a hyphen,
  * lighttpd reads all of them so. nginx drops such headers itself.
  */
 const MARKS = [..."_.~!#$%&'*+^`|"];
 
-function traefik({ origin, host, issuer, headers }: Site): string {
+function traefik({ origin, host, gatehouse, headers }: Site): string {
   return `# traefik.yaml, for the entry point of ${host}
 entryPoints:
-  web:
+  ${isTls(origin) ? 'websecure' : 'web'}:
     http:
       aliasHeadersStrategy: delete
 
@@ -65,7 +68,7 @@ http:
   middlewares:
     gatehouse:
       forwardAuth:
-        address: ${issuer.origin}/forward-auth/traefik?website=${origin}
+        address: ${gatehouse.origin}/forward-auth/traefik?website=${origin}
         authResponseHeaders: [${headers.join(', ')}]
   routers:
     website:
@@ -80,13 +83,13 @@ http:
 `;
 }
 
-function caddy({ origin, host, issuer, headers }: Site): string {
+function caddy({ origin, host, gatehouse, headers }: Site): string {
   // With http in front of it, Caddy gets no certificate.
-  return `${origin.startsWith('https:') ? host : origin} {
+  return `${isTls(origin) ? host : origin} {
 ${MARKS.map((mark) => `	request_header "-*${mark}*"`).join('\n')}
 	@hop header_regexp Connection (?i)${headers.join('|')}
 	request_header @hop -Connection
-	forward_auth ${issuer.origin} {
+	forward_auth ${gatehouse.origin} {
 		uri /forward-auth/caddy?website=${origin}
 		header_up Host {upstream_hostport}
 		copy_headers ${headers.join(' ')}
@@ -96,19 +99,25 @@ ${MARKS.map((mark) => `	request_header "-*${mark}*"`).join('\n')}
 `;
 }
 
-function nginx({ origin, host, issuer, headers }: Site): string {
+function nginx({ origin, host, gatehouse, headers }: Site): string {
   const variable = (name: string) => `$gatehouse_${name.toLowerCase().replaceAll('-', '_')}`;
   const answered = (name: string) => `$upstream_http_${name.toLowerCase().replaceAll('-', '_')}`;
   const handedOn = headers.map(
     (name) => `    auth_request_set ${variable(name)} ${answered(name)};
     proxy_set_header ${name} ${variable(name)};`,
   );
+  const listen = isTls(origin)
+    ? `  listen 443 ssl;
+  ssl_certificate /etc/nginx/fullchain.pem;
+  ssl_certificate_key /etc/nginx/privkey.pem;
+`
+    : '';
   return `map $http_upgrade $connection_upgrade {
   default upgrade;
   '' '';
 }
 server {
-  server_name ${hostOnly(host)};
+${listen}  server_name ${hostOnly(host)};
 
   location / {
     set $gatehouse_method $request_method;
@@ -129,13 +138,14 @@ ${handedOn.join('\n')}
       add_header Set-Cookie $gatehouse_cookie always;
       return 302 $gatehouse_location;
     }
-    proxy_pass ${issuer.origin}/forward-auth/nginx;
+    proxy_pass ${gatehouse.origin}/forward-auth/nginx;
     proxy_pass_request_body off;
     proxy_hide_header WWW-Authenticate;
     add_header WWW-Authenticate $upstream_http_www_authenticate always;
     proxy_ssl_server_name on;
+=======
     proxy_set_header Content-Length "";
-    proxy_set_header Host ${issuer.host};
+    proxy_set_header Host ${gatehouse.host};
     proxy_set_header X-Original-URL ${origin}$request_uri;
     proxy_set_header X-Original-Method $gatehouse_method;
     proxy_set_header X-Forwarded-For $remote_addr;
@@ -144,7 +154,7 @@ ${handedOn.join('\n')}
 `;
 }
 
-function haproxy({ origin, host, issuer, headers }: Site): string {
+function haproxy({ origin, host, gatehouse, headers }: Site): string {
   const names = headers.map((name) => `'${name.toLowerCase()}'`).join(', ');
   const removed = headers.filter((name) => name !== 'Authorization');
   return `# haproxy.cfg: in the section "global"
@@ -166,10 +176,10 @@ core.register_action('gatehouse', { 'http-req' }, function(txn, website)
   asked['x-forwarded-host'] = asked['host']
   asked['x-forwarded-uri'] = { [0] = txn.sf:pathq() }
   asked['x-forwarded-for'] = { [0] = txn.sf:src() }
-  asked['host'] = { [0] = '${issuer.host}' }
+  asked['host'] = { [0] = '${gatehouse.host}' }
   asked['content-length'] = nil
   asked['transfer-encoding'] = nil
-  local url = '${issuer.origin}/forward-auth/haproxy?website=' .. website
+  local url = '${gatehouse.origin}/forward-auth/haproxy?website=' .. website
   local answer = core.httpclient():get({ url = url, headers = asked, timeout = 5000 })
   if answer.status == 200 then
     for _, name in ipairs(headers) do
@@ -189,7 +199,7 @@ end, 1)
 `;
 }
 
-function envoy({ host, issuer, headers }: Site): string {
+function envoy({ host, gatehouse, headers }: Site): string {
   const exact = (names: readonly string[], indent: string) =>
     names.map((name) => `${indent}- exact: ${name.toLowerCase()}`).join('\n');
   return `# The filters of ${host}, before envoy.filters.http.router. Each virtual host of the listener names its hosts, this one
@@ -205,10 +215,11 @@ http_filters:
     typed_config:
       "@type": type.googleapis.com/envoy.extensions.filters.http.ext_authz.v3.ExtAuthz
       failure_mode_allow: false
+      status_on_error: { code: ServiceUnavailable }
       http_service:
         path_prefix: /forward-auth/envoy
         server_uri:
-          uri: ${issuer.origin}
+          uri: ${gatehouse.origin}
           cluster: gatehouse
           timeout: 5s
         authorization_request:
@@ -233,6 +244,6 @@ clusters:
         - lb_endpoints:
             - endpoint:
                 address:
-                  socket_address: { address: ${issuer.hostname}, port_value: ${portOf(issuer)} }
+                  socket_address: { address: ${gatehouse.hostname}, port_value: ${portOf(gatehouse)} }
 `;
 }
