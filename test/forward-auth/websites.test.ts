@@ -235,6 +235,13 @@ describe('a website', () => {
     expect((await browser.get(`${site.origin}/again`)).status).toBe(200);
   });
 
+  it('decides itself whether its host, and those below it, have https', async () => {
+    const headers = askedHeaders(await aWebsite('traefik'), '/');
+    const answer = await httpClient(idp.issuer).get('/forward-auth/traefik', { headers });
+    expect(answer.location).toContain(`${idp.issuer}/authorize?`);
+    expect(answer.headers['strict-transport-security']).toBeUndefined();
+  });
+
   it('is unknown at every other origin', async () => {
     const answer = await httpClient(idp.issuer).get('/forward-auth/caddy', {
       headers: {
