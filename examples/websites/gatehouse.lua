@@ -19,7 +19,7 @@ core.register_action('gatehouse', { 'http-req' }, function(txn, website)
     return
   end
   local reply = txn:reply({ status = answer.status > 0 and answer.status or 503 })
-  for _, name in ipairs({ 'location', 'set-cookie', 'content-type', 'retry-after' }) do
+  for _, name in ipairs({ 'location', 'set-cookie', 'content-type', 'retry-after', 'www-authenticate' }) do
     for _, value in pairs(answer.headers and answer.headers[name] or {}) do
       reply:add_header(name, value)
     end

@@ -4,7 +4,11 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { proxyConfiguration } from '../../src/admin/applications/presets/proxies.ts';
-import { type ProxyKind, proxiedApplication } from '../../src/applications/fields/proxied-application.ts';
+import {
+  type ProxyKind,
+  proxiedApplication,
+  proxiedSettings,
+} from '../../src/applications/fields/proxied-application.ts';
 
 const read = (name: string) => readFileSync(name, 'utf8');
 const example = (name: string) => read(`examples/websites/${name}`);
@@ -17,7 +21,7 @@ it.each(['mjs', 'py', 'go'])('the guide has the verifier of the example website.
 
 /** What the console displays for the website of the examples, whose backend is `wiki`. */
 function configuration(proxy: ProxyKind): string {
-  const application = { clientId: 'https://wiki.example.com', metadata: { proxy, headers: 'remote' } };
+  const application = { clientId: 'https://wiki.example.com', metadata: proxiedSettings.parse({ proxy }) };
   const { text } = proxyConfiguration(
     application as Parameters<typeof proxyConfiguration>[0],
     'https://id.example.com',
