@@ -39,7 +39,7 @@ export function createRenderer({
   texts = () => undefined,
 }: {
   viewsDir: string;
-  /** Caches compiled templates; otherwise each page is read again. */
+  /** Reads each template once; otherwise it is read for each page, and compiled when its text is another one. */
   production: boolean;
   assets: Assets;
   /** The brand that pages have now; those of an application pass another one as `brand`. */
@@ -58,6 +58,12 @@ export function createRenderer({
       'const { t, isText, partsOf, asset, webLink, day, moment, lastDay, plural, listOf, color, hueOf, initials, fullName, pictureOf, logoPath } = it;',
   };
   const eta = new Eta(config);
+  const { compile } = eta;
+  eta.compile = (text, options) => {
+    const known = compiled.get(text) ?? compile.call(eta, text, options);
+    compiled.set(text, known);
+    return known;
+  };
   const helpers = {
     t,
     isText,
@@ -82,6 +88,9 @@ export function createRenderer({
     return inLanguage(frame.language, () => eta.render(template, page), texts());
   };
 }
+
+/** The templates of pages by their text. What they call is that of the renderer which renders. */
+const compiled = new Map<string, ReturnType<Eta['compile']>>();
 
 /** What the layout says about the language. */
 function frameOf(template: string, wanted: string, offered: readonly string[]) {
