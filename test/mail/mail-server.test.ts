@@ -327,7 +327,11 @@ describe('the test message', () => {
       outcome: 'accepted',
       title: 'The mail server accepted the test message',
       failed_step: null,
-      records: [{ kind: 'SPF', state: 'absent' }, { kind: 'DKIM', name: 's1._domainkey.example.com' }, { kind: 'DMARC' }],
+      records: [
+        { kind: 'SPF', state: 'absent' },
+        { kind: 'DKIM', name: 's1._domainkey.example.com' },
+        { kind: 'DMARC' },
+      ],
     });
     await box.waitForMail('inbox@example.com');
     expect((await send({ to: 'nobody' })).json()).toMatchObject({ errors: [{ path: 'to' }] });

@@ -396,6 +396,9 @@ function linesFor(schema: AttributeSchema): string[][] {
   );
 }
 
+/** Among the columns of the rows. */
+const TITLE_COLUMN = 6;
+
 /** The schema that the rows were changed to; undefined when they say what `before` says. Throws invalid_input. */
 function changedSchema(before: AttributeSchema, sent: Sent): AttributeSchema | undefined {
   const field = attributeRows(before);
@@ -403,11 +406,19 @@ function changedSchema(before: AttributeSchema, sent: Sent): AttributeSchema | u
   const isTyped = (text: string, at: number) => text !== '' && field.columns?.[at]?.type !== 'select';
   const lines = linesOf(sent, field).filter((line) => line.some(isTyped));
   if (JSON.stringify(lines) === JSON.stringify(linesFor(before))) return undefined;
-  const attributes = lines.map(attributeOf);
+  const attributes = lines.map(withLabel).map(attributeOf);
   const twice = attributes.findIndex(({ name }, at) => attributes.findIndex((one) => one.name === name) !== at);
   if (twice >= 0)
     throw invalidInput([fault([ATTRIBUTE_ROWS, twice], 'name-twice', { entry: attributes[twice]?.name ?? '' })]);
   return schemaOf(attributes, before.properties ? before.additionalProperties : false);
+}
+
+/** A name with spaces is what people read: `Shirt size` is the label of `shirt_size`. */
+function withLabel(line: string[]): string[] {
+  const [typed = ''] = line;
+  if (!/\s/.test(typed) || line[TITLE_COLUMN]) return line;
+  const name = typed.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '_');
+  return line.map((text, at) => (at === 0 ? name : at === TITLE_COLUMN ? typed : text));
 }
 
 function attributeOf(

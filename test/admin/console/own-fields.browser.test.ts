@@ -55,5 +55,20 @@ for (const [mode, device] of [
     await save();
     const level = { type: 'number', title: 'Level of access', visible_to: ['person'] };
     expect((await idp.services.settings.reload()).user_attributes).toMatchObject({ properties: { level } });
+
+    // A newcomer types what people read, and has the sign-in ask for it.
+    await Promise.all([
+      page.waitForEvent('domcontentloaded'),
+      page.press('button[value^="add user_attributes"]', 'Enter'),
+    ]);
+    await row(2, 'name').fill('Shirt size');
+    await open(2);
+    await row(2, 'person').selectOption('ask');
+    await save();
+    const shirt = { title: 'Shirt size', visible_to: ['person', 'desk'], ask: true };
+    expect((await idp.services.settings.reload()).user_attributes).toMatchObject({
+      properties: { level, shirt_size: shirt },
+    });
+    expect(await row(2, 'name').inputValue()).toBe('shirt_size');
   });
 }
