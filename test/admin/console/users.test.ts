@@ -171,8 +171,8 @@ describe('users', () => {
       'user_attributes.rows.values': values,
       'user_attributes.rows.required': required,
     });
-    const wrong = await admin.submit(await admin.get(setting), rows(['a b'], ['text'], [''], ['']));
-    expect([wrong.status, textOf(wrong.text)]).toEqual([400, expect.stringContaining('Attribute 1 needs a name')]);
+    const wrong = await admin.submit(await admin.get(setting), rows(['.b'], ['text'], [''], ['']));
+    expect([wrong.status, textOf(wrong.text)]).toEqual([400, expect.stringContaining('Field 1 needs a name')]);
     const declared = rows(
       ['team', 'level', 'remote'],
       ['text', 'number', 'flag'],

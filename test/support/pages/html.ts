@@ -38,9 +38,13 @@ export function linksOf(html: string, base: string): { href: string; label: stri
   }));
 }
 
-/** What a reader sees: no tags, one space between words. */
+/** What a reader sees: no tags, one space between words; sentences without the initials before names. */
 export function textOf(html: string): string {
-  const words = html.replace(/<wbr>/gi, '');
+  const words = html
+    .replace(/<wbr>/gi, '')
+    .replace(/<ol class="events"[\s\S]*?<\/ol>/g, (events) =>
+      events.replace(/<span class="logo[^>]*>[^<]*<\/span>/g, ''),
+    );
   const visible = words.replace(/<(script|style|template)\b[\s\S]*?<\/\1>/gi, ' ').replace(/<[^>]*>/g, ' ');
   return unescapeHtml(visible).replace(/\s+/g, ' ').trim();
 }
