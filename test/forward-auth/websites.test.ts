@@ -242,6 +242,27 @@ describe('a website', () => {
     expect(answer.headers['strict-transport-security']).toBeUndefined();
   });
 
+  it.each([
+    ['http://[::1]:8080', 'http', '[::1]:8080'],
+    ['https://[2001:db8::1]:8443', 'https', '[2001:DB8:0::1]:8443'],
+    ['https://ports.example:8443', 'https', 'Ports.EXAMPLE:8443'],
+    ['https://ports.example', 'https', 'ports.example:443'],
+  ])('at %s is found under %s and %s', async (url, scheme, host) => {
+    const { applications } = idp.services;
+    const { id } = await applications.createProxied({ name: url, url, proxy: 'traefik' });
+    const ask = (headers: Record<string, string>) =>
+      httpClient(idp.issuer).get('/forward-auth/traefik', {
+        headers: { 'X-Forwarded-Method': 'GET', 'X-Forwarded-Uri': '/', ...headers },
+      });
+    const answer = await ask({ 'X-Forwarded-Proto': scheme, 'X-Forwarded-Host': host });
+    expect(new URL(answer.location ?? '').searchParams.get('client_id')).toBe(new URL(url).origin);
+    for (const other of [`${host}1`, `x${host}`, host.replace(/:\d+$/, ':1')])
+      expect((await ask({ 'X-Forwarded-Proto': scheme, 'X-Forwarded-Host': other })).status).toBeGreaterThanOrEqual(
+        400,
+      );
+    await applications.remove(id);
+  });
+
   it('is unknown at every other origin', async () => {
     const answer = await httpClient(idp.issuer).get('/forward-auth/caddy', {
       headers: {

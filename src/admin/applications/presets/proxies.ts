@@ -142,8 +142,6 @@ ${handedOn.join('\n')}
     proxy_pass_request_body off;
     proxy_hide_header WWW-Authenticate;
     add_header WWW-Authenticate $upstream_http_www_authenticate always;
-    proxy_ssl_server_name on;
-=======
     proxy_set_header Content-Length "";
     proxy_set_header Host ${gatehouse.host};
     proxy_set_header X-Original-URL ${origin}$request_uri;
