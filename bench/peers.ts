@@ -7,11 +7,13 @@ import { parseArgs } from 'node:util';
 import { startPostgres } from '../test/support/database/postgres-start.ts';
 import { closeConnections, repeat } from './support/load.ts';
 import { type Burst, type Contender, measure, medianOf } from './support/measure.ts';
+import { installAuthelia } from './support/peers/authelia.ts';
 import { installDex } from './support/peers/dex.ts';
 import { installGatehouse } from './support/peers/gatehouse.ts';
 import { installHydra } from './support/peers/hydra.ts';
 import { installKeycloak } from './support/peers/keycloak.ts';
-import { mixedWorker, type Operation, operations } from './support/peers/operations.ts';
+import { installOauth2Proxy } from './support/peers/oauth2-proxy.ts';
+import { mixedWorker, type Operation, operations, websiteCheck } from './support/peers/operations.ts';
 import type { Installation, Provider } from './support/peers/provider.ts';
 import { type PeerRow, peersTable } from './support/peers/table.ts';
 import { createDatabase } from './support/target.ts';
@@ -21,6 +23,8 @@ const help = `npm run bench:peers -- [options]
   --keycloak DIR      the unpacked distribution; Java as in JAVA_HOME or PATH
   --dex FILE          the program
   --hydra FILE        the program
+  --authelia FILE     the program; only the check of a website
+  --oauth2-proxy FILE the same
   --postgresql        also Gatehouse on PostgreSQL; Dex on PostgreSQL instead of SQLite
   --only TEXT         only what has this in its name: ${operations.map(({ name }) => name).join(', ')}, start, memory
   --bursts N          measured bursts of each (default 15)
@@ -34,6 +38,8 @@ const { values: options } = parseArgs({
     keycloak: { type: 'string' },
     dex: { type: 'string' },
     hydra: { type: 'string' },
+    authelia: { type: 'string' },
+    'oauth2-proxy': { type: 'string' },
     postgresql: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
     bursts: { type: 'string', default: '15' },
@@ -49,7 +55,11 @@ const installers = {
   dex: ({ program, databaseUrl }: { program: string; databaseUrl: string }) =>
     installDex({ program, ...(options.postgresql ? { databaseUrl } : {}) }),
   hydra: installHydra,
+  authelia: installAuthelia,
+  'oauth2-proxy': installOauth2Proxy,
 };
+/** They answer proxies and nothing else. */
+const onlyChecks = new Set<string>(['authelia', 'oauth2-proxy']);
 
 const isWanted = (name: string) => name.includes(options.only);
 const note = (text: string) => void process.stderr.write(`${text}\n`);
@@ -107,11 +117,11 @@ async function measureOperation(operation: Operation, servers: readonly Provider
   return rowOf(operation.name, bursts, servers.length);
 }
 
-async function measureMemory(servers: readonly Provider[]): Promise<PeerRow> {
+async function measureMemory(servers: readonly Provider[], offered: readonly Operation[]): Promise<PeerRow> {
   note(`memory after ${options.operations} more operations …`);
   const sizes: Burst = [];
   for (const server of servers) {
-    await repeat([await mixedWorker(server)], Number(options.operations));
+    await repeat([await mixedWorker(server, offered)], Number(options.operations));
     sizes.push(server.memoryMb());
   }
   return rowOf(`memory after them and ${options.operations} of the mixture, MB`, [sizes]);
@@ -139,12 +149,13 @@ async function compareWith(peer: keyof typeof installers, program: string): Prom
     installations.push(await installers[peer]({ program, databaseUrl: await createDatabase(postgres.url, peer) }));
     const { rows: starts, servers } = await measureStarts(installations);
     const rows: PeerRow[] = [];
-    for (const one of operations.filter(({ name }) => isWanted(name))) {
+    const offered = onlyChecks.has(peer) ? [websiteCheck] : operations;
+    for (const one of offered.filter(({ name }) => isWanted(name))) {
       const row = await measureOperation(one, servers);
       note(`  ${row.values.map((value) => value?.toFixed(2) ?? '–').join(', ')}`);
       rows.push(row);
     }
-    if (isWanted('memory')) rows.push(await measureMemory(servers));
+    if (isWanted('memory')) rows.push(await measureMemory(servers, offered));
     await Promise.all(servers.map((server) => server.stop()));
     const names = installations.map(({ name }) => name);
     const described = installations.map(({ name, version, settings }) => `- ${name}: ${version}. ${settings}.`);

@@ -5,6 +5,7 @@ import type { Scenario } from './support/measure.ts';
 import { samlWorker } from './support/saml.ts';
 import { clientHeaders, codeFor, redeem, signIn, token } from './support/sign-in.ts';
 import { person, type Target } from './support/target.ts';
+import { ask, questionOfSession, questionOfStranger } from './support/website.ts';
 
 async function accessToken(target: Target): Promise<string> {
   return (await redeem(target, (await signIn(target)).code)).access_token;
@@ -128,6 +129,28 @@ export const newBrowserSignIn: Scenario = {
   name: 'sign-in, new browser and its mail',
   worker: async (target) => () => signIn(target),
 };
+
+/** A proxy asks about a page of a website: the user is signed in, or the cookie is made up. */
+export const websiteChecks: Scenario[] = [
+  {
+    name: 'website, live session',
+    operations: 400,
+    workers: 4,
+    async worker({ origin }) {
+      const question = await questionOfSession(origin);
+      return () => ask(question);
+    },
+  },
+  {
+    name: 'website, unknown cookie',
+    operations: 400,
+    workers: 4,
+    worker:
+      async ({ origin }) =>
+      () =>
+        ask(questionOfStranger(origin)),
+  },
+];
 
 /** All operations in turn, for the memory measurement. */
 export async function mixedWorker(target: Target): Promise<() => Promise<unknown>> {

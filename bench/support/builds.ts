@@ -2,7 +2,7 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { startPostgres } from '../../test/support/database/postgres-start.ts';
-import { newBrowserSignIn, passwordSignIn, samlSignOn, scenarios } from '../scenarios.ts';
+import { newBrowserSignIn, passwordSignIn, samlSignOn, scenarios, websiteChecks } from '../scenarios.ts';
 import { closeConnections } from './load.ts';
 import { median } from './measure.ts';
 import { pairRow } from './pair.ts';
@@ -66,7 +66,7 @@ async function start(build: string, { isPostgresql }: BuildOptions): Promise<Sta
 }
 
 async function compareInOrder([one, two]: [string, string], options: BuildOptions): Promise<Row[]> {
-  const wanted = [...scenarios, samlSignOn, passwordSignIn, newBrowserSignIn].filter(({ name }) =>
+  const wanted = [...scenarios, samlSignOn, passwordSignIn, newBrowserSignIn, ...websiteChecks].filter(({ name }) =>
     options.isWanted(name),
   );
   if (wanted.length === 0) return [];

@@ -24,6 +24,8 @@ export const client = {
   secret: 'bench-secret-of-at-least-thirty-two-bytes',
   redirectUri: 'http://127.0.0.1:4999/cb',
 };
+/** Behind a proxy of which only the questions are sent; nothing listens there. */
+export const website = { origin: 'http://127.0.0.1:4997', proxy: 'caddy' };
 export const serviceProvider = { entityId: 'https://wiki.example/metadata', acsUrl: 'https://wiki.example/acs' };
 export const person = { username: 'alice', password: 'correct horse battery staple' };
 
@@ -56,6 +58,11 @@ service_providers:
     acs_url: ${serviceProvider.acsUrl}
     attributes: { email: email, displayName: name${groups > 0 ? ', groups: groups' : ''} }
     access: ${groups > 0 ? '{ groups: [Everyone] }' : 'everyone'}
+proxied_applications:
+  - name: Website
+    url: ${website.origin}
+    proxy: ${website.proxy}
+    access: everyone
 users:
   - username: ${person.username}
     email: alice@example.com

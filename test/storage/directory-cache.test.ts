@@ -2,11 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, openDatabase, transaction } from '../../src/base/storage/database.ts';
 import { cacheDirectory, DIRECTORY_TABLES } from '../../src/base/storage/directory-cache.ts';
-import { findRequestsIn, shareReads } from '../../src/base/storage/request-reads.ts';
+import { shareReads } from '../../src/base/storage/request-reads.ts';
+import { inRequestScope } from '../../src/base/storage/request-scope.ts';
 import { clientOf, connectSqlite } from '../../src/base/storage/sqlite/connections.ts';
 import type { Revision } from '../../src/base/storage/statements.ts';
 import { createAccountLookup } from '../../src/people/accounts/account.ts';
-import { requestStorage } from '../../src/protocols/oidc/engine/library.ts';
 import { databaseKind, type TestDatabase, testDatabase } from '../support/database/database.ts';
 import { servicesOf } from '../support/services-of.ts';
 
@@ -35,6 +35,7 @@ const create = (id: string) =>
   database.db.asStored.user.create({
     data: { id, username: id, usernameKey: id, name: 'before', updatedAt: new Date(0) },
   });
+const scope = { isAnswered: () => false, store: () => {} };
 const rename = (to: string, id: string) => ({ where: { id }, data: { name: to } });
 
 describe('the directory cache', () => {
@@ -62,10 +63,8 @@ describe('the directory cache', () => {
     const { revision } = database.sql;
     const before = await revision();
     expect(await revision()).toBe(before);
-    const request = {};
-    findRequestsIn(requestStorage);
-    shareReads(request);
-    await requestStorage.run(request as never, async () => {
+    await inRequestScope(scope, async () => {
+      shareReads();
       expect(await revision()).toBe(before);
       await elsewhere.db.asStored.user.update(rename('after', 'six'));
       expect(await revision()).toBe(before);
@@ -78,12 +77,11 @@ describe('the directory cache', () => {
 
   it.runIf(databaseKind() === 'sqlite')('looks for other writers once for all requests of one turn', async () => {
     await create('seven');
-    findRequestsIn(requestStorage);
-    const seen = (): Revision | Promise<Revision> => {
-      const request = {};
-      shareReads(request);
-      return requestStorage.run(request as never, () => database.sql.revision());
-    };
+    const seen = (): Revision | Promise<Revision> =>
+      inRequestScope({ ...scope }, () => {
+        shareReads();
+        return database.sql.revision();
+      });
     const nextTurn = async () => void (await setImmediate(await setImmediate()));
     const other = clientOf(await connectSqlite(test.url.replace(/^file:/, '')));
     await nextTurn();

@@ -103,7 +103,13 @@ export async function website(
   };
   const server = http.createServer(async (req, res) => {
     const sent = await readText(req);
-    const answer = await asked(req);
+    const answer = await asked(req).catch(() => undefined);
+    if (!answer) {
+      // Every product is closed then; Caddy says 502, others 500 or 503.
+      res.statusCode = 502;
+      res.end();
+      return;
+    }
     const { statusCode: status = 0 } = answer.message;
     if (isYes(status)) {
       const about = handsOn.map((name) => [name.toLowerCase(), answer.message.headers[name.toLowerCase()] ?? 'FORGED']);

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { limits } from '../../../src/base/limits.ts';
 import { gatehouseFolder, person, startGatehouse } from '../target.ts';
+import { questionOfSession } from '../website.ts';
 import { type Installation, providerOf } from './provider.ts';
 
 /** On SQLite without a database. */
@@ -18,7 +19,12 @@ export function installGatehouse(databaseUrl?: string): Installation {
       const server = await startGatehouse(folder, { databaseUrl });
       const { origin } = server;
       const login = { fields: person };
-      return providerOf(server, `${origin}/.well-known/openid-configuration`, { login, saml: `${origin}/saml/sso` });
+      const check = () => questionOfSession(origin);
+      return providerOf(server, `${origin}/.well-known/openid-configuration`, {
+        login,
+        check,
+        saml: `${origin}/saml/sso`,
+      });
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };

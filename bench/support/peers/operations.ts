@@ -2,6 +2,7 @@
 import { send } from '../load.ts';
 import { samlRequestUrl } from '../saml.ts';
 import { clientHeaders } from '../sign-in.ts';
+import { ask } from '../website.ts';
 import { authorize, newBrowser, newTokens, redeem, token } from './flows.ts';
 import type { Provider } from './provider.ts';
 
@@ -117,11 +118,23 @@ const samlSignOn: Operation = {
   },
 };
 
+/** A proxy asks whether a page may be handed on. */
+export const websiteCheck: Operation = {
+  name: 'website, live session',
+  operations: 400,
+  workers: 4,
+  async worker({ check }) {
+    const question = await check?.();
+    return question && (() => ask(question));
+  },
+};
+
 export const operations: Operation[] = [...ordinary, passwordSignIn, samlSignOn];
 
 /** All but the sign-ins in turn, for the memory measurement. */
-export async function mixedWorker(provider: Provider): Promise<() => Promise<unknown>> {
-  const prepared = await Promise.all(ordinary.map(({ worker }) => worker(provider)));
+export async function mixedWorker(provider: Provider, offered: readonly Operation[]): Promise<() => Promise<unknown>> {
+  const mixed = offered.filter((one) => one !== passwordSignIn && one !== samlSignOn);
+  const prepared = await Promise.all(mixed.map(({ worker }) => worker(provider)));
   const workers = prepared.filter((worker) => worker !== undefined);
   let turn = 0;
   return async () => {

@@ -1,5 +1,6 @@
 // What the benchmark of peers needs to know about an identity provider, Gatehouse or a peer.
 import type { StartedChild } from '../child.ts';
+import type { Question } from '../website.ts';
 
 export interface Endpoints {
   discovery: string;
@@ -17,6 +18,14 @@ export interface Provider extends StartedChild {
   /** Grant types, from its discovery document. */
   grants: readonly string[];
   login: Login;
+  /** Signs a user in, and returns the question of a proxy about a page that the user opens. */
+  check?(): Promise<Question>;
+}
+
+/** A server that only answers proxies, and is no identity provider. */
+export function checkOnly(child: StartedChild, check: () => Promise<Question>): Provider {
+  const endpoints = { discovery: '', authorization: '', token: '', userinfo: '', introspection: '' };
+  return { ...child, endpoints, grants: [], login: { fields: {} }, check };
 }
 
 /** The fields of its login form as the user fills them in, or the login application of a provider that has no login form. */
@@ -57,7 +66,7 @@ export const loginApplicationUrl = 'http://127.0.0.1:4998';
 export async function providerOf(
   child: StartedChild,
   discovery: string,
-  { login, ...others }: { login: Login } & Partial<Endpoints>,
+  { login, check, ...others }: Pick<Provider, 'login' | 'check'> & Partial<Endpoints>,
 ): Promise<Provider> {
   const document = (await (await fetch(discovery)).json()) as {
     authorization_endpoint: string;
@@ -74,5 +83,5 @@ export async function providerOf(
     introspection: document.introspection_endpoint ?? '',
     ...others,
   };
-  return { ...child, endpoints, grants: document.grant_types_supported ?? [], login };
+  return { ...child, endpoints, grants: document.grant_types_supported ?? [], login, ...(check && { check }) };
 }

@@ -28,6 +28,11 @@ export function servedRequest(): object | undefined {
   return storage.getStore();
 }
 
+/** Runs work that a request began but that is not part of it, such as a job. */
+export function outsideRequest<T>(work: () => T): T {
+  return storage.exit(work);
+}
+
 /** Before each statement of the database: what it stores is charged to the request that it belongs to. Throws TooMuchStored. */
 export function chargeStatement(text: string, values: readonly unknown[]): void {
   const scope = storage.getStore();

@@ -26,6 +26,7 @@ import { clientAddress } from '../../base/http/request-context.ts';
 import { inNetworks } from '../../base/network/networks.ts';
 import { hmacSha256 } from '../../base/platform/hmac.ts';
 import { randomToken, safeEqual, sha256 } from '../../base/platform/random.ts';
+import { shareReads } from '../../base/storage/request-reads.ts';
 import { directionOf } from '../../base/texts/languages.ts';
 import { escapeHtml } from '../../base/texts/messages.ts';
 import { inLanguage, type PageText, t } from '../../base/texts/text.ts';
@@ -66,6 +67,9 @@ interface Visit {
   by: AskedBy;
   application: ClientApplication;
   website: ProxiedSettings;
+  /** Genuine, but perhaps of a session that has ended or not begun. */
+  cookie: string | undefined;
+  session: RpSession | undefined;
 }
 
 /** As far as it could be read. */
@@ -176,6 +180,10 @@ export function createForwardAuth(
   }
 
   async function answer(ctx: Context, proxy: ProxyKind | undefined, asked: AskedRequest): Promise<void> {
+    // First, because on PostgreSQL this statement reads what proves that the website and the account are current, too.
+    shareReads();
+    const cookie = cookieOf(ctx, asked.origin);
+    const session = await rpSessions.find(cookie, asked.origin);
     const application = await websiteAt(asked.origin);
     if (!application?.website)
       return reject({ ctx, proxy, asked }, 403, {
@@ -185,7 +193,7 @@ export function createForwardAuth(
         received: asked.origin,
       });
     const by = askedBy(ctx, asked.method);
-    const visit = { ctx, proxy, asked, by, application, website: application.website };
+    const visit = { ctx, proxy, asked, by, application, website: application.website, cookie, session };
     if (asked.path.startsWith(RESERVED_PATH)) return ownPage(visit);
     return decide(visit);
   }
@@ -320,10 +328,7 @@ export function createForwardAuth(
   }
 
   /** The user of the cookie, whose single sign-on session goes on. */
-  async function liveSession(visit: Visit): Promise<Live | undefined> {
-    const { asked, application } = visit;
-    const cookie = cookieOf(visit);
-    const session = cookie === undefined ? undefined : await rpSessions.find(cookie, asked.origin);
+  async function liveSession({ application, session }: Visit): Promise<Live | undefined> {
     if (!session) return undefined;
     const { sessionHours } = application;
     if (sessionHours !== undefined && session.authTime.getTime() + sessionHours * 3_600_000 <= now().getTime())
@@ -354,7 +359,7 @@ export function createForwardAuth(
   function beginSignIn(visit: Visit, wanted: Pick<State, 'page' | 'acr' | 'round'>): void {
     const { origin } = visit.asked;
     // Tabs that sign in at the same time share the cookie.
-    const cookie = cookieOf(visit) ?? newCookie(origin);
+    const cookie = visit.cookie ?? newCookie(origin);
     const salt = randomToken(12);
     const sealed: State = { ...wanted, browser: sha256(cookie), salt, at: now().getTime() };
     const query = new URLSearchParams({
@@ -380,7 +385,7 @@ export function createForwardAuth(
   }
 
   async function finishSignIn(visit: Visit): Promise<void> {
-    const { asked } = visit;
+    const { asked, cookie } = visit;
     const { origin } = asked;
     const checked = callbackQuery.safeParse(Object.fromEntries(new URLSearchParams(asked.query)));
     const begun = checked.success ? openState(checked.data.state, origin) : undefined;
@@ -395,7 +400,6 @@ export function createForwardAuth(
       return redirect(visit, `${origin}/`);
     }
     const { code, error } = checked.data;
-    const cookie = cookieOf(visit);
     const isThisBrowser = cookie !== undefined && safeEqual(sha256(cookie), begun.browser);
     if (!isThisBrowser) {
       // Another tab was first.
@@ -469,7 +473,7 @@ export function createForwardAuth(
   }
 
   /** The genuine cookie of the website; undefined where there are several, one of which a page of another port may have set. */
-  function cookieOf({ ctx, asked: { origin } }: Visit): string | undefined {
+  function cookieOf(ctx: Context, origin: string): string | undefined {
     const name = cookieName(origin);
     const found = ctx
       .get('Cookie')

@@ -19,9 +19,13 @@ export async function loadBalancer(options: TestIdpOptions = {}): Promise<LoadBa
   const front = createServer((incoming) => {
     if (target === undefined) return void incoming.destroy();
     const outgoing = connect(target, '127.0.0.1');
-    for (const socket of [incoming, outgoing]) {
+    for (const [socket, peer] of [
+      [incoming, outgoing],
+      [outgoing, incoming],
+    ] as const) {
       sockets.add(socket);
-      socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket));
+      // An instance that is killed resets its connections, and its clients must notice.
+      socket.on('error', () => peer.destroy()).on('close', () => sockets.delete(socket));
     }
     incoming.pipe(outgoing).pipe(incoming);
   }).listen(port, '127.0.0.1');

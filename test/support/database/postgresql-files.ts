@@ -99,6 +99,7 @@ const storageContract = {
 
 /** One request wins, of several at the same moment or on several instances. */
 const races = {
+  'forward-auth/checks': 'a session and the revision in one statement; two nodes',
   'faults/long-outage': 'refreshes and a stop while the database is silent',
   'faults/postgresql-away': 'two nodes on a server that is frozen, killed and cut off',
   'faults/surface': 'every endpoint with the database away',

@@ -11,6 +11,15 @@ export const statements = hotStatements('directory', {
   revision: `SELECT ${REVISION} AS revision`,
 });
 
+/** Lets the request that is served use the revision that a statement reads besides its rows, in a column `revision`; an outer join has a row. */
+export function shareRevision(found: Promise<readonly { revision: string | null }[]>): void {
+  const reads = requestReads();
+  if (!reads || reads.revision) return;
+  reads.revision = found.then(([row]) => row?.revision ?? undefined);
+  // It may never be used; the statement itself throws its failure.
+  reads.revision.catch(() => {});
+}
+
 /** Reads it, once for each request. */
 export function revisionOf(sql: PlainSql): Promise<Revision> {
   const reads = requestReads();

@@ -11,7 +11,7 @@ import type { Context, Middleware } from '../../../base/http/context.ts';
 import { badRequest, methodNotAllowed } from '../../../base/http/errors.ts';
 import type { Http } from '../../../base/http/http.ts';
 import { runInChildSpan } from '../../../base/platform/tracing.ts';
-import { findRequestsIn, shareReads } from '../../../base/storage/request-reads.ts';
+import { shareReads } from '../../../base/storage/request-reads.ts';
 import { t } from '../../../base/texts/text.ts';
 import type { Core } from '../../../core/core.ts';
 import type { People } from '../../../people/people.ts';
@@ -22,7 +22,7 @@ import type { RefreshTokenRetries } from '../store/refresh-token-retries.ts';
 import { engineContext } from './app-context.ts';
 import { routes } from './configuration.ts';
 import { answerWithDatabase } from './events.ts';
-import { type Provider, requestStorage } from './library.ts';
+import type { Provider } from './library.ts';
 import { recordProfileOfToken } from './profile-checks.ts';
 import type { Engine } from './provider.ts';
 import { createPublicDocuments, type Published } from './public-documents.ts';
@@ -65,7 +65,6 @@ export function createEngineMiddleware({
 }: Core & Http & People & EngineMiddlewareDependencies): Middleware {
   const documents = createPublicDocuments({ provider: engine.current, published });
   const handlerOf = composeOnce();
-  findRequestsIn(requestStorage);
 
   // Here and below, only real promises are awaited, because each await slows down every request.
   async function answer(ctx: Context, provider: Provider): Promise<void> {
@@ -136,7 +135,7 @@ export function createEngineMiddleware({
     if (guarded) await guarded;
     const contentSecurityPolicy = ctx.response.get('Content-Security-Policy');
 
-    if (READS_DIRECTORY.has(route)) shareReads(ctx);
+    if (READS_DIRECTORY.has(route)) shareReads();
     await answer(ctx, provider);
 
     const rejectionCode = rejections.codeOf(ctx.state.request);

@@ -1,9 +1,9 @@
 // On PostgreSQL, one statement reads the rows that a request would read one after the other: its token or session, their grant and
 // session, and the directory's revision. The request stores the rows until the engine reads them; then they are verified as any row.
 import type { Base } from '../../../base/base.ts';
-import { REVISION } from '../../../base/storage/postgresql/directory-revision.ts';
+import { REVISION, shareRevision } from '../../../base/storage/postgresql/directory-revision.ts';
 import { requestReads } from '../../../base/storage/request-reads.ts';
-import { hotStatements, type Revision } from '../../../base/storage/statements.ts';
+import { hotStatements } from '../../../base/storage/statements.ts';
 import { isStorable } from '../../../base/storage/storable-text.ts';
 import { PROTECTED_SQL, type ProtectedArtifact } from './protected-artifacts.ts';
 import { notEndedCondition } from './sessions/ended-sessions.ts';
@@ -49,10 +49,7 @@ export function createReadAhead({ sql, now }: Base) {
       const grant = clientId ? grantPattern(clientId) : null;
       const epoch = Math.floor(now().getTime() / 1000);
       const found = sql.query<FoundRow>(statements.find, first, second, third, grant, epoch);
-      if (!reads.revision) {
-        reads.revision = found.then(revisionIn);
-        reads.revision.catch(() => {}); // it may never be used; a failure is thrown here
-      }
+      shareRevision(found);
       const rows = await found;
       // Only after the query: before its result it is unknown whether there is a row.
       for (const id of ids) reads.ahead.set(id, null);
@@ -76,10 +73,6 @@ function takeFrom(key: string): ArtifactRow | null | undefined {
   const row = ahead?.get(key) as ArtifactRow | null | undefined;
   ahead?.delete(key);
   return row;
-}
-
-function revisionIn([row]: FoundRow[]): Revision {
-  return row?.revision ?? undefined;
 }
 
 /**

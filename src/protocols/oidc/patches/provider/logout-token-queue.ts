@@ -1,7 +1,8 @@
 // Patch: Client.prototype.backchannelLogout. The engine sends each logout token once, during the user's request. Here it is
 // queued, and a job sends it with retries (OpenID Connect Back-Channel Logout 1.0; docs/logout.md).
 import { unexpectedAnswer } from '../../../../base/network/outgoing-fetch.ts';
-import { Provider, requestStorage } from '../../engine/library.ts';
+import { outsideRequest } from '../../../../base/storage/request-scope.ts';
+import { Provider } from '../../engine/library.ts';
 import { type ReportRejectedClient, registrationFault } from '../../registration.ts';
 
 /** Queues a logout token for one client. */
@@ -28,7 +29,7 @@ export function createLogoutTokenSender(provider: Provider, report: ReportReject
   const { backchannelLogout } = provider.Client.prototype as unknown as EngineClient;
   return async function sendLogoutToken(clientId, accountId, sid) {
     // A request may have started the job, and is not what looks the client up.
-    const find = () => requestStorage.exit(() => provider.Client.find(clientId));
+    const find = () => outsideRequest(() => provider.Client.find(clientId));
     const found = await find().catch((error: unknown) => {
       const fault = registrationFault(error);
       if (fault !== undefined) report(clientId, fault);

@@ -5,6 +5,8 @@
 import { limits } from '../../../../base/limits.ts';
 import { randomToken, sha256 } from '../../../../base/platform/random.ts';
 import type { Tx } from '../../../../base/storage/database.ts';
+import { REVISION, shareRevision } from '../../../../base/storage/postgresql/directory-revision.ts';
+import { requestReads } from '../../../../base/storage/request-reads.ts';
 import { hotStatements } from '../../../../base/storage/statements.ts';
 import type { Core } from '../../../../core/core.ts';
 import { acrOf, withMfa } from '../../../../people/mfa/acr.ts';
@@ -48,18 +50,31 @@ interface Row {
 const LIFETIME_MS = limits.rpSession.cookieSeconds * 1000;
 const THRESHOLD_MS = limits.rpSession.refreshThresholdSeconds * 1000;
 
+const COLUMNS = `r.id, r.client_id AS "clientId", r.user_id AS "userId", r.sso_uid AS "ssoUid", r.acr, r.amr, r.auth_time AS "authTime",
+      r.mac, r.expires_at AS "expiresAt", s.id AS "sessionId", s.payload, s.account_id AS "accountId", s.mac AS "sessionMac"`;
+const SESSIONS = `rp_sessions r JOIN oidc_artifacts s ON s.uid = r.sso_uid AND s.model = 'Session'`;
+const LIVE = `r.id = ? AND s.expires_at > ? AND ${notEndedCondition('s.uid')}`;
+
 export const statements = hotStatements('rp-sessions', {
-  find: `SELECT r.id, r.client_id AS "clientId", r.user_id AS "userId", r.sso_uid AS "ssoUid", r.acr, r.amr, r.auth_time AS "authTime",
-      r.mac, r.expires_at AS "expiresAt", s.id AS "sessionId", s.payload, s.account_id AS "accountId", s.mac AS "sessionMac"
-    FROM rp_sessions r JOIN oidc_artifacts s ON s.uid = r.sso_uid AND s.model = 'Session'
-    WHERE r.id = ? AND s.expires_at > ? AND ${notEndedCondition('s.uid')}`,
+  find: `SELECT ${COLUMNS} FROM ${SESSIONS} WHERE ${LIVE}`,
+  /** PostgreSQL: with the revision of the directory, also where there is no session. */
+  findWithRevision: `SELECT ${COLUMNS}, revision FROM (SELECT ${REVISION} AS revision) d LEFT JOIN (${SESSIONS}) ON ${LIVE}`,
 });
 
 export function createRpSessions({ db, sql, now }: Core) {
+  async function read(id: string, epoch: number): Promise<Row | undefined> {
+    const isWithRevision = sql.isRemote && requestReads()?.revision === undefined;
+    if (!isWithRevision) return (await sql.query<Row>(statements.find, id, epoch))[0];
+    const found = sql.query<(Row | { id: null }) & { revision: string | null }>(statements.findWithRevision, id, epoch);
+    shareRevision(found);
+    const [row] = await found;
+    return row?.id == null ? undefined : row;
+  }
+
   async function find(cookie: string | undefined, clientId = FIRST_PARTY_CLIENT_ID): Promise<RpSession | undefined> {
     if (!cookie) return undefined;
     const at = now();
-    const [row] = await sql.query<Row>(statements.find, sha256(cookie), Math.floor(at.getTime() / 1000));
+    const row = await read(sha256(cookie), Math.floor(at.getTime() / 1000));
     if (!row || row.clientId !== clientId || row.userId !== row.accountId) return undefined;
     const expiresAt = new Date(row.expiresAt);
     const own = { ...row, authTime: new Date(row.authTime) };
