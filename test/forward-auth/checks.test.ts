@@ -56,13 +56,17 @@ describe('a question of a proxy', () => {
     await one.services.db.jobLock.updateMany({ data: { holder: 'another instance', lockedUntil } });
   });
 
+  let commits: () => Promise<number>;
+  beforeAll(async () => {
+    commits = await countCommits(one);
+  });
+
   /** The statements of the best of some turns: a job that is woken may read meanwhile. */
   async function costOf(ask: () => Promise<void>): Promise<{ reads: string[]; statements: number; commits: number }> {
-    const commits = await countCommits(one);
     let least: Awaited<ReturnType<typeof costOf>> | undefined;
     for (let turn = 0; turn < 8; turn += 1) {
       const query = vi.spyOn(one.services.sql, 'query');
-      const sent = vi.spyOn(pg.Client.prototype, 'query');
+      const sent = vi.spyOn(pg.Query.prototype, 'submit');
       await commits();
       query.mockClear();
       sent.mockClear();

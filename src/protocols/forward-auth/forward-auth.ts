@@ -53,7 +53,7 @@ import {
   MalformedQuestion,
   ownRequest,
 } from './asked-request.ts';
-import { brokenPathRule, isAmbiguous, meetsRule, ruleFor } from './path-rules.ts';
+import { brokenRule, isAmbiguous, rejectionBy, rulesFor } from './path-rules.ts';
 import { type Credential, challengeOf, createPrograms, credentialOf, type Rejection } from './programs.ts';
 import { createRejectedQuestions, type RejectedQuestion } from './rejected-questions.ts';
 import { createWebsiteTokens, userHeaders, type Visitor } from './user-headers.ts';
@@ -215,17 +215,17 @@ export function createForwardAuth(
         message: 'Servers read this path in two ways, and the website has rules for paths.',
         received: asked.path,
       });
-    const rule = ruleFor(website.paths, asked.method, asked.path);
-    if (rule?.rule === 'public') return pass(visit);
+    const rules = rulesFor(website.paths, asked.method, asked.path);
+    if (rules.every((rule) => rule?.rule === 'public')) return pass(visit);
     const level = strongestOf(
       application.mfa && acrOfRule(application.mfa),
-      rule?.rule === 'mfa' ? acrOfRule('mfa') : undefined,
+      rules.some((rule) => rule?.rule === 'mfa') ? acrOfRule('mfa') : undefined,
     );
     // A browser sends a password that it was given (RFC 7617) with every request too.
     const isUnwanted = () => website.csrf === 'reject' && isFromElsewhere(ctx, asked);
     const credential = credentialOf(ctx, website);
     if (credential && isUnwanted()) return fromElsewhere(visit);
-    if (credential) return decideForProgram(visit, credential, { rule, level });
+    if (credential) return decideForProgram(visit, credential, { rules, level });
     const live = await liveSession(visit);
     if (!live) return signIn(visit);
     if (isUnwanted()) return fromElsewhere(visit, live.account);
@@ -242,9 +242,10 @@ export function createForwardAuth(
     // Other requests of a page that was open when the version changed go on; the next page asks.
     if (by === 'navigation' && termsDue(settings.latest(), account)) return signIn(visit);
     if (level && acrLevel(session.acr) < acrLevel(level)) return signIn(visit, level);
-    if (rule && !meetsRule(rule, account)) {
+    const broken = brokenRule(rules, account);
+    if (broken) {
       await recordRejected(visit, account);
-      return denied(visit, { ...brokenPathRule(rule, account), account });
+      return denied(visit, { ...rejectionBy(broken, account), account });
     }
     if (by === 'navigation') await sessions.recordActivity(session.ssoUid);
     const visitor = { account };

@@ -30,33 +30,47 @@ function normalPath(path: string): string {
   });
 }
 
+/** Letters as a website may compare them: in one case, and compatible ones alike (`K` is also the sign of Kelvin). */
+const folded = (path: string) => path.normalize('NFKC').toLowerCase();
+
+const covers = (rule: string, asked: string) =>
+  rule.endsWith('/') ? asked.startsWith(rule) || `${asked}/` === rule : asked === rule;
+const coversWithoutSlash = (rule: string, asked: string) => covers(rule, asked) || asked === `${rule}/`;
+
 /**
- * The rule of the longest path that covers this one, for this method; undefined: the access rule alone counts. Letters count in either case,
- * and a slash at the end counts as none, as some websites read them, but nothing becomes public by that.
+ * The rules that count for a path which is not ambiguous, by this method: that of the longest path that covers it, in each way in which websites
+ * read it. Some take letters in either case, a slash at the end for none, or HEAD for GET. Each of them must be met; undefined: the access
+ * rule alone counts.
  */
-export function ruleFor(rules: readonly PathRule[], method: string, path: string): PathRule | undefined {
-  const normal = normalPath(path);
-  const covers = (rule: string, asked: string) =>
-    rule.endsWith('/') ? asked.startsWith(rule) || `${asked}/` === rule : asked === rule;
-  const coversLoosely = (rule: string, asked: string) => covers(rule, asked) || asked === `${rule}/`;
-  const found = rules
-    .filter(({ methods }) => methods === undefined || methods.some((one) => one === method))
-    .filter((rule) => coversLoosely(rule.path.toLowerCase(), normal.toLowerCase()))
-    .filter((rule) => rule.rule !== 'public' || covers(rule.path, normal));
-  return found.sort((one, other) => other.path.length - one.path.length)[0];
+export function rulesFor(rules: readonly PathRule[], method: string, path: string): (PathRule | undefined)[] {
+  if (rules.length === 0) return [undefined];
+  const asked = decodeURIComponent(path);
+  const longestFirst = [...rules].sort((one, other) => other.path.length - one.path.length);
+  const found = new Set<PathRule | undefined>();
+  for (const as of method === 'HEAD' ? ['HEAD', 'GET'] : [method]) {
+    const ofMethod = longestFirst.filter(({ methods }) => methods === undefined || methods.some((one) => one === as));
+    for (const reads of [covers, coversWithoutSlash]) {
+      found.add(ofMethod.find((rule) => reads(rule.path, asked)));
+      found.add(ofMethod.find((rule) => reads(folded(rule.path), folded(asked))));
+    }
+  }
+  return [...found];
 }
 
-/** Whether the account has one of the roles, or is in one of the groups, of the rule. */
-export function meetsRule({ rule }: PathRule, account: AccessSubject): boolean {
-  if (typeof rule === 'string') return true;
-  return (
-    rule.roles.some((name) => account.roles.includes(name)) ||
-    rule.groups.some((name) => account.groups.some((group) => group.name === name))
-  );
+/** The first of these rules of which the account has no role and is in no group. */
+export function brokenRule(
+  rules: readonly (PathRule | undefined)[],
+  { roles, groups }: AccessSubject,
+): PathRule | undefined {
+  const isMet = ({ rule }: PathRule) =>
+    typeof rule === 'string' ||
+    rule.roles.some((name) => roles.includes(name)) ||
+    rule.groups.some((name) => groups.some((group) => group.name === name));
+  return rules.find((rule) => rule !== undefined && !isMet(rule));
 }
 
 /** A rule that does not allow the account, in a rejection: who it is, and who may open the part. */
-export function brokenPathRule(
+export function rejectionBy(
   { path, rule }: PathRule,
   { username, roles, groups }: AccessSubject & { username: string },
 ) {

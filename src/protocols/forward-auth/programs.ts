@@ -2,7 +2,7 @@
 // credential that is not ours belongs to the website itself, and goes on to it.
 
 import { type AccessSubject, accessDecision } from '../../applications/access-decision.ts';
-import { type ProxiedSettings, WEBSITE_SCOPE } from '../../applications/fields/proxied-application.ts';
+import { type PathRule, type ProxiedSettings, WEBSITE_SCOPE } from '../../applications/fields/proxied-application.ts';
 import { inGroup } from '../../applications/groups-to-choose.ts';
 import type { Context } from '../../base/http/context.ts';
 import { badRequest } from '../../base/http/errors.ts';
@@ -12,7 +12,7 @@ import { type Acr, acrLevel } from '../../people/mfa/acr.ts';
 import type { People } from '../../people/people.ts';
 import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
 import type { ClientApplication, ClientSource } from '../oidc/store/clients.ts';
-import { meetsRule } from './path-rules.ts';
+import { brokenRule } from './path-rules.ts';
 import type { SignInProof, Visitor } from './user-headers.ts';
 
 /** A program, with how whoever it acts for has signed in. */
@@ -128,7 +128,7 @@ export function createPrograms(
   function closed(
     { ctx, origin, application }: Asked,
     { visitor, proof }: Program,
-    { rule, level }: { rule: Parameters<typeof meetsRule>[0] | undefined; level: Acr | undefined },
+    { rules, level }: { rules: readonly (PathRule | undefined)[]; level: Acr | undefined },
   ): Rejection | undefined {
     const { address } = ctx.state.request;
     const denied: Rejection = { status: 403, error: 'access_denied' };
@@ -138,7 +138,7 @@ export function createPrograms(
         : accessDecision({ ...application, access: 'everyone' }, NOBODY, address).allowed;
     // At which connection a user has signed in, the credential does not say.
     if (!isOpen || ('account' in visitor && application.signInRule)) return denied;
-    if (rule && !meetsRule(rule, 'account' in visitor ? visitor.account : NOBODY)) return denied;
+    if (brokenRule(rules, 'account' in visitor ? visitor.account : NOBODY)) return denied;
     const { sessionHours } = application;
     const isLate =
       sessionHours !== undefined &&
