@@ -10,7 +10,7 @@ import type { RuleId, RuleResult } from '../../core/rejections/rules.ts';
 import type { Connection } from '../../federation/connections/connection.ts';
 import { NOT_ENABLED } from '../../federation/upstream-sign-in.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import { meetsRule, ruleFor } from '../../protocols/forward-auth/path-rules.ts';
+import { brokenRule, rulesFor } from '../../protocols/forward-auth/path-rules.ts';
 import { type EvaluatedRequest, passesRule } from '../../protocols/oidc/engine/requests/request-rules.ts';
 import type { SamlSide } from '../../protocols/saml/metadata/service-providers.ts';
 import { brokenWish } from '../../protocols/saml/sso/request-checks.ts';
@@ -76,9 +76,9 @@ export function passesNow(rule: RuleId, about: Case): boolean | undefined {
 /** Whether the rule that counts for the path now allows the user; undefined where it needs another sign-in. */
 function pathRulePasses({ application, account, rejection: { received } }: Case): boolean | undefined {
   if (application?.protocol !== 'proxy' || !account) return undefined;
-  const rule = ruleFor(application.metadata.paths, received.method ?? '', received.path ?? '');
-  if (!rule || rule.rule === 'public') return true;
-  return rule.rule === 'mfa' ? undefined : meetsRule(rule, account);
+  const rules = rulesFor(application.metadata.paths, received.method ?? '', received.path ?? '');
+  if (brokenRule(rules, account)) return false;
+  return rules.some((rule) => rule?.rule === 'mfa') ? undefined : true;
 }
 
 /** The rules of an AuthnRequest that depend on its registration alone. */

@@ -44,7 +44,7 @@ const coversWithoutSlash = (rule: string, asked: string) => covers(rule, asked) 
  */
 export function rulesFor(rules: readonly PathRule[], method: string, path: string): (PathRule | undefined)[] {
   if (rules.length === 0) return [undefined];
-  const asked = decodeURIComponent(path);
+  const asked = isText(path) ? decodeURIComponent(path) : path;
   const longestFirst = [...rules].sort((one, other) => other.path.length - one.path.length);
   const found = new Set<PathRule | undefined>();
   for (const as of method === 'HEAD' ? ['HEAD', 'GET'] : [method]) {
