@@ -141,7 +141,6 @@ ${handedOn.join('\n')}
     proxy_pass ${gatehouse.origin}/forward-auth/nginx;
     proxy_pass_request_body off;
     proxy_hide_header WWW-Authenticate;
-    add_header WWW-Authenticate $upstream_http_www_authenticate always;
     proxy_set_header Content-Length "";
     proxy_set_header Host ${gatehouse.host};
     proxy_set_header X-Original-URL ${origin}$request_uri;
