@@ -23,8 +23,6 @@ export interface ListAccounts extends AccountPageQuery {
   role?: string | undefined;
   /** Only users who have at least one of each of these. */
   memberOf?: readonly MemberOf[] | undefined;
-  /** Finds beginnings alone from `limits.lists.few` users on, so that it reads a few rows of indexes: for a search at each key. */
-  isQuick?: boolean | undefined;
 }
 
 /** Names of roles and ids of groups. */
@@ -262,6 +260,8 @@ export type AccountSort = AccountSortKey | `-${AccountSortKey}`;
 
 interface AccountFilter {
   search?: string | undefined;
+  /** Finds beginnings alone from `limits.lists.few` users on, and few of them by each index: for a search at each key. */
+  isQuick?: boolean | undefined;
   /** The full name, in whatever case; of users without one, the username. */
   name?: string | undefined;
   isActive?: boolean | undefined;
@@ -298,6 +298,8 @@ export interface FilterSizes {
 const noTime = new Date(0);
 const COLUMNS: Record<AccountSortKey, string> = { created: 'created_at', name: 'name_key', username: 'username_key' };
 const { few, matches, counted, near, inSet } = limits.lists;
+/** Of each index; equal ones are the first of them. */
+const quickMatches = 200;
 /** In which people with a role or in a group are counted. */
 const maxWays = counted * 3;
 
@@ -369,8 +371,9 @@ export function matchQuery(
 ): Fragment {
   const key = nameKey(withoutUnstorable(search));
   const isRest = rank === REST;
+  const most = filter.isQuick && !sizes.members?.length ? quickMatches : matches;
   const begins = fragment`f.id IN (${joinFragments(
-    rangesOf(key).map((range) => fragment`SELECT id FROM (${range}) AS found`),
+    rangesOf(key, most).map((range) => fragment`SELECT id FROM (${range}) AS found`),
     ' UNION ',
   )})`;
   const where = isRest
@@ -471,13 +474,13 @@ function conditions(
 }
 
 /** The accounts whose username, email address, name or last name begins with the text: the first ones of each. */
-function rangesOf(search: string): Fragment[] {
+function rangesOf(search: string, most: number = matches): Fragment[] {
   const from = nameKey(withoutUnstorable(search));
   // The highest character: the columns are compared by code point.
   const to = `${from}\u{10ffff}`;
   return ['username_key', 'email_key', 'name_key', 'last_name_key'].map((name) => {
     const column = trustedText(name);
-    return fragment`SELECT id FROM users WHERE ${column} >= ${from} AND ${column} < ${to} ORDER BY ${column} LIMIT ${matches}`;
+    return fragment`SELECT id FROM users WHERE ${column} >= ${from} AND ${column} < ${to} ORDER BY ${column} LIMIT ${most}`;
   });
 }
 
