@@ -44,7 +44,7 @@ export async function configFileBench(shared?: string) {
   const accounts = createAccounts(servicesOf({ ...database, now, audit, settings }));
   const applications = createApplications(
     {
-      ...servicesOf({ db, vault, audit, now, settings, authority: createAuthority({ accounts }) }),
+      ...servicesOf({ db, sql, vault, audit, now, settings, authority: createAuthority({ accounts }) }),
       removeClientArtifacts,
       removeServiceProviderData,
       wake() {},

@@ -1,5 +1,5 @@
 // What a real browser does with the answers for each kind of request: pages, forms, frames, scripts and WebSockets.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { signIn } from '../admin/console/real-browser.ts';
 import { type Page, phone, screenshot } from '../support/browser/browser.ts';
 import { looksRight, openPage } from '../support/browser/pages.ts';
@@ -117,6 +117,45 @@ describe('a page on the host of the website', () => {
     expect(headers['x-frame-options']).toBeUndefined();
     expect(headers['content-security-policy']).not.toContain('frame-ancestors');
     expect(headers['strict-transport-security']).toBeUndefined();
+  });
+});
+
+describe('a website that fetches from another one', () => {
+  it('is signed in there too, by redirects that nobody sees, and signed out with it', async () => {
+    const [closed, api] = [
+      await website('caddy', () => idp.issuer, []),
+      await website('envoy', () => idp.issuer, ['Remote-User']),
+    ];
+    onTestFinished(() => Promise.all([closed.close(), api.close()]).then(() => undefined));
+    const { applications, roles } = idp.services;
+    await roles.create({ name: 'nobody-has-it' });
+    const access = { roles: ['nobody-has-it'] };
+    await applications.createProxied({ name: 'Closed', url: closed.origin, proxy: 'caddy', access });
+    await applications.createProxied({ name: 'API', url: api.origin, proxy: 'envoy' });
+    const fetched = async (page: Page) => {
+      const before = api.received.length;
+      await page.evaluate(async (url) => {
+        await fetch(url, { mode: 'no-cors', credentials: 'include' });
+      }, `${api.origin}/notes`);
+      return api.received.slice(before).map(({ headers }) => headers['remote-user']);
+    };
+    expect(await fetched(await opened('/app'))).toEqual([]);
+
+    const known = await applications.find(site.origin);
+    if (known?.protocol !== 'proxy') throw new Error('no website');
+    const declared = { name: known.name, url: site.origin, ...known.metadata };
+    const depends_on = [closed.origin, 'https://unknown.example.com', api.origin];
+    await applications.update('proxy', known.id, { ...declared, depends_on });
+    const page = await opened('/app');
+    expect(await fetched(page)).toEqual([user.username]);
+    // Signed in there, with a session that is not here: the second sign-in goes through.
+    await page.context().clearCookies({ name: new RegExp(`_${new URL(site.origin).port}$`) });
+    await page.goto(`${site.origin}/app`);
+    expect(page.url()).toBe(`${site.origin}/app`);
+    expect(await fetched(page)).toEqual([user.username]);
+    await endSessions();
+    expect(await fetched(page)).toEqual([]);
+    await applications.update('proxy', known.id, declared);
   });
 });
 

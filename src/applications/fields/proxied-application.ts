@@ -83,6 +83,13 @@ const pathRule = z.strictObject({
 });
 export type PathRule = z.output<typeof pathRule>;
 
+/** The origin of a website: scheme, host and port, in lower case and without the default port. */
+const siteUrl = typedAddress(255)
+  .superRefine(faultFrom(webUriFault))
+  .refine((url) => !URL.canParse(url) || new URL(url).href === `${new URL(url).origin}/`, rule('site-url'))
+  .transform((url) => new URL(url).origin)
+  .meta(webUriSchema);
+
 /** How this server answers the proxy. */
 const answer = z.strictObject({
   proxy: z
@@ -110,6 +117,15 @@ const answer = z.strictObject({
     .default('ask')
     .describe('`allow`: CORS preflight requests, which carry no cookie, reach the website')
     .register(applicationFields, { section: 'paths', gives: 'nothing', switch: { on: 'allow', off: 'ask' } }),
+  depends_on: z
+    .array(siteUrl)
+    .max(5)
+    .refine((list) => new Set(list).size === list.length, rule('unique'))
+    .optional()
+    .describe(
+      'other registered websites of its domain that its pages fetch from, such as `[https://api.example.com]`: a sign-in here is one there',
+    )
+    .register(applicationFields, { section: 'paths', gives: 'nothing' }),
   csrf: z
     .enum(['allow', 'reject'])
     .default('allow')
@@ -128,13 +144,6 @@ const answer = z.strictObject({
   ...signInFields,
   ...viewFields,
 });
-
-/** The origin of a website: scheme, host and port, in lower case and without the default port. */
-const siteUrl = typedAddress(255)
-  .superRefine(faultFrom(webUriFault))
-  .refine((url) => !URL.canParse(url) || new URL(url).href === `${new URL(url).origin}/`, rule('site-url'))
-  .transform((url) => new URL(url).origin)
-  .meta(webUriSchema);
 
 /** An entry of `proxied_applications:` in the configuration file. */
 export const proxiedApplication = z.strictObject({
@@ -176,6 +185,7 @@ export function proxiedSettingsOf(entry: ProxiedEntry): ProxiedSettings {
 export const RESERVED_PATH = '/.gatehouse/';
 export const CALLBACK_PATH = `${RESERVED_PATH}callback`;
 export const LOGOUT_PATH = `${RESERVED_PATH}logout`;
+export const JOIN_PATH = `${RESERVED_PATH}join`;
 
 /** The headers about the user, with the user field of each. */
 export function headersOf({ headers: chosen }: ProxiedSettings): Readonly<Record<string, string>> {

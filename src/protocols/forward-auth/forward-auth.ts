@@ -13,6 +13,7 @@ import { z } from 'zod';
 import { accessDecision, accessDecisionRule } from '../../applications/access-decision.ts';
 import {
   CALLBACK_PATH,
+  JOIN_PATH,
   JWT_HEADER,
   LOGOUT_PATH,
   letsProgramsIn,
@@ -97,6 +98,8 @@ const state = z.object({
   round: z.int(),
   /** What the page needs; a sign-in that does not reach it must not begin again. */
   acr: z.enum(acrValues).optional(),
+  /** Of a website that another one depends on: where the user signed in, whose page it is, and the place in its list. */
+  joins: z.object({ origin: z.string(), place: z.int(), userId: z.string(), ssoUid: z.string() }).optional(),
   at: z.int(),
 });
 type State = z.output<typeof state>;
@@ -357,7 +360,7 @@ export function createForwardAuth(
     beginSignIn(visit, { page: target.length > MAX_PATH ? '/' : target, acr, round: 0 });
   }
 
-  function beginSignIn(visit: Visit, wanted: Pick<State, 'page' | 'acr' | 'round'>): void {
+  function beginSignIn(visit: Visit, wanted: Pick<State, 'page' | 'acr' | 'round' | 'joins'>): void {
     const { origin } = visit.asked;
     // Tabs that sign in at the same time share the cookie.
     const cookie = visit.cookie ?? newCookie(origin);
@@ -372,6 +375,7 @@ export function createForwardAuth(
       code_challenge: sha256(verifierOf(cookie, salt)),
       code_challenge_method: 'S256',
       ...(wanted.acr && { acr_values: wanted.acr }),
+      ...(wanted.joins && { prompt: 'none' }),
     });
     setCookie(visit, cookie);
     redirect(visit, `${issuer}/authorize?${query}`);
@@ -382,6 +386,7 @@ export function createForwardAuth(
     if (asked.method !== 'GET') return refuse(ctx, visit.proxy, 405, 'method_not_allowed');
     if (asked.path === CALLBACK_PATH) return finishSignIn(visit);
     if (asked.path === LOGOUT_PATH) return signOut(visit);
+    if (asked.path === JOIN_PATH) return join(visit);
     return refuse(ctx, visit.proxy, 404, 'not_found');
   }
 
@@ -404,9 +409,11 @@ export function createForwardAuth(
     const isThisBrowser = cookie !== undefined && safeEqual(sha256(cookie), begun.browser);
     if (!isThisBrowser) {
       // Another tab was first.
-      if (await liveSession(visit)) return redirect(visit, `${origin}${begun.page}`);
+      if (await liveSession(visit)) return goOn(visit, begun);
       return signInAgain(visit, begun, { rule: 'browser', received: cookie ? 'another cookie' : 'no cookie' });
     }
+    // Who may not sign in here goes on, and learns it from what the website fetches.
+    if (error !== undefined && begun.joins) return goOn(visit, begun);
     if (error !== undefined || code === undefined)
       return denied(visit, { rule: 'sign_in', received: error ?? 'no code', isSignIn: true });
     // One row for a code of this server, whose sign-in was charged.
@@ -423,10 +430,41 @@ export function createForwardAuth(
     const lifetimeMs = (sso?.expiresAt.getTime() ?? 0) - now().getTime();
     await rpSessions.remove(cookie);
     setCookie(visit, await rpSessions.create(redeemed, { clientId: origin, cookie: newCookie(origin), lifetimeMs }));
-    redirect(visit, `${origin}${begun.page}`);
+    const { accountId: userId, ssoUid } = redeemed;
+    return goOn(visit, { ...begun, joins: begun.joins ?? { origin, place: -1, userId, ssoUid } });
   }
 
-  function signInAgain(visit: Visit, { page, acr, round }: State, why: BrokenRule): void {
+  /** To the page that was wanted; before it, through the next website that it depends on and that the user may open. */
+  async function goOn(visit: Visit, begun: State): Promise<void> {
+    const { page, joins } = begun;
+    if (!joins) return redirect(visit, `${visit.asked.origin}${page}`);
+    const list = (await websiteAt(joins.origin))?.website?.depends_on ?? [];
+    const account = list.length > joins.place + 1 ? await accounts.find(joins.userId) : undefined;
+    for (const [place, origin] of list.entries()) {
+      if (place <= joins.place || !account || origin === joins.origin) continue;
+      const application = await websiteAt(origin);
+      if (!application?.website || !accessDecision(application, account, visit.ctx.state.request.address).allowed)
+        continue;
+      const next: State = { page, joins: { ...joins, place }, browser: '', salt: '', round: 0, at: now().getTime() };
+      const sealed = vault.seal(JSON.stringify(next), contextOf(origin));
+      return redirect(visit, `${origin}${JOIN_PATH}?${new URLSearchParams({ state: sealed })}`);
+    }
+    return redirect(visit, `${joins.origin}${page}`);
+  }
+
+  /** On the way to a website that depends on this one: signs in here too, without a page, unless it is done. */
+  async function join(visit: Visit): Promise<void> {
+    const { origin, query } = visit.asked;
+    const begun = openState(new URLSearchParams(query).get('state') ?? '', origin);
+    if (!begun?.joins) return redirect(visit, `${origin}/`);
+    const live = await liveSession(visit);
+    if (live?.session.ssoUid === begun.joins.ssoUid) return goOn(visit, begun);
+    beginSignIn(visit, begun);
+  }
+
+  function signInAgain(visit: Visit, begun: State, why: BrokenRule): void | Promise<void> {
+    const { page, acr, round, joins } = begun;
+    if (joins) return goOn(visit, begun);
     if (round < MAX_ROUNDS) {
       beginSignIn(visit, { page, acr, round: round + 1 });
       return;

@@ -1,0 +1,82 @@
+// Every field of `proxied_applications`: declared, planned, applied, exported to another server, and handed back.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { proxiedApplication } from '../../src/applications/fields/proxied-application.ts';
+import { configFileBench, lines } from './support.ts';
+
+const SHARED = `
+roles: [{ name: wiki-reader }, { name: wiki-admin }]
+groups: [{ name: Lab }]
+connections: [{ id: corp, kind: oidc, name: Corp, issuer: https://corp.example, client_id: x, client_secret: yyyyyyyyyyyyyyyy }]
+`;
+const WEBSITE = `
+  - name: Wiki
+    url: https://wiki.example.com
+    enabled: false
+    access: { roles: [wiki-reader], groups: [Lab] }
+    proxy: caddy
+    logo_uri: https://wiki.example.com/logo.png
+    preset: grafana
+    headers: { X-User: preferred_username, X-Email: email }
+    paths:
+      - { path: /public/, methods: [GET, HEAD], rule: public }
+      - { path: /account/, rule: mfa }
+      - { path: /admin/, rule: { roles: [wiki-admin], groups: [Lab] } }
+    preflight: allow
+    depends_on: [https://api.example.com]
+    csrf: reject
+    access_tokens: users
+    mfa: required
+    session_hours: 8
+    allowed_networks: [10.0.0.0/8]
+    connections: [corp]
+    local_sign_in: true
+    roles_filter: [wiki-*]
+    roles_rename: { wiki-admin: Admin }
+    permissions_filter: ["articles:*"]
+    groups_filter: [Lab]
+    groups_as: name
+    groups_direct: true
+`;
+const FILE = `${SHARED}proxied_applications:${WEBSITE}`;
+
+type Bench = Awaited<ReturnType<typeof configFileBench>>;
+let from: Bench;
+let to: Bench;
+beforeAll(async () => {
+  [from, to] = [await configFileBench(), await configFileBench()];
+});
+afterAll(() => Promise.all([from.close(), to.close()]));
+
+it('declares every field', () => {
+  const declared = WEBSITE.split('\n').flatMap((line) => /^ {2}[- ] (\w+):/.exec(line)?.[1] ?? []);
+  expect(declared.sort()).toEqual(Object.keys(proxiedApplication.shape).sort());
+});
+
+it('is planned, applied, and then unchanged', async () => {
+  expect(lines(await from.plan(FILE))).toContain('create proxied_applications Wiki');
+  await from.apply(FILE);
+  expect(lines(await from.plan(FILE))).toEqual([]);
+  const changed = FILE.replace('csrf: reject', 'csrf: allow').replace('depends_on: [https://api.example.com]', '');
+  expect(lines(await from.plan(changed))).toEqual(['change proxied_applications Wiki (csrf, depends_on)']);
+});
+
+it('is exported, and gives another server the same', async () => {
+  const text = await from.export();
+  await to.apply(`${text}`);
+  const [here, there] = [
+    await from.applications.find('https://wiki.example.com'),
+    await to.applications.find('https://wiki.example.com'),
+  ];
+  expect(there?.metadata).toEqual(here?.metadata);
+  expect(there?.access).toEqual(here?.access);
+  expect(there?.enabled).toBe(false);
+});
+
+it('is handed back as it is, and outlives the file', async () => {
+  const entries = await from.configFile.entries();
+  const before = await from.export();
+  await from.configFile.release(entries, {});
+  expect(await from.export()).toBe(before);
+  expect(lines(await from.apply('{}'))).toEqual([]);
+  expect((await from.applications.find('https://wiki.example.com'))?.source).toBe('local');
+});
