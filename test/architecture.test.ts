@@ -27,7 +27,7 @@ const layers: string[][] = [
 const sublayers: Record<string, string[][]> = {
   account: [['*'], ['registration', 'recovery', 'rp'], ['mailed-links']],
   federation: [['*'], ['connections'], ['faults']],
-  protocols: [['authzen'], ['forward-auth'], ['logout'], ['saml'], ['oidc']],
+  protocols: [['authzen', 'scim'], ['forward-auth'], ['logout'], ['saml'], ['oidc']],
   'protocols/saml': [['create-saml'], ['sso', 'slo'], ['metadata'], ['messages'], ['xml']],
   applications: [['*', 'brand', 'consents']],
   people: [
@@ -82,6 +82,7 @@ const httpEdges = [
     'sign-in/',
     'protocols/oidc/',
     'protocols/authzen/',
+    'protocols/scim/',
     'account/',
     'admin/',
     'diagnostics/',

@@ -16,6 +16,7 @@ import type { SessionServices } from '../protocols/logout/session-services.ts';
 import type { Oidc } from '../protocols/oidc/create-oidc.ts';
 import type { Saml } from '../protocols/saml/create-saml.ts';
 import type { FetchMetadata } from '../protocols/saml/metadata/fetch.ts';
+import type { ScimConnections } from '../protocols/scim/connections.ts';
 import type { SignInPolicy } from '../sign-in/sign-in-policy.ts';
 
 /** For the actions of users, which the command line has too. */
@@ -39,4 +40,5 @@ export type AdminServices = UserServices &
     account: { page: AccountPageHelpers };
     rp: { confirmation: Confirmation };
     federation: Federation;
+    scimConnections: ScimConnections;
   };

@@ -15,6 +15,7 @@ import { createMailAdmin, mailEndpoints } from './mail/mail.ts';
 import { cacheStatistics, createStatistics, overviewEndpoints } from './overview/statistics.ts';
 import { createResourceAdmin, resourceEndpoints } from './resources/resources.ts';
 import { createRoleAdmin, roleEndpoints } from './roles/roles.ts';
+import { createScimAdmin, scimEndpoints } from './scim/scim.ts';
 import { createSessionAdmin, sessionEndpoints } from './sessions/sessions.ts';
 import { createSettingAdmin } from './settings/actions.ts';
 import { configurationEndpoints, createConfigurationAdmin, settingEndpoints } from './settings/api.ts';
@@ -47,6 +48,7 @@ export function createAdminActions(services: AdminServices) {
     keys: createKeyAdmin(services),
     apiKeys: createApiKeyAdmin(services),
     signUpCodes: createSignUpCodeAdmin(services),
+    scim: createScimAdmin(services),
     settings: createSettingAdmin(services),
     configuration: createConfigurationAdmin(services),
     mail: createMailAdmin(services),
@@ -68,6 +70,7 @@ export function adminEndpoints(admin: AdminActions): Endpoint[] {
     ...peopleEndpoints(admin.people, admin),
     ...resourceEndpoints(admin.resources),
     ...connectionEndpoints(admin.connections),
+    ...scimEndpoints(admin.scim),
     ...apiKeyEndpoints(admin.apiKeys),
     ...keyEndpoints(admin.keys),
     ...auditEndpoints(admin.audit),

@@ -13,6 +13,7 @@ import { overviewRoutes } from './overview/console.ts';
 import { confirmationRoutes } from './proof/console.ts';
 import { apiRoutes } from './resources/console.ts';
 import { roleRoutes } from './roles/console.ts';
+import { scimRoutes } from './scim/console.ts';
 import { searchRoutes } from './search/console.ts';
 import { sessionRoutes } from './sessions/console.ts';
 import { settingRoutes } from './settings/console.ts';
@@ -28,6 +29,7 @@ export const createConsole = (services: ConsoleServices) => [
   applicationRoutes(services),
   apiRoutes(services),
   connectionRoutes(services),
+  scimRoutes(services),
   userRoutes(services),
   importRoutes(services),
   roleRoutes(services),

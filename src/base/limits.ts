@@ -318,6 +318,19 @@ export const limits = {
   statistics: { countedRows: 50_000, msPerRow: 0.5, maxAgeMs: 10 * MINUTE * 1000 }, // how long those of more rows are used
   secretOverlap: { defaultSeconds: 7 * DAY, maxSeconds: 90 * DAY }, // of the old secrets beside a new one
   /** API keys: lifetime, the range of the setting `api_key_max_days`, how long ended ones are listed. */
+  /**
+   * SCIM: the operations of one PATCH, octets of a body, people that a filter without an index looks at, resources of a page, seconds between
+   * two notes of a use, days until a deleted person's account is deleted.
+   */
+  scim: {
+    operations: 1000,
+    bytes: 2048 * KIB,
+    searched: 5000,
+    page: 100,
+    maxPage: 1000,
+    noteSeconds: MINUTE,
+    keepDeletedDays: 30,
+  },
   apiKey: { defaultDays: 90, defaultMaxDays: 365, maxDays: 1825, keepDays: 30, maxPerUser: 50 },
   /** Invitation codes for sign-up; an expired one is listed for `keepDays`. */
   signUpCode: { defaultDays: 30, maxDays: 365, maxUses: 100_000, max: 500, minLength: 12, maxLength: 64, keepDays: 30 },
@@ -365,6 +378,8 @@ export const limits = {
     groupAdditionsPerAccount: { points: 30, seconds: DAY },
     strengthPerAddress: { points: 90, seconds: MINUTE },
     apiPerCaller: { points: 1200, seconds: MINUTE },
+    /** Entra and Okta send up to 25 a second at a first synchronization. */
+    scimPerConnection: { points: 6000, seconds: MINUTE },
     apiFailuresPerAddress: { points: 60, seconds: 5 * MINUTE },
     captchaAfterFailures: { account: 3, address: 20 },
     captchaWaitPerAddress: { points: 5, seconds: 15 * MINUTE },

@@ -23,6 +23,7 @@ import { forgetDeleted } from './sections/declared-credentials.ts';
 import { groupNamesAfter, planGroups } from './sections/groups.ts';
 import { planResources } from './sections/resources.ts';
 import { planRoles } from './sections/roles.ts';
+import { planScim } from './sections/scim.ts';
 import { planSettings } from './sections/settings.ts';
 import { planSignUpCodes } from './sections/sign-up-codes.ts';
 import { planUsers } from './sections/users.ts';
@@ -91,6 +92,7 @@ async function planFile(
   sections.push(await planConnections(planning));
   sections.push(await planUsers(planning));
   sections.push(await planSignUpCodes(planning));
+  sections.push(await planScim(planning));
 
   const faults = sections.flatMap((planned) => planned.faults);
   if (faults.length > 0) return { ok: false, faults: await locate(faults) };

@@ -21,6 +21,7 @@ import { groupKey } from '../people/rbac/names.ts';
 import {
   type Declared,
   type DeclaredGroup,
+  type DeclaredScimConnection,
   type DeclaredUser,
   type EntrySection,
   emptyDeclaration,
@@ -30,6 +31,7 @@ import {
   resource,
   resourceRules,
   role,
+  scimConnection,
   settings,
   signUpCode,
   snakeCase,
@@ -106,6 +108,15 @@ const sections: { [Name in EntrySection]: EntryRules<Declared[Name][number]> } =
     check: (entry) => check(signUpCode, entry),
     unique: { name: ({ name }) => name, code: ({ code }) => code && canonicalCode(code) },
   },
+  scim: {
+    check: (entry) => check(scimConnection, entry, scimRules),
+    unique: {
+      id: ({ id }) => id,
+      name: ({ name }) => name,
+      client_id: ({ client_id }) => client_id,
+      token: ({ token }) => token,
+    },
+  },
 };
 
 function validateSections(content: unknown): { declared: Declared; faults: Fault[] } {
@@ -149,6 +160,10 @@ function userRules(entry: DeclaredUser): Fault[] {
   if (entry.email_verified === true && entry.email == null)
     faults.push(fault(['email_verified'], 'needs-key', { key: 'email' }));
   return faults;
+}
+
+function scimRules({ token, token_file }: DeclaredScimConnection): Fault[] {
+  return token !== undefined && token_file !== undefined ? [fault(['token_file'], 'not-with', { key: 'token' })] : [];
 }
 
 function groupRules({ members = [], owners, groups, roles }: DeclaredGroup): Fault[] {

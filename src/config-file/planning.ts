@@ -13,6 +13,7 @@ import type { SettingName, SettingValues } from '../core/settings/settings.ts';
 import type { FederationServices } from '../federation/federation-services.ts';
 import type { People } from '../people/people.ts';
 import type { SessionServices } from '../protocols/logout/session-services.ts';
+import type { ScimConnections } from '../protocols/scim/connections.ts';
 import type { Declared, EntrySection } from './schema.ts';
 
 /** The metadata of service providers; both throw with a sentence for the administrator. */
@@ -30,6 +31,7 @@ export type ConfigFileServices = Core &
   SessionServices &
   FederationServices & {
     metadata: MetadataSource;
+    scimConnections: ScimConnections;
   };
 
 /** What the plans of all sections know: the services, the whole file, and what there will be once it is applied. */

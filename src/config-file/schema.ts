@@ -29,6 +29,7 @@ import {
   permissionSchema,
 } from '../people/rbac/names.ts';
 import { isBrokenLimit, limitSyntax } from '../people/rbac/rights.ts';
+import { scimConnectionFields } from '../protocols/scim/connections.ts';
 
 const reservedScopes = [...Object.keys(claimsByScope), 'offline_access'];
 const scope = z
@@ -155,6 +156,17 @@ export const group = z.strictObject({
   requests: z.boolean().default(false).describe('people may ask to become members'),
 });
 
+/** A SCIM connection with its token. */
+export const scimConnection = z.strictObject({
+  id: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,39}$/)
+    .describe('never changes; lower case, digits, `-`'),
+  ...scimConnectionFields,
+  token: z.string().min(32).max(256).optional().describe('what the directory sends (`openssl rand -base64 48`)'),
+  token_file: z.string().max(1000).optional().describe('file with the token, relative to the configuration file'),
+});
+
 export const signUpCode = z.strictObject({
   name: nameUpTo(100),
   code: z.string().min(limits.signUpCode.minLength).max(limits.signUpCode.maxLength).optional(),
@@ -181,6 +193,7 @@ export type DeclaredResource = z.output<typeof resource>;
 export type DeclaredRole = z.output<typeof role>;
 export type DeclaredGroup = z.output<typeof group>;
 export type DeclaredUser = z.output<typeof user>;
+export type DeclaredScimConnection = z.output<typeof scimConnection>;
 export type DeclaredSignUpCode = z.output<typeof signUpCode>;
 
 /** The top level: sections are lists of entries that are checked one by one. */
@@ -195,6 +208,7 @@ export const top = z.strictObject({
   connections: z.array(z.unknown()).nullable().optional(),
   users: z.array(z.unknown()).nullable().optional(),
   sign_up_codes: z.array(z.unknown()).nullable().optional(),
+  scim: z.array(z.unknown()).nullable().optional(),
 });
 
 export const entrySections = [
@@ -207,6 +221,7 @@ export const entrySections = [
   'connections',
   'users',
   'sign_up_codes',
+  'scim',
 ] as const;
 /** A file that declares nothing. */
 export const emptyDeclaration = (): Declared => ({
@@ -220,6 +235,7 @@ export const emptyDeclaration = (): Declared => ({
   connections: [],
   users: [],
   sign_up_codes: [],
+  scim: [],
 });
 
 export type EntrySection = (typeof entrySections)[number];
@@ -235,6 +251,7 @@ export type Declared = {
   connections: ConnectionEntry[];
   users: DeclaredUser[];
   sign_up_codes: DeclaredSignUpCode[];
+  scim: DeclaredScimConnection[];
 };
 
 /** A role of a user, or a person in a group: a name, or an object with the name and times. */

@@ -9,6 +9,7 @@ import { ownerEndpoints } from '../admin/groups/owner-api.ts';
 import { createInternalRequest } from '../base/http/internal-request.ts';
 import { createDiagnostics } from '../diagnostics/create-diagnostics.ts';
 import { createAuthzen } from '../protocols/authzen/routes.ts';
+import { createScim } from '../protocols/scim/routes.ts';
 import { createTestBench } from '../test-bench/create-test-bench.ts';
 import type { Parts } from './protocols.ts';
 import type { UserPages } from './user-pages.ts';
@@ -36,6 +37,7 @@ export function createAdministration(parts: AdministrationParts) {
     hasUsed: consents.hasUsed,
     checkDirectories: directoryUsers.check,
   });
+  const scim = createScim({ ...services, tokens: oidc.apiTokens });
   return {
     routers: [
       ...createConsole(console),
@@ -44,8 +46,9 @@ export function createAdministration(parts: AdministrationParts) {
       apiRouter(services, endpoints),
       documentRoutes(endpoints, config.issuer),
       authzen.router,
+      scim.router,
     ],
-    jobs: [admin.imports.job],
+    jobs: [admin.imports.job, ...scim.jobs],
     consoleErrors: console.frame.errors,
   };
 }

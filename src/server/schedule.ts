@@ -77,6 +77,7 @@ export const expiringRows: readonly SweepTarget[] = [
   expired('upstream_sessions', (db) => db.upstreamSession),
   expired('client_secrets', (db) => db.clientSecret),
   expired('api_keys', (db) => db.apiKey, limits.apiKey.keepDays * DAY_SECONDS),
+  expired('scim_tokens', (db) => db.scimToken, limits.apiKey.keepDays * DAY_SECONDS),
   {
     // Those of the configuration file stay: it would declare them again, with no uses.
     table: 'sign_up_codes',

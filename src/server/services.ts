@@ -45,6 +45,7 @@ import { removeClientArtifacts } from '../protocols/oidc/store/removals.ts';
 import { createMetadataFetch } from '../protocols/saml/metadata/fetch.ts';
 import { parseServiceProviderMetadata } from '../protocols/saml/metadata/parse.ts';
 import { removeServiceProviderData } from '../protocols/saml/slo/session-participants.ts';
+import { createScimConnections } from '../protocols/scim/connections.ts';
 import { abandonSignIns } from '../sign-in/attempts.ts';
 import { createSignInPolicy } from '../sign-in/sign-in-policy.ts';
 
@@ -104,7 +105,8 @@ export async function createServices(options: ServicesOptions) {
     removeServiceProviderData,
   });
   const federation = createFederationServices({ ...users, ...sessions });
-  const services = { ...users, ...sessions, ...applications, ...federation };
+  const scimConnections = createScimConnections(core);
+  const services = { ...users, ...sessions, ...applications, ...federation, scimConnections };
   const fetchMetadata = createMetadataFetch(core);
   const configFile = createConfigFile({
     ...services,

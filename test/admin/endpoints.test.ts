@@ -481,6 +481,18 @@ describe('the server', () => {
     await ok('GET', `/sign-up-codes/${id}`, undefined, { status: 404 });
   });
 
+  it('creates, changes and deletes SCIM connections and their tokens', async () => {
+    const made = await ok<{ id: string }>('POST', '/scim-connections', { name: 'Entra ID' }, { status: 201 });
+    expect(await ok('GET', '/scim-connections')).toMatchObject({ items: [{ id: made.id, name: 'Entra ID' }] });
+    const scim = `/scim-connections/${made.id}`;
+    expect(await ok('PATCH', scim, { adopt: 'owned_domains' }, ifMatch('*'))).toMatchObject({ adopt: 'owned_domains' });
+    const { id } = await ok<{ id: string }>('POST', `${scim}/tokens`, { expires_in_days: 30 }, { status: 201 });
+    expect(await ok('GET', `${scim}/tokens`)).toMatchObject({ items: [{ id, source: 'local' }] });
+    await ok('DELETE', `${scim}/tokens/${id}`, undefined, { status: 204 });
+    expect(await ok('GET', scim)).toMatchObject({ name: 'Entra ID', last_request_at: null });
+    await ok('DELETE', scim, undefined, { status: 204, ...ifMatch('*') });
+  });
+
   it('shows and rotates its keys', async () => {
     const { items } = await ok<{ items: object[] }>('GET', '/keys');
     expect(items).toContainEqual(expect.objectContaining({ use: 'saml', state: 'active' }));

@@ -1,7 +1,9 @@
 // User tokens of the admin API: sensitive changes need a fresh sign-in, and every call the acr that the console requires
 // (RFC 9470). Applications that act without a user need none.
+
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newConnection } from '../../src/admin/scim/scim.ts';
 import { limits } from '../../src/base/limits.ts';
 import { checkConnection } from '../../src/federation/connections/schema.ts';
 import { MFA_ACR, PASSWORD_ACR } from '../../src/people/mfa/acr.ts';
@@ -74,6 +76,9 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
   await services.db.mailMessage.create({ data: { ...queued, id: mail, nextTryAt: new Date(), failedAt: new Date() } });
   const apiKey = { ownerId: account.id, name: 'Script', permissions: ['gatehouse.users:read'], days: 1 };
   const { key } = await services.apiKeys.create(apiKey, {});
+  const { id: scimId } = await services.scimConnections.create(newConnection.parse({ name: `SCIM ${account.id}` }), {});
+  const { token: scimToken } = await services.scimConnections.addToken(scimId, 1, {});
+  const scim = `/scim-connections/${scimId}`;
   const { code } = await services.signUpCodes.create({ name: account.id, maxUses: 1, days: 1 }, {});
   const session = async () => {
     const person = await aPerson(idp, [], { tool: admin.app });
@@ -162,6 +167,11 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
     refreshConnectionDocuments: call('POST', `${connection}/documents/refresh`),
     endConnectionSessions: call('POST', `${connection}/sessions/end`),
     createApiKey: call('POST', '/api-keys', { name: 'New', permissions: ['gatehouse.users:read'] }),
+    createScimConnection: call('POST', '/scim-connections', { name: `New ${account.id}` }),
+    updateScimConnection: call('PATCH', scim, { may_create: false }),
+    createScimToken: call('POST', `${scim}/tokens`, {}),
+    revokeScimToken: call('DELETE', `${scim}/tokens/${scimToken.id}`),
+    deleteScimConnection: call('DELETE', scim),
     createSignUpCode: call('POST', '/sign-up-codes', { name: `New ${account.id}` }),
     revokeSignUpCode: call('DELETE', `/sign-up-codes/${code.id}`),
     revokeApiKey: call('DELETE', `/api-keys/${key.id}`),

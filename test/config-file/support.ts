@@ -25,6 +25,7 @@ import { createRoles } from '../../src/people/rbac/roles.ts';
 import { createSignUpCodes } from '../../src/people/sign-up-codes/sign-up-codes.ts';
 import { removeClientArtifacts } from '../../src/protocols/oidc/store/removals.ts';
 import { removeServiceProviderData } from '../../src/protocols/saml/slo/session-participants.ts';
+import { createScimConnections } from '../../src/protocols/scim/connections.ts';
 import { abandonSignIns } from '../../src/sign-in/attempts.ts';
 import { testDatabase } from '../support/database/database.ts';
 import { servicesOf } from '../support/services-of.ts';
@@ -63,6 +64,7 @@ export async function configFileBench(shared?: string) {
   });
   const brandImages = createImageStore(servicesOf({ db, now }));
   const signUpCodes = createSignUpCodes(servicesOf({ db, sql, vault, now, audit }));
+  const scimConnections = createScimConnections(servicesOf({ db, vault, now, audit }));
   const authority = createAuthority({ accounts });
   const roles = createRoles({ ...servicesOf({ db, audit, now }), authority });
   const groups = createGroups({
@@ -104,6 +106,7 @@ export async function configFileBench(shared?: string) {
       connections,
       brandImages,
       signUpCodes,
+      scimConnections,
       ssoIds: createSsoIds({
         ...servicesOf({
           authority: { assertMay: async () => {} } as never,
@@ -156,7 +159,7 @@ export async function configFileBench(shared?: string) {
     apply: (text: string, path?: string) => configFile.apply(file(text, path)),
     export: (options?: Parameters<typeof exportConfiguration>[1]) =>
       exportConfiguration(
-        servicesOf({ db, now, applications, connections, roles, settings, signUpCodes, brandImages }),
+        servicesOf({ db, now, applications, connections, roles, settings, signUpCodes, scimConnections, brandImages }),
         options,
       ),
   };

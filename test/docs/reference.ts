@@ -54,6 +54,7 @@ export const tables: Record<string, Row[]> = {
   groups: rowsOf(file.group),
   users: rowsOf(file.user),
   sign_up_codes: rowsOf(file.signUpCode),
+  scim: rowsOf(file.scimConnection),
 };
 
 /** The same for docs/connections.md. */

@@ -53,6 +53,7 @@ const GROUPS: readonly { title?: PageText; entries: readonly Entry[] }[] = [
       ),
       entry('/admin/apis', t('console.navigation.apis'), { icon: 'braces' }, 'gatehouse.applications:read'),
       entry('/admin/connections', t('console.navigation.connections'), { icon: 'plug' }, 'gatehouse.connections:read'),
+      entry('/admin/scim', t('console.navigation.scim'), { icon: 'refresh-cw' }, 'gatehouse.connections:read'),
     ],
   },
   {
@@ -146,6 +147,7 @@ const HELP: Readonly<Record<string, string>> = {
   '/admin/rejections': 'console#rejected-requests',
   '/admin/result': 'console',
   '/admin/roles': 'roles#permissions-in-gatehouse-itself',
+  '/admin/scim': 'scim',
   '/admin/search': 'console',
   '/admin/security': 'accounts#second-factors',
   '/admin/security/passwords': 'configuration#settings',

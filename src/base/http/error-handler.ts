@@ -35,7 +35,7 @@ export interface ErrorAnswers {
 export function errorHandler({
   render,
   brandOf,
-  jsonPaths = ['/api/', '/access/'],
+  jsonPaths = ['/api/', '/access/', '/scim/'],
   isOAuthPath = () => false,
 }: ErrorAnswers = {}): Middleware {
   return async (ctx, next) => {
@@ -43,7 +43,7 @@ export function errorHandler({
       await next();
       rejectUnhandled(ctx);
     } catch (thrown) {
-      const error = asAppError(thrown);
+      const error = toAppError(thrown);
       ctx.state.errorCode = error.code;
       logError(ctx, error);
       if (ctx.headerSent || !ctx.writable) {
@@ -66,7 +66,8 @@ function rejectUnhandled(ctx: Context): void {
   if (ctx.status === 501) throw methodNotAllowed(isMethodOfPath ? 'method_not_allowed' : 'method_unknown');
 }
 
-function asAppError(thrown: unknown): AppError {
+/** What is answered for an error. */
+export function toAppError(thrown: unknown): AppError {
   const unavailable = databaseUnavailable(thrown);
   if (unavailable) return unavailable;
   const tooMuch = tooMuchStoredIn(thrown);

@@ -46,6 +46,7 @@ const errors = {
   account_inactive: { status: 403 },
   address_denied: { status: 403 },
   owned_by_file: { status: 403 },
+  owned_by_scim: { status: 403 },
   group_unconfirmed: { status: 403 },
   cross_site_request: { status: 403 },
   csrf_failed: { status: 403 },

@@ -394,6 +394,40 @@ export const protectedTables = {
       expiresAt: 'time',
     },
   },
+  scim_connections: {
+    model: 'scimConnection',
+    key: ['id'],
+    covers: {
+      id: 'text',
+      name: 'text',
+      source: 'text',
+      clientId: 'text',
+      ownedDomains: 'text',
+      adopt: 'text',
+      mayCreate: 'flag',
+      deletePolicy: 'text',
+      mappings: 'text',
+    },
+  },
+  scim_tokens: {
+    model: 'scimToken',
+    key: ['id'],
+    relations: { connection: 'scim_connections' },
+    covers: { id: 'text', connectionId: 'text', secretHash: 'text', source: 'text', expiresAt: 'time' },
+  },
+  // The content too: the next change of the client would write it to the account.
+  scim_users: {
+    model: 'scimUser',
+    key: ['userId'],
+    relations: { user: 'users', connection: 'scim_connections' },
+    covers: { userId: 'text', connectionId: 'text', externalId: 'text', content: 'text', deletedAt: 'time' },
+  },
+  scim_groups: {
+    model: 'scimGroup',
+    key: ['groupId'],
+    relations: { group: 'groups', connection: 'scim_connections' },
+    covers: { groupId: 'text', connectionId: 'text', externalId: 'text', content: 'text' },
+  },
   // Whose the run is, how it ends, until when. The browser and the progress change without the MAC.
   logout_runs: {
     model: 'logoutRun',

@@ -2,13 +2,20 @@
 import type { Tx } from './database.ts';
 import type { Sql } from './statements.ts';
 
-export type LockedTable = 'users' | 'roles' | 'applications' | 'resources' | 'connections' | 'sign_up_codes';
+export type LockedTable =
+  | 'users'
+  | 'roles'
+  | 'applications'
+  | 'resources'
+  | 'connections'
+  | 'sign_up_codes'
+  | 'scim_users';
 
 /** Locks a row on PostgreSQL; SQLite needs no lock, because only one transaction writes at a time. */
 export async function lockRow(tx: Tx, sql: Sql, table: LockedTable, id: string): Promise<void> {
   const { forUpdate } = sql.dialect;
   if (forUpdate === '') return;
-  const key = table === 'resources' ? 'identifier' : 'id';
+  const key = table === 'resources' ? 'identifier' : table === 'scim_users' ? 'user_id' : 'id';
   await tx.$queryRawUnsafe(`SELECT 1 AS one FROM ${table} WHERE ${key} = $1 ${forUpdate}`, id);
 }
 

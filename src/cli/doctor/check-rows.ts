@@ -178,6 +178,18 @@ const details: Partial<Record<ProtectedTable, Partial<ProtectedTableEntry>>> = {
   api_keys: {
     nameOf: ({ id, userId }) => `the API key ${id} of user ${userId}`,
   },
+  scim_connections: {
+    nameOf: ({ name }) => `the SCIM connection ${name}`,
+  },
+  scim_tokens: {
+    nameOf: ({ id, connectionId }) => `the token ${id} of the SCIM connection ${connectionId}`,
+  },
+  scim_users: {
+    nameOf: ({ userId }) => `the SCIM attributes of user ${userId}`,
+  },
+  scim_groups: {
+    nameOf: ({ groupId }) => `the SCIM attributes of group ${groupId}`,
+  },
   sign_up_codes: {
     nameOf: ({ name }) => `the sign-up code ${name}`,
   },

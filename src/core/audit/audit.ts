@@ -18,6 +18,8 @@ export interface Actor {
   actorApp?: string;
   /** The API key with which a program acts for the account. */
   apiKey?: { id: string; name: string };
+  /** The SCIM connection that acts. */
+  scim?: { id: string; name: string };
   /** The actor's permissions, as `resource:action`; absent: those of the account's roles. An actor cannot grant more. */
   grantedRights?: 'everything' | readonly string[];
   /** How strong and recent the sign-in of the account is; dangerous changes of an administrator need it. */
@@ -147,6 +149,7 @@ function toRow(event: AuditInput, at: Date): AuditContent {
       {
         ...event.data,
         ...(event.apiKey && { apiKey: event.apiKey }),
+        ...(event.scim && { scim: event.scim }),
         // A step of a sign-in is about the user; which application it was for is in the data.
         ...(application !== undefined && !event.clientId && { application: cleanText(application, 1024) }),
       },

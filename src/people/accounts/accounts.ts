@@ -1,7 +1,7 @@
 // The accounts of users: look-ups, lists and changes. Unique constraints decide which of two requests gets a name, not a look-up
 // beforehand. Every change is audited in its own transaction.
 
-import { conflict, invalidInput, notFound } from '../../base/http/errors.ts';
+import { conflict, forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { isUniqueConstraintError, type Tx, withinTransaction } from '../../base/storage/database.ts';
 import { lockAccountNames, lockRow } from '../../base/storage/row-lock.ts';
@@ -49,7 +49,7 @@ export function createAccounts(
     const { user_attributes: schema, username_domains: domains } = settings.latest();
     // Attributes and names in the configuration file were checked against the settings that the file declares.
     if (source !== 'file') assertAttributes(profile.attributes, schema);
-    const columns = profileColumns(profile, source === 'file' ? 'any' : domains);
+    const columns = profileColumns(profile, source === 'file' || by.scim ? 'any' : domains);
     return withinTransaction(db, outer, async (tx) => {
       if (await tx.retiredSubject.findUnique({ where: { id } })) {
         throw conflict('conflict', { message: 'This identifier belonged to a deleted account. Use another one.' });
@@ -89,12 +89,13 @@ export function createAccounts(
       if (source !== 'file' && JSON.stringify(changes.attributes) !== JSON.stringify(before.attributes))
         assertAttributes(changes.attributes, schema, before.attributes);
       const profile = changedProfile(before, changes);
-      const domains = source === 'file' ? 'any' : domainsFor(before, profile, allowed);
+      const domains = source === 'file' || by.scim ? 'any' : domainsFor(before, profile, allowed);
       const checked = profileColumns(profile, domains, before);
       const isSamePhone = before.phoneNumberVerified && (checked.phoneNumber ?? null) === before.phoneNumber;
       const columns = { ...checked, phoneNumberVerified: hasProvenPhone || isSamePhone };
       const difference = differenceOf(before, columns);
       if (!difference && (source ?? before.source) === before.source) return before;
+      if (difference && !by.scim) await assertNotManaged(id, difference.after, tx);
       const emailKey = before.email === null ? null : nameKey(before.email);
       if (columns.usernameKey !== nameKey(before.username) || columns.emailKey !== emailKey)
         await assertNotTaken(tx, sql, id, columns);
@@ -240,6 +241,16 @@ function changedAccount(
   const rest = withoutKeys(columns);
   const address = rest.address === undefined ? before.address : addressOf(rest.address);
   return { ...before, ...rest, address, attributes: JSON.parse(rest.attributes), source, updatedAt };
+}
+
+/** What a SCIM connection manages (protocols/scim); people choose their language and their picture themselves. */
+const MANAGED = ['username', 'email', 'name', 'givenName', 'middleName', 'familyName', 'phoneNumber', 'address'];
+
+/** Throws owned_by_scim (403). */
+async function assertNotManaged(userId: string, changes: object, tx: Tx): Promise<void> {
+  if (!MANAGED.some((name) => name in changes)) return;
+  const owner = await tx.asStored.scimUser.findUnique({ where: { userId }, select: { deletedAt: true } });
+  if (owner?.deletedAt === null) throw forbidden('owned_by_scim');
 }
 
 /** A username from before its domain left the setting stays until it is changed. */

@@ -415,7 +415,7 @@ export function createGroups(
   /** Throws unless the actor may put people in by this way; the right is asked first, so that nobody else learns which groups there are. */
   async function joinable(id: string, via: MemberSource, options: GroupChange, tx: Tx): Promise<Group> {
     await rights.assertMayPut(id, via, options, tx);
-    if (via.startsWith('connection:')) await rights.assertNotSensitive(id, tx);
+    if (via.startsWith('connection:') || via.startsWith('scim:')) await rights.assertNotSensitive(id, tx);
     const isDeclared = isPersonal(via) || via === 'file';
     return isDeclared ? changeable(id, options, tx, 'members') : get(id, tx);
   }

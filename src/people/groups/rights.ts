@@ -17,7 +17,7 @@ import { openGroup } from '../rbac/roles.ts';
 export const PERSONAL = ['direct', 'owner', 'request', 'invitation'] as const;
 
 /** How a person came into a group. The first four are the person's own membership, of which there is one. */
-export type MemberSource = (typeof PERSONAL)[number] | 'file' | `domain:${string}` | `connection:${string}`;
+export type MemberSource = (typeof PERSONAL)[number] | 'file' | `${'domain' | 'connection' | 'scim'}:${string}`;
 
 /** Who changes a group, in which transaction, and whether the configuration file does: it alone changes what it declares. */
 export interface GroupChange {

@@ -111,6 +111,8 @@ export const policies = {
   'client-auth:address': window(rateLimits.clientAuthPerAddress),
   /** Calls of the admin API and of access evaluation, by caller. */
   'api:caller': window(rateLimits.apiPerCaller),
+  /** Requests of a SCIM connection. */
+  'scim:connection': window(rateLimits.scimPerConnection),
   /** Audit entries about evaluations that were denied: one application may ask about every account. */
   'access-entries:caller': window({ points: 60, seconds: 60 }),
   /** Calls with a wrong token or secret. */

@@ -39,6 +39,9 @@ export const EVERYTHING_SCOPE = 'admin:*';
 /** For the groups that the user owns. Not `groups`, which releases the claim: an application that reads groups must not change them. */
 export const OWNERS_SCOPE = 'groups:manage';
 
+/** For applications that provision people with their own access tokens (protocols/scim). */
+export const SCIM_SCOPE = 'scim';
+
 const all = (action: OwnAction): OwnPermission[] => RESOURCES.map((resource): OwnPermission => `${resource}:${action}`);
 const HELP: OwnPermission[] = [
   'gatehouse.users:read',
@@ -92,11 +95,13 @@ export function ownResources(issuer: string): Record<string, readonly string[]> 
     [adminApi(issuer)]: [EVERYTHING_SCOPE, ...ownPermissions],
     [ownersApi(issuer)]: [OWNERS_SCOPE],
     [accessApi(issuer)]: [],
+    [scimApi(issuer)]: [SCIM_SCOPE],
   };
 }
 
 export const adminApi = (issuer: string): string => `${issuer}/api/admin`;
 export const ownersApi = (issuer: string): string => `${issuer}/api/groups`;
+export const scimApi = (issuer: string): string => `${issuer}/scim/v2`;
 export const accessApi = (issuer: string): string => `${issuer}/access/v1`;
 
 /** The permissions for Gatehouse that a client can use by client credentials, as it is registered. */

@@ -303,7 +303,8 @@ function createPermissionSets() {
 /** The name of a group of these into which owners, requests, domains or connections put people. */
 export async function openGroup(ids: readonly string[], tx: Tx): Promise<string | undefined> {
   const some = { some: {} };
-  const ways = [{ acceptsRequests: true }, { owners: some }, { domains: some }, { connectionMappings: some }];
+  const byOthers = [{ acceptsRequests: true }, { owners: some }, { domains: some }];
+  const ways = [...byOthers, { connectionMappings: some }, { scim: { isNot: null } }];
   const found = await inChunks(ids, (piece) =>
     tx.asStored.group.findMany({ where: { id: { in: piece }, OR: ways }, select: { name: true }, take: 1 }),
   );

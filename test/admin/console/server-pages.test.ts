@@ -23,6 +23,7 @@ const PAGES = [
   '/applications',
   '/apis',
   '/connections',
+  '/scim',
   '/users',
   '/roles',
   '/access-check',

@@ -1674,3 +1674,106 @@ CREATE CONSTRAINT TRIGGER "directory_changed" AFTER INSERT OR UPDATE OR DELETE O
   FOR EACH ROW EXECUTE FUNCTION "directory_changed"();
 CREATE CONSTRAINT TRIGGER "directory_changed" AFTER INSERT OR UPDATE OR DELETE ON "connection_group_mappings" DEFERRABLE INITIALLY DEFERRED
   FOR EACH ROW EXECUTE FUNCTION "directory_changed"();
+
+-- CreateTable
+CREATE TABLE "scim_connections" (
+    "id" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "source" TEXT NOT NULL DEFAULT 'local',
+    "client_id" TEXT,
+    "owned_domains" TEXT NOT NULL,
+    "adopt" TEXT NOT NULL,
+    "may_create" BOOLEAN NOT NULL,
+    "delete_policy" TEXT NOT NULL,
+    "mappings" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+    "created_at" TIMESTAMP(3) NOT NULL,
+    "updated_at" TIMESTAMP(3) NOT NULL,
+    "last_request_at" TIMESTAMP(3),
+
+    CONSTRAINT "scim_connections_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "scim_tokens" (
+    "id" TEXT NOT NULL,
+    "connection_id" TEXT NOT NULL,
+    "secret_hash" TEXT NOT NULL,
+    "last_four" TEXT NOT NULL,
+    "source" TEXT NOT NULL DEFAULT 'local',
+    "created_at" TIMESTAMP(3) NOT NULL,
+    "expires_at" TIMESTAMP(3),
+    "mac" TEXT NOT NULL DEFAULT '',
+    "last_used_at" TIMESTAMP(3),
+
+    CONSTRAINT "scim_tokens_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "scim_users" (
+    "user_id" TEXT NOT NULL,
+    "connection_id" TEXT NOT NULL,
+    "external_id" TEXT,
+    "content" TEXT NOT NULL,
+    "deleted_at" TIMESTAMP(3),
+    "mac" TEXT NOT NULL DEFAULT '',
+    "created_at" TIMESTAMP(3) NOT NULL,
+    "updated_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "scim_users_pkey" PRIMARY KEY ("user_id")
+);
+
+-- CreateTable
+CREATE TABLE "scim_groups" (
+    "group_id" TEXT NOT NULL,
+    "connection_id" TEXT NOT NULL,
+    "external_id" TEXT,
+    "content" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+    "created_at" TIMESTAMP(3) NOT NULL,
+    "updated_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "scim_groups_pkey" PRIMARY KEY ("group_id")
+);
+
+-- CreateIndex
+CREATE UNIQUE INDEX "scim_connections_name_key" ON "scim_connections"("name");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "scim_connections_client_id_key" ON "scim_connections"("client_id");
+
+-- CreateIndex
+CREATE INDEX "scim_tokens_connection_id_idx" ON "scim_tokens"("connection_id");
+
+-- CreateIndex
+CREATE INDEX "scim_tokens_expires_at_idx" ON "scim_tokens"("expires_at");
+
+-- CreateIndex
+CREATE INDEX "scim_users_connection_id_created_at_user_id_idx" ON "scim_users"("connection_id", "created_at", "user_id");
+
+-- CreateIndex
+CREATE INDEX "scim_users_deleted_at_idx" ON "scim_users"("deleted_at") WHERE ("deleted_at" IS NOT NULL);
+
+-- CreateIndex
+CREATE UNIQUE INDEX "scim_users_connection_id_external_id_key" ON "scim_users"("connection_id", "external_id");
+
+-- CreateIndex
+CREATE INDEX "scim_groups_connection_id_created_at_group_id_idx" ON "scim_groups"("connection_id", "created_at", "group_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "scim_groups_connection_id_external_id_key" ON "scim_groups"("connection_id", "external_id");
+
+-- AddForeignKey
+ALTER TABLE "scim_tokens" ADD CONSTRAINT "scim_tokens_connection_id_fkey" FOREIGN KEY ("connection_id") REFERENCES "scim_connections"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "scim_users" ADD CONSTRAINT "scim_users_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "scim_users" ADD CONSTRAINT "scim_users_connection_id_fkey" FOREIGN KEY ("connection_id") REFERENCES "scim_connections"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "scim_groups" ADD CONSTRAINT "scim_groups_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "scim_groups" ADD CONSTRAINT "scim_groups_connection_id_fkey" FOREIGN KEY ("connection_id") REFERENCES "scim_connections"("id") ON DELETE CASCADE ON UPDATE CASCADE;

@@ -1571,3 +1571,88 @@ END;
 CREATE TRIGGER "directory_changed_connection_group_mappings_delete" AFTER DELETE ON "connection_group_mappings" BEGIN
   INSERT INTO directory_revisions (shard, revision) VALUES (0, random() >> 11) ON CONFLICT (shard) DO UPDATE SET revision = excluded.revision;
 END;
+
+-- CreateTable
+CREATE TABLE "scim_connections" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "name" TEXT NOT NULL,
+    "source" TEXT NOT NULL DEFAULT 'local',
+    "client_id" TEXT,
+    "owned_domains" TEXT NOT NULL,
+    "adopt" TEXT NOT NULL,
+    "may_create" BOOLEAN NOT NULL,
+    "delete_policy" TEXT NOT NULL,
+    "mappings" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+    "created_at" DATETIME NOT NULL,
+    "updated_at" DATETIME NOT NULL,
+    "last_request_at" DATETIME
+);
+
+-- CreateTable
+CREATE TABLE "scim_tokens" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "connection_id" TEXT NOT NULL,
+    "secret_hash" TEXT NOT NULL,
+    "last_four" TEXT NOT NULL,
+    "source" TEXT NOT NULL DEFAULT 'local',
+    "created_at" DATETIME NOT NULL,
+    "expires_at" DATETIME,
+    "mac" TEXT NOT NULL DEFAULT '',
+    "last_used_at" DATETIME,
+    CONSTRAINT "scim_tokens_connection_id_fkey" FOREIGN KEY ("connection_id") REFERENCES "scim_connections" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+-- CreateTable
+CREATE TABLE "scim_users" (
+    "user_id" TEXT NOT NULL PRIMARY KEY,
+    "connection_id" TEXT NOT NULL,
+    "external_id" TEXT,
+    "content" TEXT NOT NULL,
+    "deleted_at" DATETIME,
+    "mac" TEXT NOT NULL DEFAULT '',
+    "created_at" DATETIME NOT NULL,
+    "updated_at" DATETIME NOT NULL,
+    CONSTRAINT "scim_users_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users" ("id") ON DELETE CASCADE ON UPDATE CASCADE,
+    CONSTRAINT "scim_users_connection_id_fkey" FOREIGN KEY ("connection_id") REFERENCES "scim_connections" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+-- CreateTable
+CREATE TABLE "scim_groups" (
+    "group_id" TEXT NOT NULL PRIMARY KEY,
+    "connection_id" TEXT NOT NULL,
+    "external_id" TEXT,
+    "content" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+    "created_at" DATETIME NOT NULL,
+    "updated_at" DATETIME NOT NULL,
+    CONSTRAINT "scim_groups_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups" ("id") ON DELETE CASCADE ON UPDATE CASCADE,
+    CONSTRAINT "scim_groups_connection_id_fkey" FOREIGN KEY ("connection_id") REFERENCES "scim_connections" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+-- CreateIndex
+CREATE UNIQUE INDEX "scim_connections_name_key" ON "scim_connections"("name");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "scim_connections_client_id_key" ON "scim_connections"("client_id");
+
+-- CreateIndex
+CREATE INDEX "scim_tokens_connection_id_idx" ON "scim_tokens"("connection_id");
+
+-- CreateIndex
+CREATE INDEX "scim_tokens_expires_at_idx" ON "scim_tokens"("expires_at");
+
+-- CreateIndex
+CREATE INDEX "scim_users_connection_id_created_at_user_id_idx" ON "scim_users"("connection_id", "created_at", "user_id");
+
+-- CreateIndex
+CREATE INDEX "scim_users_deleted_at_idx" ON "scim_users"("deleted_at") WHERE "deleted_at" IS NOT NULL;
+
+-- CreateIndex
+CREATE UNIQUE INDEX "scim_users_connection_id_external_id_key" ON "scim_users"("connection_id", "external_id");
+
+-- CreateIndex
+CREATE INDEX "scim_groups_connection_id_created_at_group_id_idx" ON "scim_groups"("connection_id", "created_at", "group_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "scim_groups_connection_id_external_id_key" ON "scim_groups"("connection_id", "external_id");

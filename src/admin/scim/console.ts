@@ -1,0 +1,376 @@
+// /admin/scim: the SCIM connections, one of them with its tokens, a new one, and the deletion of one.
+import { z } from 'zod';
+import { invalidInput } from '../../base/http/errors.ts';
+import { check, type Fault } from '../../base/texts/faults.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import { maskedKey } from '../../people/api-keys/api-keys.ts';
+import { scimApi } from '../../people/rbac/built-in.ts';
+import type { ScimConnection, ScimToken } from '../../protocols/scim/connections.ts';
+import { declarationOf } from '../../protocols/scim/connections.ts';
+import { etagOf } from '../api/versions.ts';
+import { type Action, type Block, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
+import { dangerZone } from '../console/danger-zone.ts';
+import { tableOf } from '../console/lists.ts';
+import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
+import { lines } from '../console/text-area.ts';
+import type { ConsoleServices } from '../console-services.ts';
+import { pagesOf } from '../resource.ts';
+import { type CreatedToken, newConnection, newToken, scimNoun } from './scim.ts';
+
+const HOME = '/admin/scim';
+const WRITE = 'gatehouse.connections:write' as const;
+const pathOf = ({ id }: Pick<ScimConnection, 'id'>) => `${HOME}/${id}`;
+const ADD: Action = { label: t('console.scim.add'), icon: 'plus', href: `${HOME}/new` };
+const DAY_CHOICES = [30, 90, 180, 365, 730];
+
+const text = (max: number) => z.string().max(max).default('');
+const form = z.object({
+  name: text(1000),
+  client_id: text(1024),
+  owned_domains: text(20_000),
+  adopt: text(20),
+  may_create: text(3),
+  delete_policy: text(20),
+  attributes: text(50_000),
+  groups: text(50_000),
+  [VERSION]: text(100),
+});
+type Form = z.output<typeof form>;
+
+export function scimRoutes(services: ConsoleServices) {
+  const {
+    frame,
+    admin: { scim },
+    config: { configFile, issuer },
+  } = services;
+  const { router, list, create, one, form: tokenForm, question } = pagesOf(frame, scimNoun(scim));
+
+  list(async ({ may }) => listPage(await scim.list(), may(WRITE)));
+  create({
+    form,
+    page: async (_visit, given = formOf(newConnection.parse({ name: 'x' }), '')) => newPage({ ...given }),
+    async submit({ by }, given) {
+      const made = await scim.create(declaredBy(given), by);
+      return { to: `${pathOf(made)}/token`, notice: t('console.scim.added') };
+    },
+  });
+  one('', {
+    form,
+    page: async ({ subject, may }, given = formOf(subject, etagOf(declarationOf(subject)))) =>
+      connectionPage(subject, given, {
+        issuer,
+        tokens: await scim.tokens(subject.id),
+        counts: await scim.counts(subject.id),
+        mayWrite: may(WRITE),
+        mayRelease: may(WRITE) && may(RELEASE),
+        configFile,
+      }),
+    async submit({ by, subject }, given) {
+      await scim.update(subject.id, declaredBy(given), by, given[VERSION]);
+      return { to: pathOf(subject), notice: t('console.scim.saved') };
+    },
+  });
+  tokenForm('/token', {
+    title: () => t('console.scim.token.new'),
+    purpose: t('console.scim.token.lead'),
+    back: (connection) => ({ href: pathOf(connection), label: connection.name }),
+    fields: () => [
+      {
+        name: 'expires_in_days',
+        label: t('console.sign-up-codes.form.valid-for'),
+        type: 'select',
+        isNumber: true,
+        value: '365',
+        options: DAY_CHOICES.map((count) => ({
+          value: String(count),
+          label: t('console.sign-up-codes.form.days', { count }),
+        })),
+      },
+    ],
+    body: newToken,
+    button: t('console.scim.token.new'),
+    submit: async ({ by, subject }, { expires_in_days: days }) => ({
+      result: createdPage(await scim.addToken(subject.id, days, by), issuer),
+    }),
+  });
+  question('/tokens/:token/revoke', {
+    title: () => t('console.scim.token.revoke'),
+    back: (connection) => ({ href: pathOf(connection), label: connection.name }),
+    lead: () => t('console.scim.token.revoke-lead'),
+    button: t('console.scim.token.revoke'),
+    async submit({ ctx, by, subject }) {
+      await scim.revokeToken(subject.id, ctx.params.token ?? '', by);
+      return { to: pathOf(subject), notice: t('console.scim.token.revoked') };
+    },
+  });
+  question(
+    '/release',
+    releaseQuestion(services, [WRITE], {
+      entriesOf: ({ id }: ScimConnection) => [{ section: 'scim', name: id }],
+      home: (connection) => ({ href: pathOf(connection), label: connection.name }),
+    }),
+  );
+  question('/delete', {
+    title: ({ name }) => t('console.scim.delete', { name }),
+    back: (connection) => ({ href: pathOf(connection), label: connection.name }),
+    lead: () => t('console.scim.delete-lead'),
+    typedName: ({ name }) => name,
+    async submit({ by, subject }) {
+      await scim.remove(subject.id, by);
+      return { to: HOME, notice: t('console.scim.deleted') };
+    },
+  });
+  return router;
+}
+
+function listPage(connections: readonly ScimConnection[], mayWrite: boolean): ConsolePage {
+  return {
+    title: t('console.navigation.scim'),
+    lead: t('console.scim.lead'),
+    actions: mayWrite ? [{ ...ADD, look: 'primary' }] : [],
+    blocks: [
+      {
+        kind: 'table',
+        caption: t('console.navigation.scim'),
+        ...tableOf(connections, [
+          [t('console.shared.name'), (one) => ({ text: one.name, href: pathOf(one) })],
+          [t('console.scim.domains'), ({ owned_domains: owned }) => owned.join(', ')],
+          [t('console.scim.last-request'), ({ lastRequestAt }) => lastRequestAt ?? t('console.api-keys.never')],
+          [t('console.roles.managed-by'), ({ source }) => (source === 'file' ? FILE_TAG : '')],
+        ]),
+        empty: {
+          icon: 'refresh-cw',
+          title: t('console.scim.none'),
+          text: t('console.scim.none-text'),
+          ...(mayWrite && { action: ADD }),
+        },
+      },
+    ],
+  };
+}
+
+function newPage(given: Form): ConsolePage {
+  return {
+    title: t('console.scim.add'),
+    lead: t('console.scim.lead'),
+    back: { href: HOME, label: t('console.navigation.scim') },
+    blocks: [
+      {
+        kind: 'form',
+        action: `${HOME}/new`,
+        fields: fieldsOf(given),
+        button: t('console.scim.add'),
+        look: 'primary',
+        cancel: HOME,
+      },
+    ],
+  };
+}
+
+interface PageOptions {
+  issuer: string;
+  tokens: readonly ScimToken[];
+  counts: { users: number; groups: number };
+  mayWrite: boolean;
+  mayRelease: boolean;
+  configFile: string | undefined;
+}
+
+function connectionPage(
+  connection: ScimConnection,
+  given: Form,
+  { issuer, tokens, counts, mayWrite, mayRelease, configFile }: PageOptions,
+): ConsolePage {
+  const at = pathOf(connection);
+  const isFile = connection.source === 'file';
+  const mayEdit = mayWrite && !isFile;
+  const facts: Block = {
+    kind: 'facts',
+    rows: [
+      { label: t('console.scim.address'), value: { text: scimApi(issuer), copy: t('console.scim.address-copy') } },
+      { label: t('console.scim.last-request'), value: connection.lastRequestAt ?? t('console.api-keys.never') },
+      { label: t('console.navigation.users'), value: counts.users },
+      { label: t('console.navigation.groups'), value: counts.groups },
+    ],
+  };
+  const table: Block = {
+    kind: 'table',
+    title: t('console.scim.tokens'),
+    caption: t('console.scim.tokens'),
+    ...(mayWrite && { action: { label: t('console.scim.token.new'), icon: 'plus', href: `${at}/token` } }),
+    ...tableOf(tokens, [
+      [t('console.scim.token'), (token) => ({ text: maskedKey(token), code: true })],
+      [t('console.api-keys.created-at'), ({ createdAt }) => createdAt],
+      [t('console.api-keys.last-used'), ({ lastUsedAt }) => lastUsedAt ?? t('console.api-keys.never')],
+      [t('console.api-keys.expires'), ({ expiresAt }) => expiresAt ?? t('console.sign-up-codes.never')],
+      mayWrite && [
+        t('console.api-keys.action'),
+        ({ id, source }) =>
+          source === 'file'
+            ? FILE_TAG
+            : {
+                action: {
+                  label: t('console.api-keys.revoke'),
+                  of: maskedKey({ id, lastFour: '' }),
+                  href: `${at}/tokens/${id}/revoke`,
+                },
+              },
+      ],
+    ]),
+    empty: t('console.scim.no-tokens'),
+  };
+  const edit: Block = {
+    kind: 'form',
+    title: t('console.scim.edit'),
+    action: at,
+    fields: [versionField(given[VERSION]), ...fieldsOf(given)],
+    button: t('console.shared.save-changes'),
+    cancel: HOME,
+  };
+  const danger = dangerZone([
+    {
+      text: t('console.scim.delete-lead'),
+      action: { label: t('console.shared.delete'), href: `${at}/delete`, look: 'danger' },
+    },
+  ]);
+  return {
+    title: connection.name,
+    back: { href: HOME, label: t('console.navigation.scim') },
+    tags: isFile ? [FILE_TAG] : [],
+    blocks: [
+      ...(isFile ? [fileNotice(configFile, 'connection', mayRelease && at)] : []),
+      facts,
+      table,
+      ...(mayEdit ? [edit, danger] : []),
+    ],
+  };
+}
+
+const choice = (values: readonly (readonly [string, PageText])[]) => values.map(([value, label]) => ({ value, label }));
+
+function fieldsOf(given: Form): Field[] {
+  const area = (name: 'owned_domains' | 'attributes' | 'groups', label: PageText, hint: PageText): Field => ({
+    name,
+    label,
+    type: 'textarea',
+    rows: Math.max(3, lines(given[name]).length + 1),
+    value: given[name],
+    hint,
+    isCode: true,
+  });
+  return [
+    {
+      name: 'name',
+      label: t('console.shared.name'),
+      value: given.name,
+      required: true,
+      hint: t('console.scim.name-hint'),
+    },
+    area('owned_domains', t('console.scim.domains'), t('console.scim.domains-hint')),
+    {
+      name: 'may_create',
+      label: t('console.scim.may-create'),
+      type: 'checkbox',
+      checked: given.may_create !== '',
+    },
+    {
+      name: 'adopt',
+      label: t('console.scim.adopt'),
+      type: 'select',
+      value: given.adopt,
+      options: choice([
+        ['never', t('console.scim.adopt.never')],
+        ['owned_domains', t('console.scim.adopt.owned')],
+      ]),
+      hint: t('console.scim.adopt-hint'),
+    },
+    {
+      name: 'delete_policy',
+      label: t('console.scim.delete-policy'),
+      type: 'select',
+      value: given.delete_policy,
+      options: choice([
+        ['disable', t('console.scim.delete-policy.disable')],
+        ['delete', t('console.scim.delete-policy.delete')],
+      ]),
+    },
+    area('attributes', t('console.scim.attributes'), t('console.scim.attributes-hint')),
+    area('groups', t('console.scim.groups'), t('console.scim.groups-hint')),
+    {
+      name: 'client_id',
+      label: t('console.scim.client'),
+      value: given.client_id,
+      isCode: true,
+      hint: t('console.scim.client-hint'),
+    },
+  ];
+}
+
+/** A line is `field = attribute`. */
+const pairs = (typed: string): [string, string][] =>
+  lines(typed).map((line) => {
+    const [left = '', ...right] = line.split(/\s+=\s+/);
+    return [left.trim(), right.join(' = ').trim()];
+  });
+
+function declaredBy({ name, client_id, owned_domains, adopt, may_create, delete_policy, attributes, groups }: Form) {
+  const declaration = {
+    name,
+    client_id: client_id.trim() || null,
+    owned_domains: lines(owned_domains),
+    adopt,
+    may_create: may_create !== '',
+    delete_policy,
+    mappings: { attributes: Object.fromEntries(pairs(attributes)), groups: Object.fromEntries(pairs(groups)) },
+  };
+  const checked = check(newConnection, declaration);
+  if (checked.ok) return checked.value;
+  throw invalidInput(checked.faults.map((one) => atField(one, { attributes, groups })));
+}
+
+/** A fault of a mapping, at its line. */
+function atField(found: Fault, typed: { attributes: string; groups: string }): Fault {
+  const [first, kind, key] = found.path;
+  if (first !== 'mappings' || (kind !== 'attributes' && kind !== 'groups')) return found;
+  const line = pairs(typed[kind]).findIndex(([left]) => left === key);
+  return { ...found, path: line < 0 ? [kind] : [kind, line] };
+}
+
+function formOf(connection: ReturnType<typeof declarationOf>, version: string): Form {
+  const { name, client_id, owned_domains, adopt, may_create, delete_policy, mappings } = connection;
+  const typed = (map: Record<string, string>) =>
+    Object.entries(map)
+      .map((pair) => pair.join(' = '))
+      .join('\n');
+  return {
+    name: version === '' ? '' : name,
+    client_id: client_id ?? '',
+    owned_domains: owned_domains.join('\n'),
+    adopt,
+    may_create: may_create ? 'yes' : '',
+    delete_policy,
+    attributes: typed(mappings.attributes),
+    groups: typed(mappings.groups),
+    [VERSION]: version,
+  };
+}
+
+function createdPage({ connection, text: token }: CreatedToken, issuer: string): ConsolePage {
+  return {
+    title: t('console.scim.token.created'),
+    back: { href: pathOf(connection), label: connection.name },
+    blocks: [
+      { kind: 'secret', label: t('console.scim.token'), text: token, lead: t('console.scim.token.copy') },
+      {
+        kind: 'facts',
+        rows: [
+          { label: t('console.scim.address'), value: { text: scimApi(issuer), copy: t('console.scim.address-copy') } },
+        ],
+      },
+      {
+        kind: 'actions',
+        items: [{ label: t('console.sign-up-codes.created.done'), href: pathOf(connection), look: 'primary' }],
+      },
+    ],
+  };
+}

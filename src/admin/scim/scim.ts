@@ -1,0 +1,213 @@
+// The SCIM connections, by which directories create, change and disable people: declared, given tokens, and deleted. A connection decides who
+// has an account and in which groups people are, so every change asks for a fresh sign-in.
+import { z } from 'zod';
+import { limits } from '../../base/limits.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import {
+  declarationOf,
+  type ScimConnection,
+  type ScimDeclaration,
+  type ScimToken,
+  scimConnectionFields,
+} from '../../protocols/scim/connections.ts';
+import type { AdminServices } from '../admin-services.ts';
+import type { Endpoint } from '../api/endpoint.ts';
+import type { OnCreated } from '../api/idempotency.ts';
+import { iso, time } from '../api/parts.ts';
+import { assertVersion, type Expected } from '../api/versions.ts';
+import { assertFreshProof } from '../proof/sensitive-changes.ts';
+import { answerOf, endpointsOf, type Resource } from '../resource.ts';
+
+/** `text` is readable only now. */
+export type CreatedToken = { connection: ScimConnection; token: ScimToken; text: string };
+
+export type ScimAdmin = ReturnType<typeof createScimAdmin>;
+
+/** Changes throw StepUpNeeded, owned_by_file, precondition_failed for another version, and not_found. */
+export function createScimAdmin({ db, scimConnections: connections }: AdminServices) {
+  async function assertExpected(id: string, expected: Expected, tx: Tx): Promise<ScimConnection> {
+    const connection = await connections.get(id, tx);
+    assertVersion(expected, declarationOf(connection));
+    return connection;
+  }
+
+  return {
+    list: connections.list,
+    get: (id: string) => connections.get(id),
+    tokens: (id: string) => connections.tokens(id),
+    counts: connections.counts,
+
+    /** `onCreated` runs in the transaction. */
+    create: (given: ScimDeclaration, by: Actor, onCreated: OnCreated<ScimConnection> = async () => {}) =>
+      transaction(db, async (tx): Promise<ScimConnection> => {
+        assertFreshProof(by, 'scim-connection.create', given.name);
+        const made = await connections.create(given, by, { tx });
+        await onCreated(made, tx);
+        return made;
+      }),
+
+    update: (id: string, changes: Partial<ScimDeclaration>, by: Actor, expected: Expected = 'any') =>
+      transaction(db, async (tx): Promise<ScimConnection> => {
+        const before = await assertExpected(id, expected, tx);
+        assertFreshProof(by, 'scim-connection.change', before.name);
+        return connections.update(id, { ...declarationOf(before), ...changes }, by, { tx });
+      }),
+
+    remove: (id: string, by: Actor, expected: Expected = 'any') =>
+      transaction(db, async (tx): Promise<void> => {
+        const { name } = await assertExpected(id, expected, tx);
+        assertFreshProof(by, 'scim-connection.delete', name);
+        await connections.remove(id, by, { tx });
+      }),
+
+    addToken: (id: string, days: number | undefined, by: Actor, onCreated: OnCreated<CreatedToken> = async () => {}) =>
+      transaction(db, async (tx): Promise<CreatedToken> => {
+        const connection = await connections.get(id, tx);
+        assertFreshProof(by, 'scim-connection.add-token', connection.name);
+        const made = { connection, ...(await connections.addToken(id, days, by, tx)) };
+        await onCreated(made, tx);
+        return made;
+      }),
+
+    async revokeToken(id: string, token: string, by: Actor): Promise<void> {
+      assertFreshProof(by, 'scim-connection.revoke-token', (await connections.get(id)).name);
+      await connections.revokeToken(id, token, by);
+    },
+  };
+}
+
+const { shape } = z.strictObject(scimConnectionFields);
+const schema = z
+  .object({
+    id: z.string(),
+    ...shape,
+    client_id: z.string().nullable(),
+    source: z.enum(['local', 'file']).describe('file: declared in the configuration file'),
+    created_at: time,
+    updated_at: time,
+    last_request_at: time.nullable().describe('At most a minute old'),
+  })
+  .meta({ id: 'ScimConnection' });
+const tokenFields = {
+  id: z.string(),
+  last_four: z.string(),
+  source: z.enum(['local', 'file']),
+  created_at: time,
+  expires_at: time.nullable(),
+  last_used_at: time.nullable(),
+};
+const tokenSchema = z.object(tokenFields).meta({ id: 'ScimToken' });
+
+export const scimNoun = (scim: ScimAdmin): Resource<ScimConnection> => ({
+  names: ['ScimConnection', 'ScimConnections'],
+  tag: 'Connections',
+  api: '/scim-connections',
+  home: '/admin/scim',
+  read: ['gatehouse.connections:read'],
+  write: ['gatehouse.connections:write'],
+  keyOf: ({ id }) => id,
+  get: (id) => scim.get(id),
+  schema,
+  json: (connection) => ({
+    id: connection.id,
+    ...declarationOf(connection),
+    source: connection.source,
+    created_at: iso(connection.createdAt),
+    updated_at: iso(connection.updatedAt),
+    last_request_at: iso(connection.lastRequestAt),
+  }),
+  version: declarationOf,
+});
+
+const tokenJson = ({ id, lastFour, source, createdAt, expiresAt, lastUsedAt }: ScimToken) => ({
+  id,
+  last_four: lastFour,
+  source,
+  created_at: iso(createdAt),
+  expires_at: iso(expiresAt),
+  last_used_at: iso(lastUsedAt),
+});
+
+/** A new connection, as the API and the console read it. */
+export const newConnection = z.strictObject(scimConnectionFields);
+export const newToken = z.strictObject({
+  expires_in_days: z.int().min(1).max(limits.apiKey.maxDays).optional().describe('Absent: until it is revoked'),
+});
+
+/** /api/admin/scim-connections. */
+export function scimEndpoints(scim: ScimAdmin): Endpoint[] {
+  const noun = scimNoun(scim);
+  const { list, create, get, update, remove, action } = endpointsOf(noun);
+  const byToken = z.object({ id: z.string().max(64), token: z.string().max(64) });
+  return [
+    list({
+      summary: 'The SCIM connections, by name',
+      response: z.object({ items: z.array(schema) }),
+      handle: async () => ({ items: (await scim.list()).map(noun.json) }),
+    }),
+    create({
+      summary: 'A new SCIM connection',
+      description: 'Its client gets in with a token of the connection, or with an access token of `client_id`.',
+      body: newConnection,
+      run: scim.create,
+    }),
+    get({ summary: 'One SCIM connection' }),
+    update({
+      summary: 'Changes the given fields',
+      body: z.strictObject({
+        name: shape.name.optional(),
+        client_id: shape.client_id,
+        owned_domains: shape.owned_domains.unwrap().optional(),
+        adopt: shape.adopt.unwrap().optional(),
+        may_create: shape.may_create.unwrap().optional(),
+        delete_policy: shape.delete_policy.unwrap().optional(),
+        mappings: shape.mappings.unwrap().optional(),
+      }),
+      async run(id, body, by, version) {
+        const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+        return answerOf(noun, await scim.update(id, given, by, version));
+      },
+    }),
+    remove({
+      summary: 'Deletes the connection and its tokens',
+      description: 'Its people and groups stay, and are managed here from then on.',
+      run: scim.remove,
+    }),
+    action({
+      method: 'get',
+      path: '/tokens',
+      operationId: 'listScimTokens',
+      needs: noun.read,
+      summary: 'The tokens of a connection, newest first',
+      response: z.object({ items: z.array(tokenSchema) }),
+      run: async ({ key }) => {
+        await scim.get(key);
+        return { body: { items: (await scim.tokens(key)).map(tokenJson) } };
+      },
+    }),
+    action({
+      path: '/tokens',
+      operationId: 'createScimToken',
+      summary: 'A new token; a connection can have two, the old and the new one',
+      body: newToken,
+      response: z
+        .object({ ...tokenFields, token: z.string().describe('The token; it is in this answer only') })
+        .meta({ id: 'NewScimToken' }),
+      status: 201,
+      run: async ({ key, body, by }) => {
+        const { token, text } = await scim.addToken(key, body.expires_in_days, by);
+        return { body: { ...tokenJson(token), token: text } };
+      },
+    }),
+    action({
+      method: 'delete',
+      path: '/tokens/{token}',
+      operationId: 'revokeScimToken',
+      params: byToken,
+      summary: 'Revokes a token: no more requests get in with it',
+      status: 204,
+      run: async ({ key, params, by }) => void (await scim.revokeToken(key, params.token ?? '', by)),
+    }),
+  ];
+}

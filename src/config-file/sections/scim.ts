@@ -1,0 +1,78 @@
+// `scim`: the connections by which directories provision people.
+import { fault } from '../../base/texts/faults.ts';
+import { declarationOf, type ScimConnection, type ScimConnections } from '../../protocols/scim/connections.ts';
+import {
+  differences,
+  type FieldChange,
+  type Planned,
+  type Planning,
+  planEntries,
+  secretChange,
+  secretSet,
+} from '../planning.ts';
+
+const FILE = { source: 'file' } as const;
+
+export async function planScim(planning: Planning): Promise<Planned> {
+  const { scimConnections, declared, hidesSecrets, readFile } = planning;
+
+  async function tokenChange(
+    id: string,
+    before: ScimConnection | undefined,
+    token: string | undefined,
+  ): Promise<FieldChange[]> {
+    if (token !== undefined && hidesSecrets) return [secretSet('token')];
+    if (token !== undefined) return (await scimConnections.hasToken(id, token)) ? [] : [secretChange('token')];
+    const tokens = before ? await scimConnections.tokens(id) : [];
+    return tokens.some(({ source }) => source === 'file') ? [secretChange('token')] : [];
+  }
+
+  return planEntries({
+    section: 'scim',
+    declared: declared.scim,
+    stored: new Map((await scimConnections.list()).map((connection) => [connection.id, connection])),
+    nameOf: ({ id }) => id,
+    async compare({ id, token: given, token_file, ...wanted }, take) {
+      const before = take(id);
+      const { client_id = null } = wanted;
+      const after = { ...wanted, client_id };
+      const read = async (file: string) =>
+        (await readFile(file, (name, cause) => new Error(`cannot be read: ${name}`, { cause })))
+          .toString('utf8')
+          .trim();
+      const found = await (token_file === undefined ? given : read(token_file).catch((error: Error) => error));
+      if (found instanceof Error)
+        return { name: id, faults: [fault(['token_file'], 'unreadable-file', { file: token_file ?? '' })] };
+      return {
+        name: id,
+        fields: [...differences(before ? declarationOf(before) : {}, after), ...(await tokenChange(id, before, found))],
+        async store(tx) {
+          if (before) await scimConnections.update(id, after, {}, { ...FILE, tx });
+          else await scimConnections.create(after, {}, { ...FILE, id, tx });
+          await scimConnections.declareToken(id, found, tx);
+        },
+      };
+    },
+    remove: ({ id }, tx) => scimConnections.remove(id, {}, { ...FILE, tx }),
+  });
+}
+
+/** Without the tokens, of which only hashes are stored. */
+export async function exportScim({ scimConnections }: { scimConnections: ScimConnections }) {
+  const connections = await scimConnections.list();
+  return connections.map((connection) => {
+    const { client_id, owned_domains, adopt, may_create, delete_policy, mappings, name } = declarationOf(connection);
+    const { attributes, groups } = mappings;
+    const isMapped = Object.keys({ ...attributes, ...groups }).length > 0;
+    return {
+      id: connection.id,
+      name,
+      ...(client_id && { client_id }),
+      ...(owned_domains.length > 0 && { owned_domains }),
+      ...(adopt !== 'never' && { adopt }),
+      ...(!may_create && { may_create }),
+      ...(delete_policy !== 'disable' && { delete_policy }),
+      ...(isMapped && { mappings }),
+    };
+  });
+}

@@ -1,0 +1,308 @@
+// The groups of a SCIM connection (RFC 7643 4.2): groups here, in which the connection has memberships of its own. Members are added and
+// removed one by one, never read and written again, so that none is lost when requests run beside each other.
+import { conflict, notFound, preconditionFailed } from '../../base/http/errors.ts';
+import { inChunks } from '../../base/storage/chunks.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
+import { isStorable } from '../../base/storage/storable-text.ts';
+import type { Core } from '../../core/core.ts';
+import type { Group } from '../../people/groups/groups.ts';
+import type { People } from '../../people/people.ts';
+import { groupKey } from '../../people/rbac/names.ts';
+import { scimError } from './errors.ts';
+import { type Complex, type Filter, listOf } from './filter.ts';
+import { type Place, pageOf } from './pages.ts';
+import { applyStep, type MemberStep, memberStepOf, type Step } from './patch.ts';
+import { fromJson, readResource, toJson, type Values } from './resource-values.ts';
+import { groupType } from './schemas.ts';
+import { type ScimRequest, type ScimUsers, sourceOf } from './users.ts';
+
+/** Members of all groups of one page; of more, the page is shorter. */
+const MOST_MEMBERS = 20_000;
+/** A change of many members. */
+const LONG = { timeout: 120_000 };
+
+/** A group as the client sees it. */
+export interface ScimGroup {
+  id: string;
+  values: Values;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+type Row = { groupId: string; externalId: string | null; content: string; createdAt: Date; updatedAt: Date };
+
+export type ScimGroups = ReturnType<typeof createScimGroups>;
+
+export function createScimGroups({ db, now, groups, users }: Core & People & { users: ScimUsers }) {
+  async function rowOf(groupId: string, { connection }: ScimRequest, tx: Tx): Promise<Row> {
+    const where = { groupId, connectionId: connection.id };
+    const row = isStorable(groupId) ? await tx.scimGroup.findFirst({ where }) : null;
+    if (!row) throw unknown();
+    return row;
+  }
+
+  async function shown(
+    rows: readonly Row[],
+    { connection }: ScimRequest,
+    hasMembers: boolean,
+    tx: Tx,
+  ): Promise<ScimGroup[]> {
+    const list: ScimGroup[] = [];
+    let count = 0;
+    for (const { groupId, content, createdAt, updatedAt } of rows) {
+      const values = fromJson(JSON.parse(content) as object);
+      const where = { groupId, source: sourceOf(connection), user: { scim: { deletedAt: null } } };
+      const members = hasMembers
+        ? await tx.groupMember.findMany({
+            where,
+            select: { userId: true, user: { select: { username: true } } },
+            orderBy: { userId: 'asc' },
+          })
+        : [];
+      count += members.length;
+      if (list.length > 0 && count > MOST_MEMBERS) break;
+      const shownMembers = members.map(
+        ({ userId, user }): Complex =>
+          new Map([
+            ['value', userId],
+            ['display', user.username],
+            ['type', 'User'],
+          ]),
+      );
+      if (shownMembers.length > 0) values.set('members', shownMembers);
+      list.push({ id: groupId, values, createdAt, updatedAt });
+    }
+    return list;
+  }
+
+  async function one(groupId: string, request: ScimRequest, tx: Tx, hasMembers = true): Promise<ScimGroup> {
+    const [group] = await shown([await rowOf(groupId, request, tx)], request, hasMembers, tx);
+    if (!group) throw unknown();
+    return group;
+  }
+
+  /** The group here that gets the members: a mapped one, one that the connection takes over, or a new one. */
+  async function groupFor(name: string, { connection, by }: ScimRequest, tx: Tx): Promise<Group> {
+    const mapped = Object.entries(connection.mappings.groups).find(([from]) => groupKey(from) === groupKey(name))?.[1];
+    const found = await groups.find(mapped ?? nameOf(name), tx);
+    if (mapped !== undefined && !found)
+      throw conflict('conflict', { message: `The group ${mapped}, which is mapped, does not exist.` });
+    if (!found) return groups.create({ name: nameOf(name) }, { by, tx });
+    const isLinked = (await tx.asStored.scimGroup.findUnique({ where: { groupId: found.id } })) !== null;
+    const isOurs = mapped !== undefined || connection.adopt !== 'never';
+    if (isLinked || !isOurs) throw conflict('group_name_taken');
+    // It would give a right in Gatehouse.
+    await groups.assertMayPut(found.id, sourceOf(connection), { by }, tx);
+    return found;
+  }
+
+  async function carryOut(groupId: string, steps: readonly MemberStep[], request: ScimRequest, tx: Tx): Promise<void> {
+    const { connection, by } = request;
+    const options = { by, tx, via: sourceOf(connection) };
+    for (const { kind, ids } of steps) {
+      const given = [...new Set(ids)];
+      if (kind !== 'remove') {
+        const known = new Set(
+          (await inChunks(given, async (some) => [...(await users.known(some, request, tx))])).flat(),
+        );
+        const missing = given.find((id) => !known.has(id));
+        if (missing !== undefined)
+          throw scimError('invalidValue', `members: ${missing} is no user of this connection.`);
+      }
+      const where = { groupId, source: sourceOf(connection) };
+      const inside = (await tx.groupMember.findMany({ where, select: { userId: true } })).map(({ userId }) => userId);
+      const leaving = kind === 'add' ? [] : kind === 'remove' ? given : inside.filter((id) => !given.includes(id));
+      const held = new Set(inside);
+      const gone = leaving.filter((id) => held.has(id));
+      if (gone.length > 0) await groups.removeMembers(groupId, gone, options);
+      const joining = kind === 'remove' ? [] : given.filter((id) => !held.has(id));
+      if (joining.length > 0)
+        await groups.addMembers(
+          groupId,
+          joining.map((userId) => ({ userId })),
+          options,
+        );
+    }
+  }
+
+  /** Writes the attributes, and the name to a group that the connection made or took over; a mapped group keeps its own. */
+  async function store(
+    row: Row,
+    before: Complex,
+    after: Values,
+    { connection, by }: ScimRequest,
+    tx: Tx,
+  ): Promise<void> {
+    const [oldName, name] = [displayNameOf(before), displayNameOf(after)];
+    const isMapped = Object.keys(connection.mappings.groups).some((from) => groupKey(from) === groupKey(oldName));
+    if (name !== oldName && !isMapped) await groups.update(row.groupId, { name: nameOf(name) }, { by, tx });
+    const { groupId } = row;
+    const externalId = externalIdOf(after);
+    const data = { groupId, connectionId: connection.id, externalId, content: contentOf(after), updatedAt: now() };
+    await tx.scimGroup.update({ where: { groupId }, data, select: { groupId: true } }).catch((error: unknown) => {
+      throw conflict('conflict', { message: 'Another group has this externalId.', cause: error });
+    });
+  }
+
+  return {
+    /** Throws conflict (409), group_sensitive (409), invalid_input (400). */
+    create(body: Readonly<Record<string, unknown>>, request: ScimRequest): Promise<ScimGroup> {
+      const values = readResource(body, groupType);
+      const name = displayNameOf(values);
+      return transaction(
+        db,
+        async (tx) => {
+          const { connection } = request;
+          const externalId = externalIdOf(values);
+          const where = { connectionId: connection.id, externalId: externalId ?? '' };
+          if (externalId !== null && (await tx.scimGroup.findFirst({ where })))
+            throw conflict('conflict', { message: 'A group with this externalId exists.' });
+          const { id: groupId } = await groupFor(name, request, tx);
+          const at = now();
+          const row = { groupId, connectionId: connection.id, externalId, content: contentOf(values) };
+          await tx.scimGroup.create({ data: { ...row, createdAt: at, updatedAt: at }, select: { groupId: true } });
+          await carryOut(groupId, [{ kind: 'replace', ids: membersOf(values) }], request, tx);
+          return one(groupId, request, tx);
+        },
+        LONG,
+      );
+    },
+
+    /** Throws not_found (404). */
+    get: (id: string, request: ScimRequest, hasMembers: boolean): Promise<ScimGroup> =>
+      one(id, request, db, hasMembers),
+
+    /** PUT. Without `members` in the body they are none afterwards. */
+    replace: (
+      id: string,
+      body: Readonly<Record<string, unknown>>,
+      request: ScimRequest,
+      ifMatch: (group: ScimGroup) => boolean,
+    ): Promise<ScimGroup> => {
+      const after = readResource(body, groupType);
+      displayNameOf(after);
+      return transaction(
+        db,
+        async (tx) => {
+          const row = await rowOf(id, request, tx);
+          if (!ifMatch(await one(id, request, tx))) throw preconditionFailed('precondition_failed');
+          await store(row, fromJson(JSON.parse(row.content) as object), after, request, tx);
+          await carryOut(id, [{ kind: 'replace', ids: membersOf(after) }], request, tx);
+          return one(id, request, tx);
+        },
+        LONG,
+      );
+    },
+
+    /** PATCH. All of the steps, or none. */
+    change: (
+      id: string,
+      steps: readonly Step[],
+      request: ScimRequest,
+      ifMatch: (group: ScimGroup) => boolean,
+    ): Promise<void> =>
+      transaction(
+        db,
+        async (tx) => {
+          const row = await rowOf(id, request, tx);
+          if (!ifMatch(await one(id, request, tx))) throw preconditionFailed('precondition_failed');
+          const before = fromJson(JSON.parse(row.content) as object);
+          const after: Values = new Map(before);
+          const members: MemberStep[] = [];
+          for (const step of steps) {
+            const ofMembers = memberStepOf(step);
+            if (ofMembers) members.push(ofMembers);
+            else applyStep(after, step);
+          }
+          displayNameOf(after);
+          if (contentOf(after) !== row.content) await store(row, before, after, request, tx);
+          await carryOut(id, members, request, tx);
+        },
+        LONG,
+      ),
+
+    /** Its members leave. The group itself goes where nothing else uses it; otherwise it stays, and is managed here from then on. */
+    remove: (id: string, request: ScimRequest): Promise<void> =>
+      transaction(
+        db,
+        async (tx) => {
+          await rowOf(id, request, tx);
+          await carryOut(id, [{ kind: 'replace', ids: [] }], request, tx);
+          await tx.scimGroup.delete({ where: { groupId: id }, select: { groupId: true } });
+          const { source } = await groups.get(id, tx);
+          const { members, children, owners, roles, applications, apis, limited } = await groups.losses(id, tx);
+          const isUsed =
+            [roles, applications, apis, limited].some(({ length }) => length > 0) || members + children + owners > 0;
+          if (source === 'local' && !isUsed) await groups.remove(id, { by: request.by, tx });
+        },
+        LONG,
+      ),
+
+    /** The groups that fit the filter, in the order of their creation. */
+    async list(
+      filter: Filter | undefined,
+      place: Place,
+      request: ScimRequest,
+      hasMembers: boolean,
+    ): Promise<{ groups: ScimGroup[]; total: number; next?: string }> {
+      const where = { connectionId: request.connection.id, ...(filter && narrowed(filter)) };
+      const { found, ...rest } = await pageOf({
+        filter,
+        place,
+        count: () => db.scimGroup.count({ where }),
+        read: async (after, skip, take) => {
+          const isAfter = after && {
+            OR: [{ createdAt: { gt: after.at } }, { createdAt: after.at, groupId: { gt: after.id } }],
+          };
+          const rows = await db.scimGroup.findMany({
+            where: { AND: [where, isAfter ?? {}] },
+            orderBy: [{ createdAt: 'asc' }, { groupId: 'asc' }],
+            skip,
+            take,
+          });
+          return shown(rows, request, hasMembers, db);
+        },
+      });
+      return { groups: found, ...rest };
+    },
+  };
+}
+
+/** What an index finds. */
+function narrowed(filter: Filter): object | undefined {
+  for (const one of filter.kind === 'and' ? filter.of : [filter]) {
+    if (one.kind !== 'compare' || one.op !== 'eq' || typeof one.value !== 'string') continue;
+    const { attribute, sub } = one.path;
+    const { value } = one;
+    if (!isStorable(value)) return { groupId: '' };
+    if (attribute.name === 'externalId') return { externalId: value };
+    if (attribute.name === 'id') return { groupId: value };
+    if (attribute.name === 'members' && sub?.name === 'value')
+      return { group: { members: { some: { userId: value } } } };
+  }
+  return undefined;
+}
+
+const unknown = () => notFound({ message: 'This connection has no such group.', next: { href: '/', label: '' } });
+
+/** A path of groups has `/` between the names. */
+const nameOf = (displayName: string): string => displayName.trim().replaceAll('/', '∕').replaceAll(/\s+/g, ' ');
+
+function displayNameOf(values: Complex): string {
+  const name = values.get('displayName');
+  if (typeof name !== 'string' || name.trim() === '') throw scimError('invalidValue', 'displayName is missing.');
+  return name;
+}
+
+function externalIdOf(values: Complex): string | null {
+  const id = values.get('externalId');
+  return typeof id === 'string' ? id : null;
+}
+
+const membersOf = (values: Complex): string[] =>
+  listOf(values.get('members')).flatMap((one) => one.get('value') ?? []) as string[];
+
+function contentOf(values: Values): string {
+  const { members: _members, ...content } = toJson(values);
+  return JSON.stringify(content);
+}

@@ -1,0 +1,398 @@
+// /scim/v2: the SCIM 2.0 server (RFC 7643, RFC 7644, RFC 9865). The token decides the connection.
+import Router from '@koa/router';
+import { z } from 'zod';
+import { bearerOf } from '../../base/http/authorization-header.ts';
+import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
+import { logError, toAppError } from '../../base/http/error-handler.ts';
+import { AppError, notFound, tooManyRequests, unauthorized } from '../../base/http/errors.ts';
+import { bodyLimit, parseJson, parseQuery } from '../../base/http/input.ts';
+import { limits } from '../../base/limits.ts';
+import { sha256 } from '../../base/platform/random.ts';
+import type { Core } from '../../core/core.ts';
+import { looksLikeKey } from '../../people/api-keys/api-keys.ts';
+import type { People } from '../../people/people.ts';
+import { SCIM_SCOPE, scimApi } from '../../people/rbac/built-in.ts';
+import type { EndSession } from '../logout/end-session.ts';
+import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
+import type { ScimConnections } from './connections.ts';
+import { errorJson } from './errors.ts';
+import { type Filter, listOf, parseFilter, parsePath } from './filter.ts';
+import { createScimGroups } from './groups.ts';
+import type { Place } from './pages.ts';
+import { patchBody, stepsOf } from './patch.ts';
+import { toJson, type Values } from './resource-values.ts';
+import { GROUP, groupType, LIST_RESPONSE, type ResourceType, schemaJson, schemas, userType } from './schemas.ts';
+import { changedBy, createScimUsers, replacedBy, type ScimRequest, schemasOf } from './users.ts';
+
+const BASE = '/scim/v2';
+const TYPE = 'application/scim+json';
+
+interface Resource {
+  id: string;
+  values: Values;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** A query of a list, or the body of `.search`, which has the same names (RFC 7644 3.4.3). */
+const listQuery = z.object({
+  filter: z.string().optional(),
+  startIndex: z.coerce.number().int().max(Number.MAX_SAFE_INTEGER).optional(),
+  count: z.coerce.number().int().max(Number.MAX_SAFE_INTEGER).optional(),
+  cursor: z.string().max(500).optional(),
+  attributes: z.union([z.string().max(4000), z.array(z.string().max(300)).max(200)]).optional(),
+  excludedAttributes: z.union([z.string().max(4000), z.array(z.string().max(300)).max(200)]).optional(),
+});
+type ListQuery = z.output<typeof listQuery>;
+
+const body = z.record(z.string(), z.unknown());
+
+export function createScim(
+  services: Core & People & { endSession: EndSession; scimConnections: ScimConnections; tokens: ApiTokens },
+) {
+  const { config, rateLimits, scimConnections, tokens } = services;
+  const users = createScimUsers(services);
+  const groups = createScimGroups({ ...services, users });
+  const base = `${config.issuer}${BASE}`;
+
+  /** The connection of the caller. Throws 401, and 429 after too many calls. */
+  async function identify(ctx: Context): Promise<ScimRequest> {
+    const { request } = ctx.state;
+    const network = { address: request.address };
+    const failures = await rateLimits.peek('api:address', network);
+    if (!failures.allowed) throw tooManyRequests(failures.retryAfterSeconds);
+    const bearer = bearerOf(ctx);
+    const connection = bearer === undefined ? undefined : await connectionOf(bearer);
+    if (!connection) {
+      await rateLimits.consume('api:address', network);
+      const headers = {
+        'WWW-Authenticate': `Bearer realm="${base}"${bearer === undefined ? '' : ', error="invalid_token"'}`,
+      };
+      throw unauthorized(bearer === undefined ? 'unauthenticated' : 'invalid_token', { headers });
+    }
+    const { allowed, retryAfterSeconds } = await rateLimits.consume('scim:connection', connection.id);
+    if (!allowed) throw tooManyRequests(retryAfterSeconds, { message: 'There were too many calls.' });
+    ctx.state.sender = 'trusted';
+    const { id, name } = connection;
+    return { connection, by: { scim: { id, name }, request } };
+  }
+
+  async function connectionOf(bearer: string) {
+    const own = await scimConnections.present(bearer);
+    if (own) return own;
+    const token = looksLikeKey(bearer) ? undefined : await tokens.find(bearer);
+    const isForUs = token?.audience === scimApi(config.issuer) && token.accountId === undefined;
+    return isForUs && token.scopes.includes(SCIM_SCOPE) ? scimConnections.ofClient(token.clientId) : undefined;
+  }
+
+  const locationOf = ({ endpoint }: ResourceType, id: string) => `${base}${endpoint}/${encodeURIComponent(id)}`;
+
+  /** As the client reads it, with an ETag of all but the times. */
+  function resourceJson(type: ResourceType, { id, values, createdAt, updatedAt }: Resource) {
+    const own: Record<string, unknown> = toJson(values);
+    for (const [name, of] of [
+      ['groups', groupType],
+      ['members', userType],
+    ] as const)
+      if (listOf(values.get(name)).length > 0)
+        own[name] = listOf(values.get(name)).map((one) => ({
+          ...toJson(one),
+          $ref: locationOf(of, String(one.get('value'))),
+        }));
+    const named = { schemas: type === userType ? schemasOf(values) : [GROUP], id, ...own };
+    const version = `W/"${sha256(JSON.stringify(named)).slice(0, 20)}"`;
+    const [created, lastModified] = [createdAt.toISOString(), updatedAt.toISOString()];
+    const meta = { resourceType: type.name, created, lastModified, location: locationOf(type, id), version };
+    return { ...named, meta };
+  }
+
+  function send(ctx: Context, type: ResourceType, resource: Resource, query: ListQuery, status = 200): void {
+    const json = resourceJson(type, resource);
+    ctx.status = status;
+    ctx.set('ETag', json.meta.version);
+    if (status === 201) ctx.set('Location', json.meta.location);
+    if (status === 200 && ctx.method === 'GET' && ctx.get('If-None-Match').includes(json.meta.version)) {
+      ctx.status = 304;
+      return;
+    }
+    ctx.body = JSON.stringify(selected(json, type, query));
+  }
+
+  /** Whether the version in If-Match, if there is one, is that of the resource. */
+  const ifMatch = (ctx: Context, type: ResourceType) => (resource: Resource) => {
+    const wanted = ctx.get('If-Match');
+    return wanted === '' || wanted === '*' || wanted.includes(resourceJson(type, resource).meta.version);
+  };
+
+  const router = new Router<State, Extras>({ prefix: BASE });
+  router.use(scimErrors, bodyLimit(limits.scim.bytes));
+
+  router.get('/ServiceProviderConfig', async (ctx) => {
+    await identify(ctx);
+    ctx.body = JSON.stringify(serviceProviderConfig(base));
+  });
+  router.get('/Schemas', async (ctx) => {
+    await identify(ctx);
+    ctx.body = JSON.stringify(listJson(schemas.map(schemaJson)));
+  });
+  router.get('/Schemas/:id', async (ctx) => {
+    await identify(ctx);
+    const schema = schemas.find(({ id }) => id.toLowerCase() === ctx.params.id?.toLowerCase());
+    if (!schema) throw notFound();
+    ctx.body = JSON.stringify(schemaJson(schema));
+  });
+  router.get('/ResourceTypes', async (ctx) => {
+    await identify(ctx);
+    ctx.body = JSON.stringify(listJson([userType, groupType].map((type) => resourceTypeJson(type, base))));
+  });
+  router.get('/ResourceTypes/:name', async (ctx) => {
+    await identify(ctx);
+    const type = [userType, groupType].find(({ name }) => name === ctx.params.name);
+    if (!type) throw notFound();
+    ctx.body = JSON.stringify(resourceTypeJson(type, base));
+  });
+
+  const listUsers = async (query: ListQuery, request: ScimRequest) => {
+    const { users: found, ...page } = await users.list(filterOf(query, userType), placeOf(query), request);
+    return { found, ...page };
+  };
+  const listGroups = async (query: ListQuery, request: ScimRequest) => {
+    const { groups: found, ...page } = await groups.list(
+      filterOf(query, groupType),
+      placeOf(query),
+      request,
+      needsMembers(query),
+    );
+    return { found, ...page };
+  };
+  for (const [type, list] of [
+    [userType, listUsers],
+    [groupType, listGroups],
+  ] as const) {
+    const answer = async (ctx: Context, query: ListQuery, request: ScimRequest) => {
+      const page = await list(query, request);
+      const resources = page.found.map((one) => selected(resourceJson(type, one), type, query));
+      ctx.body = JSON.stringify(pageJson(resources, page, query));
+    };
+    router.get(type.endpoint, async (ctx) => {
+      const request = await identify(ctx);
+      await answer(ctx, parseQuery(ctx, listQuery), request);
+    });
+    router.post(`${type.endpoint}/.search`, async (ctx) => {
+      const request = await identify(ctx);
+      await answer(ctx, await parseJson(ctx, listQuery), request);
+    });
+  }
+
+  router.post('/Users', async (ctx) => {
+    const request = await identify(ctx);
+    send(ctx, userType, await users.create(await parseJson(ctx, body), request), queryOf(ctx), 201);
+  });
+  router.get('/Users/:id', async (ctx) => {
+    const request = await identify(ctx);
+    send(ctx, userType, await users.get(ctx.params.id ?? '', request), queryOf(ctx));
+  });
+  router.put('/Users/:id', async (ctx) => {
+    const request = await identify(ctx);
+    const change = replacedBy(await parseJson(ctx, body));
+    send(ctx, userType, await users.change(ctx.params.id ?? '', change, request, ifMatch(ctx, userType)), queryOf(ctx));
+  });
+  router.patch('/Users/:id', async (ctx) => {
+    const request = await identify(ctx);
+    const { id = '' } = ctx.params;
+    const change = changedBy(stepsOf(await parseJson(ctx, patchBody), userType, id));
+    send(ctx, userType, await users.change(id, change, request, ifMatch(ctx, userType)), queryOf(ctx));
+  });
+  router.delete('/Users/:id', async (ctx) => {
+    await users.remove(ctx.params.id ?? '', await identify(ctx));
+    ctx.status = 204;
+  });
+
+  router.post('/Groups', async (ctx) => {
+    const request = await identify(ctx);
+    send(ctx, groupType, await groups.create(await parseJson(ctx, body), request), queryOf(ctx), 201);
+  });
+  router.get('/Groups/:id', async (ctx) => {
+    const request = await identify(ctx);
+    const query = queryOf(ctx);
+    send(ctx, groupType, await groups.get(ctx.params.id ?? '', request, needsMembers(query)), query);
+  });
+  router.put('/Groups/:id', async (ctx) => {
+    const request = await identify(ctx);
+    const given = await parseJson(ctx, body);
+    send(
+      ctx,
+      groupType,
+      await groups.replace(ctx.params.id ?? '', given, request, ifMatch(ctx, groupType)),
+      queryOf(ctx),
+    );
+  });
+  router.patch('/Groups/:id', async (ctx) => {
+    const request = await identify(ctx);
+    const { id = '' } = ctx.params;
+    const steps = stepsOf(await parseJson(ctx, patchBody), groupType, id);
+    await groups.change(id, steps, request, ifMatch(ctx, groupType));
+    ctx.status = 204;
+  });
+  router.delete('/Groups/:id', async (ctx) => {
+    await groups.remove(ctx.params.id ?? '', await identify(ctx));
+    ctx.status = 204;
+  });
+  router.all('/{*rest}', async (ctx) => {
+    await identify(ctx);
+    throw notFound();
+  });
+  return { router, jobs: [users.deleteOld] };
+}
+
+/** Every error as SCIM has it (RFC 7644 3.12). */
+const scimErrors: Middleware = async (ctx, next) => {
+  ctx.type = TYPE;
+  try {
+    await next();
+    if (ctx.status !== 204 && ctx.status !== 304) ctx.type = TYPE;
+    ctx.set('Cache-Control', 'no-store');
+  } catch (thrown) {
+    const error = thrown instanceof AppError ? thrown : toAppError(thrown);
+    ctx.state.errorCode = error.code;
+    logError(ctx, error);
+    ctx.status = error.status;
+    ctx.set(error.headers);
+    ctx.type = TYPE;
+    ctx.body = JSON.stringify(errorJson(error));
+  }
+};
+
+const queryOf = (ctx: Context): ListQuery => parseQuery(ctx, listQuery);
+
+const filterOf = ({ filter }: ListQuery, type: ResourceType): Filter | undefined =>
+  filter === undefined ? undefined : parseFilter(filter, type);
+
+/** RFC 7644 3.4.2.4: less than 1 is the first, a negative count is none. RFC 9865 2: `cursor` alone decides. */
+function placeOf({ startIndex = 1, count = limits.scim.page, cursor }: ListQuery): Place {
+  const limit = Math.min(Math.max(count, 0), limits.scim.maxPage);
+  return cursor === undefined ? { limit, offset: Math.max(startIndex, 1) - 1 } : { limit, cursor };
+}
+
+function pageJson(
+  resources: readonly object[],
+  { total, next }: { total: number; next?: string },
+  { startIndex = 1, cursor }: ListQuery,
+) {
+  const place =
+    cursor === undefined ? { startIndex: Math.max(startIndex, 1) } : next !== undefined && { nextCursor: next };
+  return {
+    schemas: [LIST_RESPONSE],
+    totalResults: total,
+    itemsPerPage: resources.length,
+    ...place,
+    Resources: resources,
+  };
+}
+
+const listJson = (resources: readonly object[]) => pageJson(resources, { total: resources.length }, {});
+
+const namesIn = (given: ListQuery['attributes']): string[] =>
+  (typeof given === 'string' ? given.split(',') : (given ?? []))
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+
+/** Whether a request wants the members of a group. */
+function needsMembers({ attributes, excludedAttributes }: ListQuery): boolean {
+  const isMembers = (name: string) => /(^|:)members($|\.)/i.test(name);
+  const wanted = namesIn(attributes);
+  return wanted.length > 0 ? wanted.some(isMembers) : !namesIn(excludedAttributes).some(isMembers);
+}
+
+/** The attributes that the request wants (RFC 7644 3.9); those that are always returned stay. */
+function selected(json: Record<string, unknown>, type: ResourceType, query: ListQuery): Record<string, unknown> {
+  const isAlways = (name: string) =>
+    name === 'schemas' || type.attributes.get(name.toLowerCase())?.returned === 'always';
+  const wanted = namesIn(query.attributes).flatMap((name) => known(name, type));
+  if (namesIn(query.attributes).length > 0)
+    return withOnly(json, (name) => isAlways(name) || wanted.some((one) => one.name === name), wanted);
+  const excluded = namesIn(query.excludedAttributes).flatMap((name) => known(name, type));
+  const whole = excluded.filter(({ sub }) => sub === undefined).map(({ name }) => name);
+  const kept = Object.entries(json).filter(([name]) => isAlways(name) || !whole.includes(name));
+  return Object.fromEntries(
+    kept.map(([name, value]) => {
+      const subs = excluded.flatMap((one) => (one.name === name && one.sub !== undefined ? [one.sub] : []));
+      return [name, subs.length === 0 ? value : partsOf(value, (part) => !subs.includes(part))];
+    }),
+  );
+}
+
+function withOnly(
+  json: Record<string, unknown>,
+  isWanted: (name: string) => boolean,
+  wanted: readonly { name: string; sub: string | undefined }[],
+): Record<string, unknown> {
+  const kept = Object.entries(json).filter(([name]) => isWanted(name));
+  return Object.fromEntries(
+    kept.map(([name, value]) => {
+      const ofName = wanted.filter((one) => one.name === name);
+      const isWhole = ofName.length === 0 || ofName.some(({ sub }) => sub === undefined);
+      return [name, isWhole ? value : partsOf(value, (part) => ofName.some(({ sub }) => sub === part))];
+    }),
+  );
+}
+
+function partsOf(value: unknown, isKept: (part: string) => boolean): unknown {
+  if (Array.isArray(value)) return value.map((one) => partsOf(one, isKept));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => isKept(name)));
+}
+
+/** Names that this server does not have select nothing. */
+function known(name: string, type: ResourceType): { name: string; sub: string | undefined }[] {
+  try {
+    const { attribute, sub } = parsePath(name, type);
+    return [{ name: attribute.name, sub: sub?.name }];
+  } catch {
+    return [];
+  }
+}
+
+function resourceTypeJson({ name, endpoint, schema, extension }: ResourceType, base: string) {
+  return {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:ResourceType'],
+    id: name,
+    name,
+    endpoint,
+    description: name === 'User' ? 'People' : 'Groups of people',
+    schema,
+    ...(extension && { schemaExtensions: [{ schema: extension, required: false }] }),
+    meta: { resourceType: 'ResourceType', location: `${base}/ResourceTypes/${name}` },
+  };
+}
+
+/** RFC 7643 5, RFC 9865 4. */
+function serviceProviderConfig(base: string) {
+  const { maxPage, page } = limits.scim;
+  return {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig'],
+    patch: { supported: true },
+    bulk: { supported: false, maxOperations: 0, maxPayloadSize: 0 },
+    filter: { supported: true, maxResults: maxPage },
+    changePassword: { supported: false },
+    sort: { supported: false },
+    etag: { supported: true },
+    pagination: {
+      cursor: true,
+      index: true,
+      defaultPaginationMethod: 'index',
+      defaultPageSize: page,
+      maxPageSize: maxPage,
+    },
+    authenticationSchemes: [
+      {
+        type: 'oauthbearertoken',
+        name: 'Bearer token',
+        description: 'A token of the connection, or an access token with the scope `scim`',
+        specUri: 'https://www.rfc-editor.org/rfc/rfc6750',
+        primary: true,
+      },
+    ],
+    meta: { resourceType: 'ServiceProviderConfig', location: `${base}/ServiceProviderConfig` },
+  };
+}

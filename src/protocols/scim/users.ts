@@ -1,0 +1,502 @@
+// The people of a SCIM connection (RFC 7643 4.1): an account here, and the attributes as the client sent them. A change of the client changes
+// in the account only what it changes in the attributes. docs/scim.md says what becomes of each.
+import { conflict, forbidden, notFound, preconditionFailed } from '../../base/http/errors.ts';
+import { limits } from '../../base/limits.ts';
+import { domainOf } from '../../base/network/domains.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
+import { lockRow } from '../../base/storage/row-lock.ts';
+import { isStorable } from '../../base/storage/storable-text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
+import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
+import { recipientOf } from '../../core/mail/messages.ts';
+import { placeOf } from '../../core/mail/wording.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import { isSameAddress, nameKey } from '../../people/accounts/names.ts';
+import type { Profile } from '../../people/accounts/profile.ts';
+import type { People } from '../../people/people.ts';
+import { isStaff } from '../../people/rbac/built-in.ts';
+import type { EndSession } from '../logout/end-session.ts';
+import type { ScimConnection } from './connections.ts';
+import { scimError } from './errors.ts';
+import { type Complex, type Filter, fits, listOf, parsePath } from './filter.ts';
+import { type Place, pageOf } from './pages.ts';
+import { applyStep, type Step } from './patch.ts';
+import { fromJson, readResource, toJson, type Values } from './resource-values.ts';
+import { ENTERPRISE, USER, userType } from './schemas.ts';
+
+/** A request of a connection. */
+export interface ScimRequest {
+  connection: ScimConnection;
+  by: Actor;
+}
+
+/** A person as the client sees them. */
+export interface ScimUser {
+  id: string;
+  values: Values;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** Accounts that a turn of the job deletes. */
+const DELETED = 50;
+const DAY_MS = 24 * 3600 * 1000;
+
+type Row = { userId: string; externalId: string | null; content: string; createdAt: Date; updatedAt: Date };
+
+export type ScimUsers = ReturnType<typeof createScimUsers>;
+
+export function createScimUsers(services: Core & People & { endSession: EndSession }) {
+  const { db, sql, now, audit, accounts, endSession, outbox } = services;
+
+  /** The row, locked. Throws not_found (404). */
+  async function locked({ connection }: ScimRequest, userId: string, tx: Tx): Promise<Row> {
+    const where = { userId, connectionId: connection.id, deletedAt: null };
+    if (!isStorable(userId)) throw unknown();
+    await lockRow(tx, sql, 'scim_users', userId);
+    const row = await tx.scimUser.findFirst({ where });
+    if (!row) throw unknown();
+    return row;
+  }
+
+  /** Throws forbidden (403) for a person with rights in Gatehouse, or whom the configuration file declares: the client only sees them. */
+  async function changeable(id: string, tx: Tx): Promise<Account> {
+    const account = await accounts.findWithLater(id, tx);
+    if (!account) throw unknown();
+    if (isStaff(account))
+      throw forbidden('forbidden', {
+        message: 'This user has a permission in Gatehouse, so only administrators change them.',
+      });
+    if (account.source === 'file') throw forbidden('owned_by_file');
+    return account;
+  }
+
+  /** What the client is shown: its attributes, and the state and groups here. */
+  async function shown(rows: readonly Row[], { connection }: ScimRequest, tx: Tx = db): Promise<ScimUser[]> {
+    const ids = rows.map(({ userId }) => userId);
+    const stored = await tx.user.findMany({ where: { id: { in: ids } }, select: { id: true, isActive: true } });
+    const isActive = new Map(stored.map((user) => [user.id, user.isActive]));
+    const members = await tx.groupMember.findMany({
+      where: { userId: { in: ids }, source: sourceOf(connection) },
+      include: { group: { select: { name: true } } },
+      orderBy: { groupId: 'asc' },
+    });
+    const groups = new Map<string, Complex[]>();
+    for (const { userId, groupId, group } of members) {
+      const own: Complex = new Map([
+        ['value', groupId],
+        ['display', group.name],
+        ['type', 'direct'],
+      ]);
+      groups.set(userId, [...(groups.get(userId) ?? []), own]);
+    }
+    return rows.map(({ userId: id, content, createdAt, updatedAt }) => {
+      const values = fromJson(JSON.parse(content) as object);
+      values.set('active', isActive.get(id) ?? false);
+      const own = groups.get(id) ?? [];
+      if (own.length > 0) values.set('groups', own);
+      return { id, values, createdAt, updatedAt };
+    });
+  }
+
+  async function one(userId: string, request: ScimRequest, tx: Tx): Promise<ScimUser> {
+    const row = await tx.scimUser.findFirst({
+      where: { userId, connectionId: request.connection.id, deletedAt: null },
+    });
+    const [user] = row ? await shown([row], request, tx) : [];
+    if (!user) throw unknown();
+    return user;
+  }
+
+  /** Writes the attributes, and to the account what differs from `before`. */
+  async function store(
+    account: Account,
+    { before, after }: { before: Complex; after: Values },
+    request: ScimRequest,
+    tx: Tx,
+  ): Promise<void> {
+    const { connection, by } = request;
+    const isActive = after.get('active');
+    const changes = differenceOf(profileOf(before, connection), profileOf(after, connection));
+    const { attributes, ...profile } = changes;
+    const emptied = (all: Account['attributes']) =>
+      Object.fromEntries(Object.entries({ ...all, ...attributes }).filter(([, value]) => value !== null));
+    const changed = { ...profile, ...(attributes && { attributes: emptied }) };
+    if (Object.keys(changed).length > 0) {
+      await accounts.update(account.id, changed, by, tx);
+      await reportNewAddress(account, changed.email, by, tx);
+    }
+    if (typeof isActive === 'boolean') await setActive(account, isActive, by, tx);
+  }
+
+  async function setActive({ id, isActive: before }: Account, isActive: boolean, by: Actor, tx: Tx): Promise<void> {
+    if (isActive === before || !(await accounts.setActive(id, isActive, by, tx)) || isActive) return;
+    await endSession.all(id, 'account-disabled', by, tx);
+  }
+
+  /** The old mailbox learns of the new one, as after every change of an address. */
+  async function reportNewAddress(
+    account: Account,
+    newEmail: string | null | undefined,
+    by: Actor,
+    tx: Tx,
+  ): Promise<void> {
+    const to = recipientOf(account);
+    if (newEmail === undefined || isSameAddress(account.email, newEmail)) return;
+    const data = { before: account.email, after: newEmail };
+    await audit.record({ ...by, type: 'email.changed', outcome: 'success', subjectId: account.id, data }, tx);
+    if (to && newEmail)
+      await outbox.send({ kind: 'email-changed', to, newEmail, place: placeOf(by.request, now()) }, tx);
+  }
+
+  /** The account that the new person gets: a new one, or one that is here. */
+  async function accountFor(values: Values, { connection, by }: ScimRequest, tx: Tx): Promise<Account> {
+    const profile = profileOf(values, connection);
+    const found = await takenBy(profile, tx);
+    const [first] = found;
+    if (!first) {
+      if (!connection.may_create)
+        throw forbidden('forbidden', { message: 'This connection creates no accounts (`may_create`).' });
+      const { attributes = {}, ...rest } = profile;
+      const given = Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== null));
+      return accounts.create({ ...rest, attributes: given }, by, tx);
+    }
+    const owner = await tx.asStored.scimUser.findUnique({ where: { userId: first.id } });
+    const isOwned =
+      connection.adopt === 'owned_domains' &&
+      first.emailVerified &&
+      isSameAddress(first.email, profile.email ?? null) &&
+      isInOwned(first.email, connection);
+    if (found.length > 1 || owner || !isOwned) throw conflict('user_name_taken', { message: TAKEN });
+    const account = await changeable(first.id, tx);
+    const { attributes, ...rest } = profile;
+    const own = Object.entries(attributes ?? {}).filter(([, value]) => value !== null);
+    const changed = { ...rest, attributes: (all: Account['attributes']) => ({ ...all, ...Object.fromEntries(own) }) };
+    await accounts.update(account.id, changed, by, tx);
+    return account;
+  }
+
+  /** The accounts that have the username or the address. A deleted person gives both away. */
+  async function takenBy({ username, email }: Profile, tx: Tx): Promise<Account[]> {
+    const found = new Map<string, Account>();
+    for (const login of [username, email]) {
+      const account = login ? await accounts.findByLogin(login, tx) : undefined;
+      if (!account) continue;
+      const link = await tx.scimUser.findUnique({ where: { userId: account.id } });
+      if (link?.deletedAt) await giveAway(account, tx);
+      else found.set(account.id, account);
+    }
+    return [...found.values()];
+  }
+
+  /** A deleted person's names are free for another one; when the same person comes back, they get theirs again, if they are still free. */
+  async function giveAway({ id }: Account, tx: Tx): Promise<void> {
+    await accounts.update(id, { username: `deleted-${id}`, email: null }, { scim: { id: '', name: '' } }, tx);
+  }
+
+  /** The deleted person with this externalId comes back with their account, and so with their `sub`. */
+  async function revive(row: Row, values: Values, request: ScimRequest, tx: Tx): Promise<string> {
+    const { userId } = row;
+    const account = await changeable(userId, tx);
+    const content = contentOf(values);
+    const data = { userId, connectionId: request.connection.id, externalId: row.externalId, content, deletedAt: null };
+    await tx.scimUser.update({ where: { userId }, data: { ...data, updatedAt: now() }, select: { userId: true } });
+    const wanted = profileOf(values, request.connection);
+    const others = (await takenBy(wanted, tx)).filter(({ id }) => id !== userId);
+    if (others.length > 0) throw conflict('user_name_taken', { message: TAKEN });
+    const { attributes: _kept, ...profile } = wanted;
+    await accounts.update(userId, profile, request.by, tx);
+    await setActive(account, values.get('active') !== false, request.by, tx);
+    return userId;
+  }
+
+  return {
+    /** Throws conflict (409), forbidden (403), invalid_input (400). */
+    create(body: Readonly<Record<string, unknown>>, request: ScimRequest): Promise<ScimUser> {
+      const values = readResource(body, userType);
+      assertUserName(values);
+      return transaction(db, async (tx) => {
+        const { connection, by } = request;
+        const externalId = textAt(values, 'externalId') ?? null;
+        const before =
+          externalId === null
+            ? null
+            : await tx.scimUser.findFirst({ where: { connectionId: connection.id, externalId } });
+        if (before && !before.deletedAt) throw conflict('conflict', { message: 'A user with this externalId exists.' });
+        if (before) return one(await revive(before, values, request, tx), request, tx);
+        const account = await accountFor(values, request, tx);
+        const [userId, at] = [account.id, now()];
+        const row = { userId, connectionId: connection.id, externalId, content: contentOf(values), deletedAt: null };
+        await tx.scimUser.create({ data: { ...row, createdAt: at, updatedAt: at }, select: { userId: true } });
+        if (values.get('active') === false || !account.isActive)
+          await setActive(account, values.get('active') !== false, by, tx);
+        return one(userId, request, tx);
+      });
+    },
+
+    /** Throws not_found (404) for everyone who is not of this connection. */
+    async get(id: string, request: ScimRequest): Promise<ScimUser> {
+      if (!isStorable(id)) throw unknown();
+      return one(id, request, db);
+    },
+
+    /**
+     * PUT replaces the attributes, PATCH changes them.
+     * @param change the attributes after the change, from those before
+     * @param ifMatch throws precondition_failed (412) where the version is another one
+     */
+    change(
+      id: string,
+      change: (values: Values) => Values,
+      request: ScimRequest,
+      ifMatch: (user: ScimUser) => boolean = () => true,
+    ): Promise<ScimUser> {
+      return transaction(db, async (tx) => {
+        const row = await locked(request, id, tx);
+        if (!ifMatch(await one(id, request, tx))) throw preconditionFailed('precondition_failed');
+        const before = fromJson(JSON.parse(row.content) as object);
+        const after = change(new Map(before));
+        assertUserName(after);
+        const externalId = textAt(after, 'externalId') ?? null;
+        const account = await accounts.find(id, tx);
+        const [old, content] = [contentOf(before), contentOf(after)];
+        const isActive = after.get('active');
+        if (content === old && (isActive === undefined || isActive === account?.isActive)) return one(id, request, tx);
+        await store(await changeable(id, tx), { before, after }, request, tx);
+        const data = { userId: id, connectionId: request.connection.id, externalId, content, deletedAt: null };
+        await tx.scimUser
+          .update({ where: { userId: id }, data: { ...data, updatedAt: now() }, select: { userId: true } })
+          .catch((error: unknown) => {
+            throw conflict('conflict', { message: 'Another user has this externalId.', cause: error });
+          });
+        return one(id, request, tx);
+      });
+    },
+
+    /** The client does not see the person any more. The account is disabled, and deleted some days later or at once. */
+    remove(id: string, request: ScimRequest): Promise<void> {
+      return transaction(db, async (tx) => {
+        const row = await locked(request, id, tx);
+        const account = await changeable(id, tx);
+        const { connection, by } = request;
+        await services.groups.setMemberships(id, sourceOf(connection), [], { by, tx });
+        if (connection.delete_policy === 'delete') {
+          await endSession.all(id, 'account-deleted', by, tx);
+          return accounts.remove(id, by, tx);
+        }
+        await setActive(account, false, by, tx);
+        const { content, externalId } = row;
+        const data = { userId: id, connectionId: connection.id, externalId, content, deletedAt: now() };
+        await tx.scimUser.update({ where: { userId: id }, data, select: { userId: true } });
+      });
+    },
+
+    /** The people that fit the filter, in the order of their creation. */
+    async list(
+      filter: Filter | undefined,
+      place: Place,
+      request: ScimRequest,
+    ): Promise<{ users: ScimUser[]; total: number; next?: string }> {
+      const { id: connectionId } = request.connection;
+      const where = { connectionId, deletedAt: null, ...(filter && narrowed(filter)) };
+      return pageOf({
+        filter,
+        place,
+        count: () => db.scimUser.count({ where }),
+        read: async (cursor, skip, take) => {
+          const isAfter = cursor && {
+            OR: [{ createdAt: { gt: cursor.at } }, { createdAt: cursor.at, userId: { gt: cursor.id } }],
+          };
+          const rows = await db.scimUser.findMany({
+            where: { AND: [where, isAfter ?? {}] },
+            orderBy: [{ createdAt: 'asc' }, { userId: 'asc' }],
+            skip,
+            take,
+          });
+          return shown(rows, request);
+        },
+      }).then(({ found, ...rest }) => ({ users: found, ...rest }));
+    },
+
+    /** Deletes the accounts of those who were deleted long enough ago. */
+    deleteOld: {
+      name: 'scim-deletions',
+      everySeconds: 3600,
+      async run(signal) {
+        const before = new Date(now().getTime() - limits.scim.keepDeletedDays * DAY_MS);
+        while (!signal.aborted) {
+          const where = { deletedAt: { lt: before } };
+          const rows = await db.scimUser.findMany({ where, take: DELETED, include: { connection: true } });
+          for (const { userId, connection } of rows)
+            await transaction(db, async (tx) => {
+              const by = { scim: { id: connection.id, name: connection.name } };
+              await endSession.all(userId, 'account-deleted', by, tx);
+              await accounts.remove(userId, by, tx);
+            });
+          if (rows.length < DELETED) return;
+        }
+      },
+    } satisfies ScheduledJob,
+
+    /** The ids that are people of this connection. */
+    async known(ids: readonly string[], { connection }: ScimRequest, tx: Tx): Promise<Set<string>> {
+      const where = { connectionId: connection.id, deletedAt: null, userId: { in: [...ids] } };
+      const rows = await tx.scimUser.findMany({ where, select: { userId: true } });
+      return new Set(rows.map(({ userId }) => userId));
+    },
+  };
+}
+
+const TAKEN = 'Another account has this username or email address.';
+const unknown = () => notFound({ message: 'This connection has no such user.', next: { href: '/', label: '' } });
+
+export const sourceOf = ({ id }: ScimConnection): `scim:${string}` => `scim:${id}`;
+
+/** What an index finds; nothing where the filter names no indexed attribute, so that all people are looked at. */
+function narrowed(filter: Filter) {
+  for (const one of filter.kind === 'and' ? filter.of : [filter]) {
+    const text = equalText(one);
+    if (!text) continue;
+    const [name, value] = text;
+    if (!isStorable(value)) return { userId: '' };
+    if (name === 'externalId') return { externalId: value };
+    if (name === 'id') return { userId: value };
+    const key = nameKey(value);
+    if (name === 'userName') return { user: { usernameKey: key } };
+    // The one that the account has.
+    if (name === 'emails') return { user: { emailKey: key } };
+  }
+  return undefined;
+}
+
+/** The attribute and the text of `userName eq "…"`, also within `emails[…]`. */
+function equalText(filter: Filter): [string, string] | undefined {
+  if (filter.kind === 'has') {
+    const inner = filter.filter.kind === 'and' ? filter.filter.of : [filter.filter];
+    const value = inner.map(equalText).find((one) => one?.[0] === 'value');
+    return value && [filter.attribute.name, value[1]];
+  }
+  if (filter.kind !== 'compare' || filter.op !== 'eq' || typeof filter.value !== 'string') return undefined;
+  const { attribute, sub } = filter.path;
+  return sub === undefined || sub.name === 'value' ? [attribute.name, filter.value] : undefined;
+}
+
+/** As JSON, in which the state and the groups of the account are not repeated. */
+function contentOf(values: Values): string {
+  const { active: _active, groups: _groups, ...content } = toJson(values);
+  return JSON.stringify(content);
+}
+
+function assertUserName(values: Values): void {
+  if (!textAt(values, 'userName')?.trim()) throw scimError('invalidValue', 'userName is missing.');
+}
+
+function textAt(values: Complex, ...path: readonly string[]): string | undefined {
+  const [name = '', ...rest] = path;
+  const value = values.get(name);
+  if (rest.length > 0) return value instanceof Map ? textAt(value as Complex, ...rest) : undefined;
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The first value of a list: the one that is marked so, else one of these kinds, else any. */
+function firstOf(values: Complex, name: string, types: readonly string[]): Complex | undefined {
+  const list = listOf(values.get(name));
+  const ofType = (type: string) => list.find((one) => String(one.get('type')).toLowerCase() === type);
+  const typed = types.map(ofType).find((one) => one !== undefined);
+  return list.find((one) => one.get('primary') === true) ?? typed ?? list[0];
+}
+
+const isInOwned = (email: string | null | undefined, { owned_domains: owned }: ScimConnection): boolean =>
+  Boolean(email) && owned.includes(domainOf(email ?? ''));
+
+type ScimProfile = Profile & { attributes?: Record<string, string | boolean | null> };
+
+/** What the attributes mean for the account. Throws invalidValue for a username that is an address of someone else. */
+function profileOf(values: Complex, connection: ScimConnection): ScimProfile {
+  const text = (...path: string[]) => textAt(values, ...path) ?? null;
+  const email = firstOf(values, 'emails', ['work'])?.get('value');
+  const address = firstOf(values, 'addresses', ['work']);
+  const username = (text('userName') ?? '').normalize('NFC').trim();
+  const isOwn = typeof email === 'string' && nameKey(email) === nameKey(username);
+  if (username.includes('@') && !isOwn && !isInOwned(username, connection))
+    throw scimError('invalidValue', 'A userName with @ is the email address of the user, or in owned_domains.');
+  const verified = typeof email === 'string' && isInOwned(email, connection);
+  const part = (name: string) => (address ? textAt(address, name) : undefined);
+  return {
+    username,
+    email: typeof email === 'string' ? email : null,
+    emailVerified: verified,
+    emailProven: verified,
+    name: text('displayName') ?? text('name', 'formatted'),
+    givenName: text('name', 'givenName'),
+    middleName: text('name', 'middleName'),
+    familyName: text('name', 'familyName'),
+    nickname: text('nickName'),
+    profile: text('profileUrl'),
+    locale: text('preferredLanguage') ?? text('locale'),
+    zoneinfo: text('timezone'),
+    phoneNumber: phoneOf(values),
+    address: address
+      ? {
+          formatted: part('formatted'),
+          street_address: part('streetAddress'),
+          locality: part('locality'),
+          region: part('region'),
+          postal_code: part('postalCode'),
+          country: part('country'),
+        }
+      : null,
+    attributes: Object.fromEntries(
+      Object.entries(connection.mappings.attributes).map(([field, path]) => [field, valueAt(values, path)]),
+    ),
+  };
+}
+
+function phoneOf(values: Complex): string | null {
+  const phone = firstOf(values, 'phoneNumbers', ['work', 'mobile'])?.get('value');
+  return typeof phone === 'string' ? phone : null;
+}
+
+/** The value of a mapped attribute; of a list the first one that fits. */
+function valueAt(values: Complex, path: string): string | boolean | null {
+  const { attribute, sub, filter } = parsePath(path, userType);
+  const value = values.get(attribute.name);
+  const parts = value instanceof Map ? [value as Complex] : listOf(value);
+  if (!attribute.multiValued && sub === undefined)
+    return typeof value === 'string' || typeof value === 'boolean' ? value : null;
+  const fitting = parts.find((one) => !filter || fits(filter, one));
+  const found = fitting?.get(sub?.name ?? 'value');
+  // The manager is an object with an identifier.
+  const simple = found instanceof Map ? (found as Complex).get('value') : found;
+  return typeof simple === 'string' || typeof simple === 'boolean' ? simple : null;
+}
+
+/** The fields of `after` that differ. */
+function differenceOf(before: ScimProfile, after: ScimProfile): Partial<ScimProfile> {
+  const old = before as unknown as Record<string, unknown>;
+  const changed = Object.entries(after).filter(([name, value]) => {
+    return name !== 'attributes' && JSON.stringify(old[name]) !== JSON.stringify(value);
+  });
+  const attributes = Object.entries(after.attributes ?? {}).filter(
+    ([name, value]) => before.attributes?.[name] !== value,
+  );
+  return {
+    ...Object.fromEntries(changed),
+    ...(attributes.length > 0 && { attributes: Object.fromEntries(attributes) }),
+  };
+}
+
+/** PUT: everything that the body does not have is empty, but for the state of the account. */
+export const replacedBy = (body: Readonly<Record<string, unknown>>) => (): Values => readResource(body, userType);
+
+/** PATCH. */
+export const changedBy =
+  (steps: readonly Step[]) =>
+  (values: Values): Values => {
+    for (const step of steps) applyStep(values, step);
+    return values;
+  };
+
+/** The schemas of a person: that of a company only where there are such attributes. */
+export const schemasOf = (values: Complex): string[] => (values.has(ENTERPRISE) ? [USER, ENTERPRISE] : [USER]);

@@ -1,0 +1,219 @@
+// Lists by SCIM: filters, pages, cursors, selected attributes, discovery, and hostile input.
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseFilter, parsePath } from '../../src/protocols/scim/filter.ts';
+import { userType } from '../../src/protocols/scim/schemas.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { aConnection, type Connection, ENTERPRISE, GROUP, USER } from './support.ts';
+
+let idp: TestIdp;
+let hr: Connection;
+let ids: string[];
+beforeAll(async () => {
+  idp = await startIdp();
+  hr = await aConnection(idp);
+  ids = [];
+  for (let index = 0; index < 12; index += 1) {
+    const user = {
+      schemas: [USER],
+      userName: `list${index}`,
+      displayName: index % 2 === 0 ? `Even ${index}` : `Odd ${index}`,
+      emails: [{ value: `list${index}@corp.example`, type: index < 6 ? 'work' : 'home' }],
+      name: { familyName: 'O"Neil (x) and \\ co' },
+      active: index !== 3,
+      ...(index === 0 && { title: 'Boss', [ENTERPRISE]: { department: 'Top' } }),
+    };
+    ids.push(String((await hr.ok('POST', '/Users', user)).id));
+  }
+});
+afterAll(() => idp?.stop());
+
+const namesBy = async (filter: string) => (await hr.find(filter)).Resources.map(({ userName }) => userName);
+
+describe('a filter', () => {
+  it.each([
+    ['userName eq "LIST4"', ['list4']],
+    ['userName eq "nobody"', []],
+    ['urn:ietf:params:scim:schemas:core:2.0:User:userName eq "list5"', ['list5']],
+    ['emails[type eq "work" and value eq "list2@corp.example"]', ['list2']],
+    ['emails[type eq "home" and value eq "list2@corp.example"]', []],
+    ['emails.value eq "list7@corp.example"', ['list7']],
+    ['emails eq "list7@corp.example"', ['list7']],
+    ['title pr', ['list0']],
+    [`${ENTERPRISE}:department sw "t"`, ['list0']],
+    ['active eq false', ['list3']],
+    ['displayName sw "even 1" or userName eq "list1"', ['list1', 'list10']],
+    ['not (displayName co "d" or displayName co "e 1") and displayName ew "0"', ['list0', 'list10']],
+    ['name.familyName eq "O\\"Neil (x) and \\\\ co" and userName eq "list6"', ['list6']],
+    ['meta.created gt "2001-01-01T00:00:00Z" and userName ge "list8"', ['list8', 'list9']],
+    ['userName eq "list1" and title pr', []],
+    ['title eq null and userName eq "list1"', ['list1']],
+  ])('%s', async (filter, expected) => {
+    expect(await namesBy(filter)).toEqual(expected);
+  });
+
+  it.each([
+    'userName',
+    'userName eq',
+    'userName eq list1',
+    'userName is "x"',
+    'salary eq "1"',
+    '__proto__ eq "x"',
+    'constructor pr',
+    'emails[value.__proto__ eq "x"]',
+    'userName eq "x" and',
+    '(userName eq "x"',
+    `${'('.repeat(11)}userName pr${')'.repeat(11)}`,
+    `userName eq "${'x'.repeat(2048)}"`,
+    'userName eq "\u0001"',
+  ])('%s is rejected', async (filter) => {
+    const answer = await hr.fails('GET', `/Users?filter=${encodeURIComponent(filter)}`);
+    expect([answer.status, answer.scimType]).toEqual([400, expect.stringMatching(/^invalid/)]);
+  });
+
+  it('and a path are read, or rejected with an error of SCIM, whatever they are', () => {
+    const words = fc.constantFrom(
+      'userName',
+      'emails',
+      '[',
+      ']',
+      '(',
+      ')',
+      ' eq ',
+      ' and ',
+      'not',
+      '"x"',
+      '.value',
+      ':',
+      ENTERPRISE,
+      '\\',
+      '"',
+      ' pr',
+    );
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.array(words, { maxLength: 30 }).map((some) => some.join('')),
+    );
+    fc.assert(
+      fc.property(text, (given) => {
+        for (const read of [parseFilter, parsePath])
+          try {
+            read(given, userType);
+          } catch (error) {
+            expect(error).toMatchObject({
+              status: 400,
+              detail: { scimType: expect.stringMatching(/^invalid(Filter|Path)$/) },
+            });
+          }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('a page', () => {
+  it('begins at startIndex and has at most count users, in one order', async () => {
+    const first = await hr.ok('GET', '/Users?startIndex=0&count=5');
+    const second = await hr.ok('GET', '/Users?startIndex=6&count=5');
+    expect([first, second]).toMatchObject([
+      { totalResults: 12, startIndex: 1, itemsPerPage: 5 },
+      { totalResults: 12, startIndex: 6, itemsPerPage: 5 },
+    ]);
+    const resources = [...(first.Resources as { id: string }[]), ...(second.Resources as { id: string }[])];
+    expect(resources.map(({ id }) => id)).toEqual(ids.slice(0, 10));
+    expect(await hr.ok('GET', '/Users?count=-1')).toMatchObject({ totalResults: 12, itemsPerPage: 0, Resources: [] });
+    expect(await hr.ok('GET', '/Users?startIndex=999')).toMatchObject({ totalResults: 12, Resources: [] });
+  });
+
+  it('by a cursor loses nobody when others are deleted meanwhile', async () => {
+    const walker = await aConnection(idp);
+    const all: string[] = [];
+    for (let index = 0; index < 7; index += 1)
+      all.push(String((await walker.ok('POST', '/Users', { schemas: [USER], userName: `walk${index}` })).id));
+    const seen: string[] = [];
+    let cursor: unknown = '';
+    do {
+      const page = await walker.ok('GET', `/Users?count=2&cursor=${String(cursor)}`);
+      seen.push(...(page.Resources as { id: string }[]).map(({ id }) => id));
+      cursor = page.nextCursor;
+      if (seen.length === 2) await walker.send('DELETE', `/Users/${all[0]}`);
+    } while (cursor !== undefined);
+    expect(seen).toEqual(all);
+    expect(await walker.fails('GET', '/Users?cursor=made-up')).toMatchObject({
+      status: 400,
+      scimType: 'invalidCursor',
+    });
+  });
+
+  it('has the selected attributes, also by POST', async () => {
+    const [first] = (await hr.ok('GET', '/Users?count=1&attributes=emails.value,title')).Resources as object[];
+    expect(first).toEqual({
+      schemas: [USER, ENTERPRISE],
+      id: ids[0],
+      userName: 'list0',
+      title: 'Boss',
+      emails: [{ value: 'list0@corp.example' }],
+    });
+    const search = { filter: 'userName eq "list0"', excludedAttributes: ['emails', 'name', 'meta'] };
+    const found = await hr.ok('POST', '/Users/.search', search, 200);
+    expect(found).toMatchObject({ totalResults: 1 });
+    expect(JSON.stringify(found)).not.toMatch(/emails|familyName|created/);
+  });
+});
+
+it('discovery says what the server does', async () => {
+  expect(await hr.ok('GET', '/ServiceProviderConfig')).toMatchObject({
+    patch: { supported: true },
+    filter: { supported: true },
+    etag: { supported: true },
+    pagination: { cursor: true },
+  });
+  const listed = (await hr.ok('GET', '/Schemas')).Resources as { id: string }[];
+  expect(listed.map(({ id }) => id)).toEqual([USER, ENTERPRISE, GROUP]);
+  for (const { id } of listed) expect(await hr.ok('GET', `/Schemas/${id}`)).toMatchObject({ id });
+  expect(await hr.ok('GET', '/ResourceTypes')).toMatchObject({ totalResults: 2 });
+  expect(await hr.ok('GET', '/ResourceTypes/User')).toMatchObject({ endpoint: '/Users', schema: USER });
+  expect((await hr.fails('GET', '/ResourceTypes/Device')).status).toBe(404);
+  expect((await hr.fails('GET', '/Devices')).status).toBe(404);
+  expect((await hr.fails('POST', '/Bulk', {})).status).toBe(404);
+});
+
+describe('hostile input', () => {
+  it.each([
+    ['a body that is no object', '[]'],
+    ['a body that is no JSON', '{'],
+    ['NUL', '{"userName":"a\\u0000b"}'],
+    ['a name that is an object', '{"userName":{"a":1}}'],
+    [
+      'a list of addresses that is too long',
+      JSON.stringify({ userName: 'x', emails: Array.from({ length: 101 }, () => ({ value: 'a' })) }),
+    ],
+    ['deep nesting', `{"userName":"deep","name":${'{"a":'.repeat(50)}1${'}'.repeat(50)}}`],
+  ])('%s is rejected', async (_what, body) => {
+    const headers = { authorization: `Bearer ${hr.token}`, 'content-type': 'application/json' };
+    const answer = await fetch(`${idp.issuer}/scim/v2/Users`, { method: 'POST', headers, body });
+    expect(answer.status).toBe(400);
+  });
+
+  it('a name of the prototype is a name that nobody knows', async () => {
+    const polluting = '{"userName":"proto","__proto__":{"active":false}}';
+    const headers = { authorization: `Bearer ${hr.token}`, 'content-type': 'application/json' };
+    const answer = await fetch(`${idp.issuer}/scim/v2/Users`, { method: 'POST', headers, body: polluting });
+    expect(answer.status).toBe(400);
+    const user = await hr.ok('POST', '/Users', { userName: 'proto', constructor: { x: 1 }, toString: 'x' });
+    expect(user).toMatchObject({ userName: 'proto', active: true });
+    for (const path of ['__proto__', 'constructor.prototype', 'name.__proto__', 'emails[__proto__ eq "x"].value'])
+      expect((await hr.patch(`/Users/${String(user.id)}`, { op: 'add', path, value: 'x' })).json()).toMatchObject({
+        scimType: 'invalidPath',
+      });
+    expect({}).not.toHaveProperty('active');
+    expect((await hr.send('DELETE', `/Users/${String(user.id)}`)).status).toBe(204);
+  });
+
+  it('too many operations and too long bodies are rejected', async () => {
+    const operations = Array.from({ length: 1001 }, () => ({ op: 'replace', path: 'title', value: 'x' }));
+    expect((await hr.patch(`/Users/${ids[1]}`, ...operations)).status).toBe(400);
+    expect((await hr.send('POST', '/Users', { userName: 'x', title: 'x'.repeat(2_200_000) })).status).toBe(413);
+    expect((await hr.send('POST', '/Users', { userName: 'x', title: 'x'.repeat(5000) })).status).toBe(400);
+  });
+});

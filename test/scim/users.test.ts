@@ -1,0 +1,286 @@
+// People by SCIM: created, changed, disabled, deleted and back; what becomes of each in the account, and what a connection may not do.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createScimUsers } from '../../src/protocols/scim/users.ts';
+import { aUser, PASSWORD } from '../support/factories.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { signedIn } from '../support/pages/account.ts';
+import { aConnection, type Connection, ENTERPRISE, USER } from './support.ts';
+
+let idp: TestIdp;
+let hr: Connection;
+beforeAll(async () => {
+  idp = await startIdp();
+  hr = await aConnection(idp, {
+    mappings: { attributes: { department: `${ENTERPRISE}:department`, boss: `${ENTERPRISE}:manager` }, groups: {} },
+  });
+});
+afterAll(() => idp?.stop());
+
+let count = 0;
+const named = (given: object = {}) => {
+  count += 1;
+  const userName = `person${count}@corp.example`;
+  return {
+    schemas: [USER],
+    userName,
+    emails: [{ value: userName, type: 'work', primary: true }],
+    externalId: `x${count}`,
+    ...given,
+  };
+};
+const idOf = ({ id }: Record<string, unknown>) => String(id);
+const accountOf = async (resource: Record<string, unknown>) => {
+  const account = await idp.services.accounts.find(idOf(resource));
+  if (!account) throw new Error('no account');
+  return account;
+};
+
+describe('a new user', () => {
+  it('is an account with what the client sent, which it reads as it sent it', async () => {
+    const sent = named({
+      name: { givenName: 'Ann', familyName: 'Müller', honorificPrefix: 'Dr.' },
+      displayName: 'Ann Müller',
+      preferredLanguage: 'de-CH',
+      timezone: 'Europe/Zurich',
+      title: 'Engineer',
+      phoneNumbers: [{ value: '+41 44 123', type: 'work' }],
+      addresses: [{ type: 'work', streetAddress: 'Weg 1', locality: 'Zürich', country: 'CH', primary: true }],
+      [ENTERPRISE]: { department: 'Physics', manager: { value: 'boss-1' } },
+    });
+    const page = await hr.send('POST', '/Users', sent);
+    expect([page.status, page.headers['content-type']]).toEqual([201, 'application/scim+json']);
+    const created = page.json();
+    expect(page.headers.location).toBe(`${idp.issuer}/scim/v2/Users/${idOf(created)}`);
+    expect(created).toMatchObject({
+      ...sent,
+      schemas: [USER, ENTERPRISE],
+      active: true,
+      meta: { resourceType: 'User', location: page.headers.location, version: page.headers.etag },
+    });
+    expect(await hr.ok('GET', `/Users/${idOf(created)}`)).toEqual(created);
+    expect(await accountOf(created)).toMatchObject({
+      username: sent.userName,
+      email: sent.userName,
+      emailVerified: true,
+      name: 'Ann Müller',
+      givenName: 'Ann',
+      familyName: 'Müller',
+      locale: 'de-CH',
+      zoneinfo: 'Europe/Zurich',
+      phoneNumber: '+41 44 123',
+      address: { street_address: 'Weg 1', locality: 'Zürich', country: 'CH' },
+      attributes: { department: 'Physics', boss: 'boss-1' },
+      isActive: true,
+    });
+  });
+
+  it('has an unverified address outside of the owned domains, and no userName of others', async () => {
+    const elsewhere = { value: `private${count}@elsewhere.example` };
+    expect(await accountOf(await hr.ok('POST', '/Users', named({ emails: [elsewhere] })))).toMatchObject({
+      email: elsewhere.value,
+      emailVerified: false,
+      emailProven: false,
+    });
+    expect(await hr.fails('POST', '/Users', named({ userName: 'ceo@elsewhere.example' }))).toMatchObject({
+      status: 400,
+      scimType: 'invalidValue',
+      detail: expect.stringContaining('owned_domains'),
+    });
+  });
+
+  it('is rejected with the reason', async () => {
+    const taken = named();
+    await hr.ok('POST', '/Users', taken);
+    expect(await hr.fails('POST', '/Users', taken)).toMatchObject({ status: 409, scimType: 'uniqueness' });
+    expect(await hr.fails('POST', '/Users', { ...taken, externalId: 'other' })).toMatchObject({
+      status: 409,
+      scimType: 'uniqueness',
+      detail: 'Another account has this username or email address.',
+    });
+    expect(await hr.fails('POST', '/Users', named({ userName: '' }))).toMatchObject({
+      status: 400,
+      scimType: 'invalidValue',
+    });
+    expect(await hr.fails('POST', '/Users', named({ profileUrl: 'no address' }))).toMatchObject({
+      status: 400,
+      scimType: 'invalidValue',
+    });
+    const noNew = await aConnection(idp, { may_create: false });
+    expect(await noNew.fails('POST', '/Users', named())).toMatchObject({
+      status: 403,
+      detail: expect.stringContaining('may_create'),
+    });
+  });
+
+  it('takes over an account only with a verified address in an owned domain, and by choice', async () => {
+    const email = 'there@corp.example';
+    const { account } = await aUser(idp.services, { email, emailVerified: true });
+    const body = named({ userName: 'there', emails: [{ value: email, primary: true }] });
+    expect((await hr.fails('POST', '/Users', body)).status).toBe(409);
+    const adopting = await aConnection(idp, { adopt: 'owned_domains' });
+    expect(idOf(await adopting.ok('POST', '/Users', body))).toBe(account.id);
+    expect(await accountOf({ id: account.id })).toMatchObject({ username: 'there', email });
+    const { account: other } = await aUser(idp.services, { email: 'unproven@corp.example', emailVerified: false });
+    const mails = [{ value: other.email ?? '', primary: true }];
+    expect((await adopting.fails('POST', '/Users', named({ emails: mails }))).status).toBe(409);
+  });
+});
+
+describe('a change', () => {
+  it('of the client changes in the account only what it changes', async () => {
+    const user = await hr.ok('POST', '/Users', named({ displayName: 'Old', preferredLanguage: 'en' }));
+    await idp.services.accounts.update(idOf(user), { locale: 'fr', attributes: { color: 'red' } });
+    const after = await hr.ok('PUT', `/Users/${idOf(user)}`, {
+      ...user,
+      displayName: 'New',
+      [ENTERPRISE]: { department: 'IT' },
+    });
+    expect(after).toMatchObject({ displayName: 'New', active: true });
+    expect(await accountOf(user)).toMatchObject({
+      name: 'New',
+      locale: 'fr',
+      attributes: { color: 'red', department: 'IT' },
+    });
+    await hr.patch(`/Users/${idOf(user)}`, { op: 'remove', path: `${ENTERPRISE}:department` });
+    expect((await accountOf(user)).attributes).toEqual({ color: 'red' });
+  });
+
+  it('of what the directory manages is not made here', async () => {
+    const user = await hr.ok('POST', '/Users', named({ displayName: 'Ann' }));
+    const { accounts } = idp.services;
+    await expect(accounts.update(idOf(user), { name: 'Bob' })).rejects.toMatchObject({ code: 'owned_by_scim' });
+    await expect(accounts.update(idOf(user), { email: 'bob@evil.example' })).rejects.toMatchObject({
+      code: 'owned_by_scim',
+    });
+    expect(await accounts.update(idOf(user), { locale: 'it' })).toMatchObject({ locale: 'it' });
+  });
+
+  it('is made all or nothing, and with If-Match only to the version that was read', async () => {
+    const user = await hr.ok('POST', '/Users', named({ displayName: 'Whole' }));
+    const path = `/Users/${idOf(user)}`;
+    const failed = await hr.patch(
+      path,
+      { op: 'replace', path: 'displayName', value: 'Half' },
+      { op: 'replace', path: 'userName', value: 'x y@z' },
+    );
+    expect(failed.status).toBe(400);
+    expect(await hr.ok('GET', path)).toEqual(user);
+    const { version } = user.meta as { version: string };
+    const body = { ...user, displayName: 'Once' };
+    expect((await hr.send('PUT', path, body, { 'if-match': version })).status).toBe(200);
+    expect((await hr.send('PUT', path, body, { 'if-match': version })).status).toBe(412);
+  });
+
+  it('tells the old mailbox of a new address', async () => {
+    const user = await hr.ok('POST', '/Users', named());
+    const emails = [{ value: `new${count}@corp.example`, type: 'work', primary: true }];
+    await hr.ok('PUT', `/Users/${idOf(user)}`, { ...user, userName: `new${count}`, emails });
+    const entries = await idp.services.audit.list({ types: ['email.changed'], subjectId: idOf(user) });
+    expect(entries).toMatchObject([
+      { data: { before: user.userName, after: emails[0]?.value, scim: { id: hr.connection.id } } },
+    ]);
+  });
+});
+
+describe('a leaver', () => {
+  it('is signed out at once, and comes back with the same sub', async () => {
+    const user = await hr.ok('POST', '/Users', named());
+    const account = await accountOf(user);
+    await idp.services.credentials.setPassword(account, PASSWORD, {});
+    const browser = await signedIn(idp, { username: account.username, password: PASSWORD });
+    expect(await idp.services.sessions.list(account.id)).toHaveLength(1);
+    await hr.patch(`/Users/${idOf(user)}`, { op: 'replace', value: { active: false } });
+    expect(await accountOf(user)).toMatchObject({ isActive: false });
+    expect(await idp.services.sessions.list(idOf(user))).toEqual([]);
+    expect(await hr.ok('GET', `/Users/${idOf(user)}`)).toMatchObject({ active: false });
+    await hr.patch(`/Users/${idOf(user)}`, { op: 'Replace', path: 'active', value: 'True' });
+    expect(await accountOf(user)).toMatchObject({ isActive: true });
+    expect((await browser.get('/account')).status).toBe(303);
+  });
+
+  it('is hidden when deleted; the same externalId brings the account back, the same userName a new one', async () => {
+    const sent = named();
+    const user = await hr.ok('POST', '/Users', sent);
+    expect((await hr.send('DELETE', `/Users/${idOf(user)}`)).status).toBe(204);
+    expect((await hr.send('DELETE', `/Users/${idOf(user)}`)).status).toBe(404);
+    expect((await hr.fails('GET', `/Users/${idOf(user)}`)).status).toBe(404);
+    expect(await accountOf(user)).toMatchObject({ isActive: false });
+    const back = await hr.ok('POST', '/Users', sent);
+    expect(idOf(back)).toBe(idOf(user));
+    expect(await accountOf(user)).toMatchObject({ isActive: true, username: sent.userName });
+    await hr.send('DELETE', `/Users/${idOf(user)}`);
+    const another = await hr.ok('POST', '/Users', { ...sent, externalId: 'somebody-else' });
+    expect(idOf(another)).not.toBe(idOf(user));
+    expect((await hr.fails('POST', '/Users', sent)).status).toBe(409);
+  });
+
+  it('is deleted for good thirty days later', async () => {
+    const user = await hr.ok('POST', '/Users', named());
+    await hr.send('DELETE', `/Users/${idOf(user)}`);
+    const { db, endSession } = idp.services;
+    const { deleteOld } = createScimUsers({ ...idp.services, endSession });
+    await deleteOld.run(new AbortController().signal);
+    expect(await idp.services.accounts.find(idOf(user))).toBeDefined();
+    const where = { userId: idOf(user) };
+    const row = await db.scimUser.findUniqueOrThrow({ where });
+    const { createdAt: _at, mac: _mac, ...covered } = row;
+    await db.scimUser.update({ where, data: { ...covered, deletedAt: new Date(Date.now() - 31 * 24 * 3600 * 1000) } });
+    await deleteOld.run(new AbortController().signal);
+    expect(await idp.services.accounts.find(idOf(user))).toBeUndefined();
+  });
+
+  it('is deleted at once where the connection says so', async () => {
+    const strict = await aConnection(idp, { delete_policy: 'delete' });
+    const user = await strict.ok('POST', '/Users', named());
+    await strict.send('DELETE', `/Users/${idOf(user)}`);
+    expect(await idp.services.accounts.find(idOf(user))).toBeUndefined();
+  });
+});
+
+describe('a connection', () => {
+  it('sees and changes nobody of another one, nobody of this server, and learns no names', async () => {
+    const other = await aConnection(idp);
+    const mine = await hr.ok('POST', '/Users', named());
+    const { account } = await aUser(idp.services);
+    for (const id of [idOf(mine), account.id, 'unknown', '__proto__', 'a%01b']) {
+      expect((await other.fails('GET', `/Users/${id}`)).status).toBe(404);
+      expect((await other.fails('PUT', `/Users/${id}`, named())).status).toBe(404);
+      expect((await other.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false })).status).toBe(404);
+      expect((await other.send('DELETE', `/Users/${id}`)).status).toBe(404);
+    }
+    expect(await other.find(`userName eq "${String(mine.userName)}"`)).toMatchObject({ totalResults: 0 });
+  });
+
+  it('does not change people with rights in Gatehouse, directly or by a group', async () => {
+    const { roles, groups } = idp.services;
+    const staff = await hr.ok('POST', '/Users', named());
+    await roles.assign(idOf(staff), 'support', {});
+    const path = `/Users/${idOf(staff)}`;
+    const before = await hr.ok('GET', path);
+    for (const value of [{ active: false }, { displayName: 'Other' }])
+      expect((await hr.patch(path, { op: 'replace', value })).status).toBe(403);
+    expect((await hr.send('DELETE', path)).status).toBe(403);
+    expect(await hr.ok('GET', path)).toEqual(before);
+    const byGroup = await hr.ok('POST', '/Users', named());
+    const { id } = await groups.create({ name: `Help ${count}` });
+    await groups.addRole(id, 'support');
+    await groups.addMembers(id, [{ userId: idOf(byGroup) }]);
+    expect((await hr.send('DELETE', `/Users/${idOf(byGroup)}`)).status).toBe(403);
+  });
+
+  it('needs a valid token of its own', async () => {
+    const { scimConnections } = idp.services;
+    const once = await aConnection(idp);
+    const [old] = await scimConnections.tokens(once.connection.id);
+    const { text } = await scimConnections.addToken(once.connection.id, 1, {});
+    expect(text).not.toBe(once.token);
+    await expect(scimConnections.addToken(once.connection.id, 1, {})).rejects.toMatchObject({ status: 409 });
+    expect((await once.send('GET', '/Users')).status).toBe(200);
+    await scimConnections.revokeToken(once.connection.id, old?.id ?? '', {});
+    const page = await once.send('GET', '/Users');
+    expect([page.status, page.headers['www-authenticate']]).toEqual([
+      401,
+      `Bearer realm="${idp.issuer}/scim/v2", error="invalid_token"`,
+    ]);
+  });
+});
