@@ -6,6 +6,7 @@ import type { AdminServices } from './admin-services.ts';
 import { createApplicationPreviews } from './applications/preview.ts';
 import { createSignInCounts } from './applications/sign-in-counts.ts';
 import { createApplicationUsage } from './applications/usage.ts';
+import { createWebsiteTest } from './applications/website-test.ts';
 import { createFrame } from './console/frame.ts';
 import { createNames } from './console/names.ts';
 import type { AdminActions } from './create-admin.ts';
@@ -45,6 +46,7 @@ export function createConsoleServices(services: AdminServices & { admin: AdminAc
     signIns: createSignInCounts(services),
     tries: federation.tries,
     usage: createApplicationUsage(services),
+    websiteTest: createWebsiteTest(services),
     /** What an application would receive about a person. */
     preview: createApplicationPreviews(services),
     warnings: createWarnings(services),

@@ -44,6 +44,16 @@ it('is added with the configuration of its proxy, gets rules for paths, and open
     await page.goto(`${page.url().replace(/(applications\/[^/]+).*/, '$1')}/${tab}`);
     await looksRight(page, `website-${tab}`);
   }
+  await page.goto(`${page.url().replace(/(applications\/[^/]+).*/, '$1')}/setup`);
+  await page.click('a:has-text("Test")');
+  await page.waitForURL(/\/test$/);
+  await looksRight(page, 'website-test');
+  await page.click('a:has-text("Test from this browser")');
+  await page.waitForURL(/report=/);
+  await looksRight(page, 'website-test-browser');
+  await page.click('main form button:has-text("Test")');
+  await page.waitForSelector('text=From Gatehouse');
+  await looksRight(page, 'website-test-result');
   const [application] = (await idp.services.applications.list({ protocol: 'proxy' })).applications;
   expect(application).toMatchObject({
     name: 'Wiki',

@@ -1,6 +1,6 @@
 // Puts a website behind each reverse proxy with the configuration that the console fills in, with nothing added but its surroundings, and
 // tries what people, programs and attackers do there (README.md). Not part of `npm test`, because it needs the proxies.
-//   npx tsx test/peers/forward-auth.ts [--proxy traefik] …
+//   npx tsx test/peers/forward-auth.ts [--proxy traefik] … [--test], which only tries the Test of the console
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import http from 'node:http';
@@ -11,7 +11,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { decodeJwt } from 'jose';
 import type { z } from 'zod';
-import { proxyConfiguration } from '../../src/admin/applications/presets/proxies.ts';
+import { linesAbout, proxyConfiguration } from '../../src/admin/applications/presets/proxies.ts';
+import { createWebsiteTest } from '../../src/admin/applications/website-test.ts';
+import type { ProxiedApplication } from '../../src/applications/application.ts';
 import type { PathRule, ProxyKind, proxiedApplication } from '../../src/applications/fields/proxied-application.ts';
 import type { App } from '../logout/support/app.ts';
 import { browserWith, leave, resultsOf } from '../logout/support/browser-steps.ts';
@@ -27,7 +29,9 @@ import { type Gatehouse, startGatehouse } from './gatehouse.ts';
 import { freePort, Missing, needFile, newFolder, type Program, startProgram } from './programs.ts';
 import { withTotp } from './second-factor.ts';
 
-const { values: options } = parseArgs({ options: { proxy: { type: 'string', multiple: true } } });
+const { values: options } = parseArgs({
+  options: { proxy: { type: 'string', multiple: true }, test: { type: 'boolean' } },
+});
 const INSTALLED = process.env.PROXIES ?? '/opt/peers/proxies';
 
 interface RealProxy {
@@ -111,7 +115,8 @@ const all: RealProxy[] = [
     name: 'Envoy 1.40',
     kind: 'envoy',
     start(folder, host, snippet, backend) {
-      const [filters = '', clusters = ''] = snippet.split('# The cluster of Gatehouse\n');
+      const [rest = '', route = ''] = snippet.split('# to the routes of the virtual host, first\n');
+      const [filters = '', clusters = ''] = rest.split('# The cluster of Gatehouse\n');
       const indent = (text: string, by: string) => text.replace(/^(?=.)/gm, by);
       const [backendHost, backendPort] = backend.split(':');
       const file = path.join(folder, 'envoy.yaml');
@@ -137,6 +142,7 @@ const all: RealProxy[] = [
                     - name: website
                       domains: ['${host}']
                       routes:
+${indent(route, '                      ')}
                         - match: { prefix: / }
                           route: { cluster: website }
 ${indent(filters + router, '                ')}
@@ -203,6 +209,7 @@ async function putBehind(
   paths: PathRule[],
   change = (snippet: string) => snippet,
   programs: Pick<z.input<typeof proxiedApplication>, 'access_tokens'> = {},
+  testRoute?: (application: ProxiedApplication) => string,
 ) {
   const backend = await startBackend();
   const origin = `http://${host}`;
@@ -216,7 +223,9 @@ async function putBehind(
   });
   if (application.protocol !== 'proxy') throw new Error('a website was expected');
   const { text } = proxyConfiguration(application, issuer);
-  const snippet = change(text.replaceAll('BACKEND:8080', backend.address));
+  const configuration = text.replaceAll('BACKEND:8080', backend.address);
+  const lines = testRoute?.(application);
+  const snippet = change(lines ? withTestRoute(kind, configuration, lines) : configuration);
   const program = await start(newFolder(kind), host, snippet, backend.address).catch((error) => {
     backend.stop();
     throw error;
@@ -224,6 +233,7 @@ async function putBehind(
   // Traefik listens before it has read its routes.
   for (let tries = 0; tries < 200 && (await httpClient().get(origin)).status === 404; tries += 1) await sleep(50);
   return {
+    application,
     origin,
     name: application.name,
     output: () => program.output(),
@@ -481,6 +491,92 @@ async function signsOutAt(gatehouse: Gatehouse, exit: Exit, sites: readonly Site
 /** Only a click on the website itself needs no question. */
 const click = { headers: { 'sec-fetch-site': 'same-origin' } };
 
+/** The configuration with the lines that show what the website receives, at the places that they name. */
+function withTestRoute(kind: ProxyKind, snippet: string, lines: string): string {
+  const place: Record<ProxyKind, () => string> = {
+    traefik: () => {
+      const [routers = '', services = ''] = lines.split('  # to the services\n');
+      return snippet
+        .replace('  routers:\n', () => `  routers:\n${routers}`)
+        .replace('  services:\n', () => `  services:\n${services}`);
+    },
+    caddy: () => snippet.replace(/(?=\treverse_proxy )/, () => lines),
+    nginx: () => snippet.replace(/(?<=\n {4}proxy_pass .*\n)(?= {2}\})/, () => lines),
+    haproxy: () => snippet.replace('\n-- gatehouse.lua', () => `\n${lines}\n-- gatehouse.lua`),
+    envoy: () => snippet + lines.replace(/^ {2}#/, '#'),
+  };
+  return place[kind]();
+}
+
+type Spoiled = (snippet: string) => string;
+const without =
+  (...patterns: RegExp[]): Spoiled =>
+  (snippet) =>
+    patterns.reduce((text, pattern) => text.replace(pattern, ''), snippet);
+
+/** Faults in the configuration of each proxy, by the label of the check that finds them. */
+const spoiled: Record<ProxyKind, Record<string, Spoiled>> = {
+  traefik: {
+    'Remote-Email reaches the website': without(/Remote-Email, /),
+    'Other spellings of the headers don’t reach it': (text) => text.replace('Strategy: delete', 'Strategy: keep'),
+    '/ is closed without a session': without(/(?<= {4}website:\n.*\n) {6}middlewares: \[gatehouse\]\n/),
+    'It names the website': without(/\?website=\S+/),
+  },
+  caddy: {
+    'Remote-Email reaches the website': without(/(?<=copy_headers.*)Remote-Email /),
+    'Other spellings of the headers don’t reach it': without(/\trequest_header "-.*\n/g),
+    '/ is closed without a session': without(/\tforward_auth [\s\S]*?\n\t\}\n/),
+  },
+  nginx: {
+    'Remote-Email reaches the website': without(/ *proxy_set_header Remote-Email .*\n/),
+    'Other spellings of the headers don’t reach it': (text) =>
+      text.replace('server {', 'server {\n  underscores_in_headers on;'),
+    '/ is closed without a session': (text) => text.replace('auth_request /gatehouse-check', 'auth_request off'),
+    'Redirects and cookies reach the browser': without(/.*add_header Set-Cookie.*\n/),
+  },
+  haproxy: {
+    'Remote-Email reaches the website': without(/'remote-email', /),
+    'Other spellings of the headers don’t reach it': without(/.*del-header \[.*\n/),
+    '/ is closed without a session': without(/.*http-request lua\.gatehouse.*\n/),
+    'Cookies reach Gatehouse': (text) => text.replace("asked['content-length'] = nil", "asked['cookie'] = nil"),
+  },
+  envoy: {
+    'Remote-Email reaches the website': without(/ *- exact: remote-email\n/),
+    'Other spellings of the headers don’t reach it': (text) => text.replace(/regex: ".*"/, 'regex: "never"'),
+    '/ is closed without a session': without(/ {2}- name: envoy.filters.http.ext_authz[\s\S]*?(?=\n# The cluster)/),
+    'Cookies reach Gatehouse': without(/ *- exact: cookie\n/),
+  },
+};
+
+/** The Test of the console finds nothing in the right configuration, and each fault in a spoiled one. */
+async function findsFaults(gatehouse: Gatehouse, proxy: RealProxy, check: Check): Promise<void> {
+  const test = createWebsiteTest(gatehouse.services);
+  const found = async (change: Spoiled, hasRoute = true) => {
+    const host = `127.0.0.1:${await freePort()}`;
+    const site = await putBehind(gatehouse, proxy, host, PATHS, change, {}, (application) =>
+      hasRoute ? linesAbout('test-route', application, gatehouse.issuer) : '',
+    );
+    try {
+      const checks = await test.run(site.application);
+      const words = ({ explanation = '', received = '' }) => `${explanation} ${received}`;
+      return checks.map((one) => ({ label: String(one.label), state: one.state, words: words(one as never) }));
+    } finally {
+      await site.stop();
+    }
+  };
+  const right = await found((text) => text);
+  const notPassed = right.filter(({ state }) => state !== 'passed');
+  check('the Test of the console passes', right.length > 12 && notPassed.length === 0, notPassed);
+  const plain = (await found((text) => text, false)).filter(({ state }) => state !== 'passed');
+  const isSkipped = plain.length === 1 && plain[0]?.state === 'skipped';
+  check('without its route it says that headers are not seen', isSkipped, plain);
+  for (const [label, change] of Object.entries(spoiled[proxy.kind])) {
+    const faults = (await found(change)).filter(({ state }) => state === 'failed');
+    const isNamed = faults.some((one) => one.label === label);
+    check(`the Test names the fault: ${label}`, isNamed, faults);
+  }
+}
+
 const gatehouse = await startGatehouse('127.0.0.1');
 await gatehouse.services.roles.create({ name: 'reader' });
 await gatehouse.services.roles.create({ name: 'nobody' });
@@ -491,7 +587,11 @@ const apps: Apps = {
 for (const proxy of all) {
   if (options.proxy && !options.proxy.includes(proxy.kind)) continue;
   process.stdout.write(`${proxy.name}\n`);
-  await tryProxy(gatehouse, apps, proxy).catch((error) => {
+  const run = async () => {
+    if (!options.test) await tryProxy(gatehouse, apps, proxy);
+    await findsFaults(gatehouse, proxy, (what, isSo, found) => expect(proxy.name, what, isSo, found));
+  };
+  await run().catch((error) => {
     if (error instanceof Missing) process.stdout.write(`  skipped, ${error.message}\n`);
     else expect(proxy.name, 'starts', false, String(error));
   });

@@ -15,6 +15,7 @@ import { applicationNoun } from './api.ts';
 import { addEnableAndDeletePages, addMetadataPages, addSecretPages } from './console-changes.ts';
 import { addNewApplicationPages } from './console-new.ts';
 import { accessCell, protocolName } from './console-parts.ts';
+import { addWebsiteTestPage } from './console-website-test.ts';
 import { addPicturePages } from './picture/console.ts';
 import type { SignInCount } from './sign-in-counts.ts';
 import { stateTag } from './tabs/tab-page.ts';
@@ -30,6 +31,7 @@ export function applicationRoutes(services: ConsoleServices) {
   addPicturePages(pages, services);
   addMetadataPages(pages, services);
   addEnableAndDeletePages(pages, services);
+  addWebsiteTestPage(pages, services);
   return pages.router;
 }
 

@@ -13,6 +13,7 @@ import { z } from 'zod';
 import { accessDecision, accessDecisionRule } from '../../applications/access-decision.ts';
 import {
   CALLBACK_PATH,
+  headersOf,
   JOIN_PATH,
   JWT_HEADER,
   LOGOUT_PATH,
@@ -58,6 +59,14 @@ import { brokenRule, isAmbiguous, rejectionBy, rulesFor } from './path-rules.ts'
 import { type Credential, challengeOf, createPrograms, credentialOf, type Rejection } from './programs.ts';
 import { createRejectedQuestions, type RejectedQuestion } from './rejected-questions.ts';
 import { createWebsiteTokens, userHeaders, type Visitor } from './user-headers.ts';
+import {
+  createTestTickets,
+  receivedHeaders,
+  TEST_BACKEND_PATH,
+  TEST_COOKIE,
+  TEST_PATH,
+  TEST_VALUE,
+} from './website-test.ts';
 
 /** A request about a website that is registered here. */
 interface Visit {
@@ -131,8 +140,14 @@ export function createForwardAuth(
   const tokenFor = createWebsiteTokens(services);
   const recordRejection = createRejectedQuestions(services);
   const programs = createPrograms(services);
+  const tickets = createTestTickets(services);
   const macs = vault.deriveKeys('website cookies').map(hmacSha256);
   const isTrustedProxy = inNetworks(config.forwardAuthFrom);
+
+  const ticketOf = ({ query }: AskedRequest) => tickets.open(new URLSearchParams(query).get('ticket') ?? '');
+
+  const toConsole = (about: Parameters<typeof tickets.seal>[0]) =>
+    `${issuer}/admin/applications/${about.applicationId}/test?${new URLSearchParams({ report: tickets.seal(about) })}`;
 
   const schemeOf = (ctx: Context) =>
     config.trustProxy > 0 ? ctx.get('X-Forwarded-Proto') || 'http' : config.issuerUrl.protocol.slice(0, -1);
@@ -183,6 +198,7 @@ export function createForwardAuth(
   }
 
   async function answer(ctx: Context, proxy: ProxyKind | undefined, asked: AskedRequest): Promise<void> {
+    if (!proxy && asked.path === TEST_BACKEND_PATH) return reportBackend(ctx, asked);
     // First, because on PostgreSQL this statement reads what proves that the website and the account are current, too.
     shareReads();
     const cookie = cookieOf(ctx, asked.origin);
@@ -387,6 +403,8 @@ export function createForwardAuth(
     if (asked.path === CALLBACK_PATH) return finishSignIn(visit);
     if (asked.path === LOGOUT_PATH) return signOut(visit);
     if (asked.path === JOIN_PATH) return join(visit);
+    if (asked.path === TEST_PATH) return reportQuestion(visit);
+    if (asked.path === TEST_BACKEND_PATH) return passTest(visit);
     return refuse(ctx, visit.proxy, 404, 'not_found');
   }
 
@@ -477,6 +495,58 @@ export function createForwardAuth(
       isSignIn: true,
     };
     reject(visit, 400, rejected, [t('website.cookies.title'), t('website.cookies.text', { app })]);
+  }
+
+  // ── The test by an administrator (website-test.ts) ────────────────────────────────────────────────────────
+
+  function reportQuestion(visit: Visit): void {
+    const { ctx, proxy, asked, by } = visit;
+    const ticket = ticketOf(asked);
+    if (!ticket || !proxy || ticket.origin !== asked.origin) {
+      refuse(ctx, proxy, 404, 'not_found');
+      return;
+    }
+    const hasCookie = ctx.get('Cookie').includes(`${TEST_COOKIE}=1`);
+    const isBrowser = new URLSearchParams(asked.query).has('browser');
+    ctx.append('Set-Cookie', `${TEST_COOKIE}=1; path=${TEST_PATH}; max-age=60; httponly; samesite=lax`);
+    // A browser comes again, with the cookie that it got.
+    if (isBrowser) {
+      redirect(visit, `${asked.origin}${TEST_PATH}${asked.query.replace('&browser=1', '')}`);
+      return;
+    }
+    const namesWebsite = proxy === 'nginx' || proxy === 'envoy' || ctx.querystring.includes('website=');
+    const { address } = ctx.state.request;
+    const isNavigation = by === 'navigation';
+    const question = { proxy, method: asked.method, isNavigation, hasCookie, namesWebsite, address };
+    redirect(visit, toConsole({ applicationId: ticket.applicationId, question }));
+  }
+
+  function passTest(visit: Visit): void {
+    const { ctx, proxy, asked, website } = visit;
+    const ticket = ticketOf(asked);
+    // With the value, the route leads back to the proxy.
+    if (!ticket || ticket.origin !== asked.origin || ctx.get(JWT_HEADER) === TEST_VALUE) {
+      refuse(ctx, proxy, 404, 'not_found');
+      return;
+    }
+    pass(visit, undefined, TEST_VALUE);
+    if (ticket.hasValues) for (const name of Object.keys(headersOf(website))) ctx.set(name, TEST_VALUE);
+  }
+
+  /** The request itself, as the website would receive it. The proxy may have replaced its host. */
+  async function reportBackend(ctx: Context, asked: AskedRequest): Promise<void> {
+    const ticket = ticketOf(asked);
+    const website = ticket && (await websiteAt(ticket.origin))?.website;
+    if (!website) return refuse(ctx, undefined, 404, 'not_found');
+    const { applicationId, origin, hasValues } = ticket;
+    ctx.status = 302;
+    ctx.body = '';
+    if (asked.query.includes('browser=1') && !hasValues) {
+      const next = new URLSearchParams({ ticket: tickets.begin({ applicationId, origin, hasValues: true }) });
+      return ctx.set('Location', `${origin}${TEST_BACKEND_PATH}?${next}`);
+    }
+    const received = receivedHeaders(ctx.req.rawHeaders, [...Object.keys(headersOf(website)), JWT_HEADER]);
+    ctx.set('Location', toConsole({ applicationId, backend: { hasValues, ...received } }));
   }
 
   function openState(sealed: string, origin: string): State | undefined {

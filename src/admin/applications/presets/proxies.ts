@@ -10,6 +10,7 @@ import {
   letsProgramsIn,
   type ProxyKind,
 } from '../../../applications/fields/proxied-application.ts';
+import { TEST_BACKEND_PATH } from '../../../protocols/forward-auth/website-test.ts';
 
 /** As they are called, and what their configuration is written in. */
 export const proxies: Readonly<Record<ProxyKind, { name: string; file: string; snippet(site: Site): string }>> = {
@@ -31,8 +32,12 @@ interface Site {
 }
 
 /** The configuration for the website, with where it goes. */
-export function proxyConfiguration({ clientId, metadata }: ProxiedApplication, issuer: string) {
-  const { name, file, snippet } = proxies[metadata.proxy];
+export function proxyConfiguration(application: ProxiedApplication, issuer: string) {
+  const { name, file, snippet } = proxies[application.metadata.proxy];
+  return { title: `${name} (${file})`, text: snippet(siteOf(application, issuer)) };
+}
+
+function siteOf({ clientId, metadata }: ProxiedApplication, issuer: string): Site {
   // The answer has `Authorization` as it was sent, or nothing in place of a credential for this server.
   const headers = [
     ...Object.keys(headersOf(metadata)),
@@ -41,10 +46,69 @@ export function proxyConfiguration({ clientId, metadata }: ProxiedApplication, i
   ];
   // A proxy with TLS is in front of this server, and replaces the headers that describe the request to the website.
   const gatehouse = new URL(isTls(issuer) ? 'http://gatehouse:3000' : issuer);
-  return {
-    title: `${name} (${file})`,
-    text: snippet({ origin: clientId, host: new URL(clientId).host, gatehouse, headers }),
-  };
+  return { origin: clientId, host: new URL(clientId).host, gatehouse, headers };
+}
+
+/** An address of the website that the proxy sends to this server, for the test: lines to add to the configuration, each with its place. */
+const testRoutes: Readonly<Record<ProxyKind, (site: Site) => string>> = {
+  traefik: ({ host, gatehouse }) => `  # dynamic.yaml, to the routers
+    website-test:
+      rule: Host(\`${hostOnly(host)}\`) && Path(\`${TEST_BACKEND_PATH}\`)
+      middlewares: [gatehouse]
+      service: gatehouse-test
+  # to the services
+    gatehouse-test:
+      loadBalancer:
+        passHostHeader: false
+        servers:
+          - url: ${gatehouse.origin}
+`,
+  caddy: ({ gatehouse }) => `	# before reverse_proxy
+	reverse_proxy ${TEST_BACKEND_PATH} ${gatehouse.origin} {
+		header_up Host {upstream_hostport}
+	}
+`,
+  nginx: ({ gatehouse }) => `    # in "location /"
+    location = ${TEST_BACKEND_PATH} {
+      set $gatehouse_method $request_method;
+      proxy_pass ${gatehouse.origin};
+    }
+`,
+  haproxy: ({ gatehouse }) => `  # in the backend, at the end
+  http-request set-header Host ${gatehouse.host} if { path ${TEST_BACKEND_PATH} }
+  use-server gatehouse-test if { path ${TEST_BACKEND_PATH} }
+  server gatehouse-test ${gatehouse.hostname}:${portOf(gatehouse)} weight 0
+`,
+  envoy: ({ gatehouse }) => `  # to the routes of the virtual host, first
+  - match: { path: ${TEST_BACKEND_PATH} }
+    route: { cluster: gatehouse, host_rewrite_literal: '${gatehouse.host}' }
+`,
+};
+
+/** What of the configuration is about a fault that the test found: its lines, from the whole and correct one. */
+export type TestedPart = 'asks' | 'header' | 'aliases' | 'connection' | 'answer' | 'request' | 'website' | 'test-route';
+
+const partOf: Readonly<Record<Exclude<TestedPart, 'header' | 'test-route'>, RegExp>> = {
+  asks: /middlewares: \[|address: |forward_auth |auth_request \/|lua\.gatehouse|ext_authz$|ExtAuthz|\turi \//,
+  aliases: /aliasHeaders|request_header "-|\[\^A-Za-z0-9-\]|remove_on_match/,
+  connection: /@hop|req\.hdr\(Connection\)/,
+  answer: /gatehouse_location|gatehouse_cookie|error_page|'location'|exact: (location|set-cookie)$/,
+  request: /exact: (cookie|accept|sec-fetch-mode)$|X-Original|X-Forwarded|x-forwarded/,
+  website: /website=|lua\.gatehouse|url = /,
+};
+
+/** The lines of the configuration that concern the part; for `header`, those that hand on this header. */
+export function linesAbout(part: TestedPart, application: ProxiedApplication, issuer: string, header = ''): string {
+  const { proxy } = application.metadata;
+  const site = siteOf(application, issuer);
+  if (part === 'test-route') return testRoutes[proxy](site);
+  const [hyphens, underscores] = [header.toLowerCase(), header.toLowerCase().replaceAll('-', '_')];
+  const isAbout = (line: string) =>
+    part === 'header'
+      ? (line.toLowerCase().includes(hyphens) || line.includes(`$gatehouse_${underscores}`)) && !/onnection/.test(line)
+      : partOf[part].test(line);
+  const all = proxies[proxy].snippet(site);
+  return all.split('\n').filter(isAbout).join('\n');
 }
 
 const hostOnly = (host: string) => new URL(`http://${host}`).hostname;

@@ -32,6 +32,7 @@ export function registeredPage(
           ...(canTestSignIn(application)
             ? [{ text: t('console.tabs.registered.test-text'), action: testSignIn(id) }]
             : []),
+          ...(application.protocol === 'proxy' ? [websiteTest(id)] : []),
           {
             text: t('console.tabs.registered.view-text'),
             action: { label: t('console.tabs.registered.view'), href: `/admin/applications/${id}` },
@@ -72,6 +73,16 @@ const testSignIn = (id: string): Action => ({
   icon: 'play',
   href: `/admin/test/${id}`,
   isNewTab: true,
+});
+
+const websiteTest = (id: string) => ({
+  text: t('console.website-test.lead'),
+  action: {
+    label: t('console.website-test.run'),
+    icon: 'play',
+    href: `/admin/applications/${id}/test`,
+    isNewTab: true,
+  },
 });
 
 function canTestSignIn({ protocol, metadata }: Application): boolean {

@@ -84,17 +84,17 @@ export function tabPage(
     ...(mayReadPeople ? [] : ['people' as const]),
   ];
   const offered = tabsOf(application).filter((one) => !closed.includes(one));
-  const test = { label: t('console.tabs.test-sign-in'), icon: 'play', href: `/admin/test/${application.id}` };
+  const test =
+    application.protocol === 'proxy'
+      ? { label: t('console.website-test.run'), icon: 'play', href: `${path}/test` }
+      : { label: t('console.tabs.test-sign-in'), icon: 'play', href: `/admin/test/${application.id}` };
   return {
     title: application.name,
     ...(lead && { lead }),
     logo: { name: application.name, picture: picture?.address, product: application.metadata.preset },
     back: { href: '/admin/applications', label: t('console.navigation.applications') },
     tags: [stateTag(application), { text: protocolName[application.protocol] }, ...(isFile ? [FILE_TAG] : [])],
-    actions: [
-      ...(content.actions ?? []),
-      ...(mayChange && application.enabled && application.protocol !== 'proxy' ? [test] : []),
-    ],
+    actions: [...(content.actions ?? []), ...(mayChange && application.enabled ? [test] : [])],
     tabs: offered.map((one) => ({
       href: one === '' ? path : `${path}/${one}`,
       label: labelOf(application, one),

@@ -1,0 +1,252 @@
+// The test of a website: what its proxy does with requests, tried through it from here and from the browser
+// (protocols/forward-auth/website-test.ts). Each check says what arrived, and which part of the configuration is about it.
+
+import type { ProxiedApplication } from '../../applications/application.ts';
+import { headersOf, JWT_HEADER } from '../../applications/fields/proxied-application.ts';
+import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
+import { listOf, type PageText, t } from '../../base/texts/text.ts';
+import type { Core } from '../../core/core.ts';
+import { networkSentence } from '../../federation/connections/network-sentences.ts';
+import { rulesFor } from '../../protocols/forward-auth/path-rules.ts';
+import {
+  createTestTickets,
+  FORGED_VALUE,
+  TEST_BACKEND_PATH,
+  TEST_PATH,
+  TEST_VALUE,
+  type TestReport,
+} from '../../protocols/forward-auth/website-test.ts';
+import type { Rule } from '../console/blocks.ts';
+import { proxies, type TestedPart } from './presets/proxies.ts';
+
+/** One check, with the part of the configuration to compare. */
+export interface Tested extends Rule {
+  part?: TestedPart;
+  header?: string;
+}
+
+type Answer = { status: number; report: TestReport | undefined; hasCookie: boolean; location: string };
+
+const asPage = { accept: 'text/html', 'sec-fetch-mode': 'navigate', cookie: 'gatehouse_test=1' };
+const asProgram = { accept: 'application/json', 'sec-fetch-mode': 'cors' };
+/** So many paths are tried, each with one request. */
+const MAX_PATHS = 5;
+
+export type WebsiteTest = ReturnType<typeof createWebsiteTest>;
+
+export function createWebsiteTest({ outgoing, vault, now, config: { issuer } }: Core) {
+  const tickets = createTestTickets({ vault, now });
+
+  const ticketFor = ({ id, clientId }: ProxiedApplication, hasValues = false) =>
+    tickets.begin({ applicationId: id, origin: clientId, hasValues });
+
+  /** One request to the website alone: its redirects are not followed. */
+  async function ask(application: ProxiedApplication, path: string, headers: Record<string, string>): Promise<Answer> {
+    const response = await outgoing(`${application.clientId}${path}`, { headers, redirect: 'manual' });
+    const location = response.headers.get('location') ?? '';
+    const sealed = URL.canParse(location) ? new URL(location).searchParams.get('report') : null;
+    return {
+      status: response.status,
+      location,
+      report: sealed === null ? undefined : tickets.read(sealed, application.id),
+      hasCookie: response.headers.getSetCookie().some((cookie) => cookie.startsWith('gatehouse_test=')),
+    };
+  }
+
+  async function run(application: ProxiedApplication): Promise<Tested[]> {
+    try {
+      const test = `${TEST_PATH}?ticket=${ticketFor(application)}`;
+      const plain = await ask(application, test, asPage);
+      const asked = askedChecks(application, plain);
+      const ways = await wayChecks(application);
+      const isAsked = plain.report !== undefined;
+      return [
+        reached,
+        ...asked,
+        ...(isAsked ? [await metadataCheck(application, test)] : []),
+        ...ways,
+        ...(isAsked ? await backendChecks(application) : []),
+      ];
+    } catch (error) {
+      if (!(error instanceof OutgoingError)) throw error;
+      const why =
+        networkSentence(String((error.cause as Error | undefined)?.message ?? error.message)) ?? error.message;
+      const explanation = t('console.website-test.not-reached', { why });
+      return [{ label: t('console.website-test.reach'), state: 'skipped', explanation }];
+    }
+  }
+
+  /** The headers of a browser that describe another request must not count (CVE-2026-40575 and its kind). */
+  async function metadataCheck(application: ProxiedApplication, test: string): Promise<Tested> {
+    const other = `${application.clientId}/`;
+    const { report } = await ask(application, test, {
+      ...asPage,
+      'X-Forwarded-Uri': '/',
+      'X-Forwarded-Method': 'DELETE',
+      'X-Original-URL': other,
+      'X-Original-Method': 'DELETE',
+    });
+    const label = t('console.website-test.metadata');
+    if (report?.question?.method === 'GET') return { label, state: 'passed' };
+    return { label, state: 'failed', explanation: t('console.website-test.metadata-failed'), part: 'request' };
+  }
+
+  async function wayChecks(application: ProxiedApplication): Promise<Tested[]> {
+    const { paths } = application.metadata;
+    const closed = [...new Set(['/', ...paths.map(({ path }) => path)])].filter((path) =>
+      rulesFor(paths, 'GET', path).some((rule) => rule?.rule !== 'public'),
+    );
+    const odd = paths.length > 0 ? ['/gatehouse-test/..%2f'] : [];
+    const tried = [...closed.slice(0, MAX_PATHS), ...odd];
+    return Promise.all(
+      tried.map(async (path): Promise<Tested> => {
+        const { status } = await ask(application, path, asProgram);
+        const label = t('console.website-test.closed', { path });
+        const values = { received: String(status), registered: odd.includes(path) ? '400, 401, 403' : '401' };
+        if (status === 400 || status === 401 || status === 403) return { label, state: 'passed' };
+        if (status >= 500)
+          return { label, state: 'failed', explanation: t('console.website-test.no-answer', { status }), ...values };
+        const isRedirect = status >= 300 && status < 400;
+        const explanation = isRedirect
+          ? t('console.website-test.redirects-programs')
+          : t('console.website-test.open', { path });
+        return { label, state: isRedirect ? 'warning' : 'failed', explanation, part: 'asks', ...values };
+      }),
+    );
+  }
+
+  /** What the website receives, where the proxy sends a path of the test here. */
+  async function backendChecks(application: ProxiedApplication): Promise<Tested[]> {
+    const names = [...Object.keys(headersOf(application.metadata)), JWT_HEADER];
+    const { report } = await ask(application, `${TEST_BACKEND_PATH}?ticket=${ticketFor(application)}`, asPage);
+    if (!report?.backend) return [noRoute];
+    const path = `${TEST_BACKEND_PATH}?ticket=${ticketFor(application, true)}`;
+    const plain = await ask(application, path, asPage);
+    const forged = await ask(application, path, {
+      ...asPage,
+      ...Object.fromEntries(names.flatMap((name) => [name, ...spellings(name)]).map((name) => [name, FORGED_VALUE])),
+    });
+    const hop = await ask(application, path, { ...asPage, connection: `close, ${names.join(', ')}` });
+    return [
+      ...(plain.report?.backend ? receivedChecks(names, plain.report.backend, forged.report?.backend) : []),
+      connectionCheck(names, hop),
+    ];
+  }
+
+  return {
+    run,
+    /** The checks of what the browser brought back; undefined where it is forged, too old or of another website. */
+    read: (sealed: string, { id }: ProxiedApplication) => tickets.read(sealed, id),
+    browserChecks(application: ProxiedApplication, { question, backend }: TestReport, address: string): Tested[] {
+      if (backend) {
+        const names = [...Object.keys(headersOf(application.metadata)), JWT_HEADER];
+        return receivedChecks(names, backend, undefined);
+      }
+      if (!question) return [];
+      const answer = { status: 302, report: { applicationId: '', at: 0, question }, hasCookie: true, location: '' };
+      return [...askedChecks(application, answer), addressCheck(question.address, address)];
+    },
+    links: (application: ProxiedApplication) => {
+      const query = `ticket=${ticketFor(application)}&browser=1`;
+      return {
+        question: `${application.clientId}${TEST_PATH}?${query}`,
+        backend: `${application.clientId}${TEST_BACKEND_PATH}?${query}`,
+      };
+    },
+    issuer,
+  };
+}
+
+const reached: Tested = { label: t('console.website-test.reach'), state: 'passed' };
+const noRoute: Tested = {
+  label: t('console.website-test.headers'),
+  state: 'skipped',
+  explanation: t('console.website-test.no-route'),
+  part: 'test-route',
+};
+
+/** Spellings that backends may read as this name (RFC 3875 4.1.18). */
+const spellings = (name: string) => ['_', '.', '~'].map((mark) => name.replaceAll('-', mark));
+
+function askedChecks({ metadata }: ProxiedApplication, { status, report, hasCookie, location }: Answer): Tested[] {
+  const asks = t('console.website-test.asks');
+  const question = report?.question;
+  if (!question) {
+    // A question that was answered, but whose answer did not come through.
+    const isAnswered = (status === 401 || status === 403 || (status >= 300 && status < 400)) && location === '';
+    if (isAnswered)
+      return [
+        { label: asks, state: 'passed' },
+        {
+          label: t('console.website-test.answer'),
+          state: 'failed',
+          explanation: t('console.website-test.no-location', { status }),
+          part: 'answer',
+        },
+      ];
+    const explanation =
+      status >= 500 ? t('console.website-test.no-answer', { status }) : t('console.website-test.not-asked', { status });
+    return [{ label: asks, state: 'failed', explanation, part: 'asks', received: String(status), registered: '302' }];
+  }
+  const { proxy, isNavigation, hasCookie: isSent, namesWebsite } = question;
+  const check = (label: PageText, isMet: boolean, explanation: PageText, part: TestedPart): Tested =>
+    isMet ? { label, state: 'passed' } : { label, state: 'failed', explanation, part };
+  const names = { asked: proxies[proxy].name, registered: proxies[metadata.proxy].name };
+  return [
+    { label: asks, state: 'passed' },
+    check(
+      t('console.website-test.kind'),
+      proxy === metadata.proxy,
+      t('console.website-test.other-kind', names),
+      'asks',
+    ),
+    check(t('console.website-test.website'), namesWebsite, t('console.website-test.no-website'), 'website'),
+    check(t('console.website-test.answer'), hasCookie, t('console.website-test.no-set-cookie'), 'answer'),
+    check(t('console.website-test.cookie'), isSent, t('console.website-test.no-cookie'), 'request'),
+    check(t('console.website-test.navigation'), isNavigation, t('console.website-test.no-navigation'), 'request'),
+  ];
+}
+
+type Backend = NonNullable<TestReport['backend']>;
+
+function receivedChecks(names: readonly string[], plain: Backend, forged: Backend | undefined): Tested[] {
+  const checks = names.map((header): Tested => {
+    const label = t('console.website-test.header', { header });
+    const values = plain.values[header] ?? [];
+    const forgedValues = forged?.values[header] ?? [];
+    const failed = (explanation: PageText, received: readonly string[]): Tested => ({
+      label,
+      state: 'failed',
+      explanation,
+      received: received.join(', '),
+      registered: TEST_VALUE,
+      part: 'header',
+      header,
+    });
+    if (forgedValues.includes(FORGED_VALUE)) return failed(t('console.website-test.forged', { header }), forgedValues);
+    if (values.join() !== TEST_VALUE) return failed(t('console.website-test.dropped', { header }), values);
+    return { label, state: 'passed' };
+  });
+  if (!forged) return checks;
+  const label = t('console.website-test.aliases');
+  if (forged.aliases.length === 0) return [...checks, { label, state: 'passed' }];
+  const explanation = t('console.website-test.aliases-arrive', { names: listOf(forged.aliases) });
+  return [...checks, { label, state: 'failed', explanation, part: 'aliases' }];
+}
+
+/** A proxy that obeys `Connection` removes what it names, also its own headers (RFC 9110 7.6.1). */
+function connectionCheck(names: readonly string[], { status, report }: Answer): Tested {
+  const label = t('console.website-test.connection');
+  const values = report?.backend?.values ?? {};
+  const lost = names.filter((name) => values[name]?.join() !== TEST_VALUE);
+  if (lost.length === 0 || status === 400 || status === 403) return { label, state: 'passed' };
+  const explanation = t('console.website-test.connection-removes', { headers: listOf(lost) });
+  return { label, state: 'failed', explanation, part: 'connection' };
+}
+
+function addressCheck(seen: string, own: string): Tested {
+  const label = t('console.website-test.address');
+  if (seen === own) return { label, state: 'passed', explanation: own };
+  const explanation = t('console.website-test.other-address', { seen, own });
+  return { label, state: 'warning', explanation, received: seen, registered: own };
+}
