@@ -16,6 +16,7 @@ import type { RpSessions } from '../protocols/oidc/store/sessions/rp-sessions.ts
 import type { RecoveryCodesPages } from '../sign-in/second-factor/recovery-codes-page.ts';
 import { type AccountPageHelpers, createAccountPageHelpers } from './account-page-helpers.ts';
 import { activityRoutes } from './activity-routes.ts';
+import { appPasswordRoutes } from './app-passwords.ts';
 import { confirmationRoutes } from './confirmation-routes.ts';
 import { consentRoutes } from './consents.ts';
 import { createFactorRecoveryCodes, factorRoutes, passkeyRoutes, phoneRoutes } from './factors.ts';
@@ -75,6 +76,7 @@ export function createAccountPages(
       phoneRoutes({ ...dependencies, page, rpSessions, factorRecoveryCodes }),
       connectionRoutes({ page, links: dependencies.links }),
       browserRoutes({ ...dependencies, page }),
+      appPasswordRoutes({ ...dependencies, page }),
       activityRoutes({ ...dependencies, page, brandName: dependencies.brandName }),
       groupRoutes({ ...dependencies, page }),
       joinRoutes({ ...dependencies, page }),

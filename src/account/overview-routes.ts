@@ -1,6 +1,7 @@
 // /account: the overview page of a signed-in user, with a link to each of the pages below it.
 
 import Router from '@koa/router';
+import type { ApplicationServices } from '../applications/application-services.ts';
 import type { Extras, State } from '../base/http/context.ts';
 import { limits } from '../base/limits.ts';
 import { enumeration, type PageText, t } from '../base/texts/text.ts';
@@ -12,9 +13,10 @@ import type { AccountPageHelpers } from './account-page-helpers.ts';
 
 export function overviewRoutes({
   page,
+  appPasswords,
   credentials,
   mfa: { factors },
-}: People & { page: AccountPageHelpers }): Router<State, Extras> {
+}: People & ApplicationServices & { page: AccountPageHelpers }): Router<State, Extras> {
   const { signedIn } = page;
   const router = new Router<State, Extras>({ prefix: '/account' });
 
@@ -22,6 +24,8 @@ export function overviewRoutes({
     const { account } = signedIn.userOf(ctx);
     const ownFactors = await factors.of(account.id);
     const password = await credentials.status(account.id);
+    const hasAppPasswords =
+      (await appPasswords.websitesFor(account)).length > 0 || (await appPasswords.list(account.id)).length > 0;
     ctx.render('account/overview', {
       account,
       mayOpenConsole: isStaff(account),
@@ -50,6 +54,15 @@ export function overviewRoutes({
               hint: describeFactors(ownFactors),
             },
             { href: '/account/connections', label: t('connections.title'), hint: t('overview.connections-hint') },
+            ...(hasAppPasswords
+              ? [
+                  {
+                    href: '/account/app-passwords',
+                    label: t('app-passwords.title'),
+                    hint: t('overview.app-passwords-hint'),
+                  },
+                ]
+              : []),
             { href: '/account/browsers', label: t('browsers.title'), hint: t('overview.browsers-hint') },
             { href: '/account/activity', label: t('activity.title'), hint: t('overview.activity-hint') },
           ],

@@ -3,6 +3,7 @@ import { createOutgoingFetch } from '../base/network/outgoing-fetch.ts';
 import type { Core } from '../core/core.ts';
 import type { People } from '../people/people.ts';
 import { ownResources } from '../people/rbac/built-in.ts';
+import { createAppPasswords } from './app-passwords.ts';
 import { type ApplicationHooks, createApplications } from './applications.ts';
 import type { Brand } from './brand/brand.ts';
 import type { ImageStore } from './brand/image-store.ts';
@@ -48,6 +49,7 @@ export function createApplicationServices(services: Core & People, options: Appl
     brand,
     brandImages,
     consents: createConsents(services),
+    appPasswords: createAppPasswords(services),
     resources: createResources(services, applications.isReserved),
   };
 }

@@ -331,6 +331,7 @@ export const limits = {
     noteSeconds: MINUTE,
     keepDeletedDays: 30,
   },
+  appPassword: { maxPerUser: 50, useSeconds: 60 },
   apiKey: { defaultDays: 90, defaultMaxDays: 365, maxDays: 1825, keepDays: 30, maxPerUser: 50 },
   /** Invitation codes for sign-up; an expired one is listed for `keepDays`. */
   signUpCode: { defaultDays: 30, maxDays: 365, maxUses: 100_000, max: 500, minLength: 12, maxLength: 64, keepDays: 30 },

@@ -85,6 +85,7 @@ describe('the list of protected tables', () => {
     const others = [
       'resources',
       'api_keys',
+      'app_passwords',
       'sign_in_attempts',
       'saml_requests',
       'saml_name_ids',

@@ -1,4 +1,4 @@
-// Programs at websites without a sign-in of their own: access tokens for the website.
+// Programs at websites without a sign-in of their own: access tokens for the website, and app passwords.
 import { decodeJwt } from 'jose';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,10 +8,13 @@ import {
   type proxiedApplication,
   proxyKinds,
 } from '../../src/applications/fields/proxied-application.ts';
+import { parseAuthorization } from '../../src/protocols/forward-auth/programs.ts';
 import { type Application, anApplication, completeSignIn, forApi, postAs } from '../oidc/support.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
-import { httpClient, type Page } from '../support/http.ts';
+import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { signedIn } from '../support/pages/account.ts';
+import fc, { anyCharacter } from '../support/property.ts';
 import { type Website, website } from '../support/website.ts';
 
 const HANDED_ON = ['Remote-User', 'Remote-Groups', 'Remote-Name', 'Remote-Email', 'X-Gatehouse-Jwt', 'Authorization'];
@@ -255,8 +258,151 @@ describe('an access token', () => {
       expect(challengeOf(answer)).toContain(`Bearer realm="${site.origin}"`);
     },
   );
+});
 
-  it('that is wrong too often is not looked up any more, for this address alone', async () => {
+const asPerson = ({ origin }: Website, username: string, password: string, path = '/') =>
+  send(`${origin}${path}`, `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`);
+
+/** Signs in, and creates an app password on the account page. */
+async function anAppPassword(user: TestUser, site: Website): Promise<{ browser: HttpClient; password: string }> {
+  const browser = await signedIn(idp, user);
+  const form = await browser.follow(await browser.get('/account/app-passwords/new'));
+  const application = await idp.services.applications.find(site.origin);
+  const created = await browser.submit(form, { website: application?.id ?? '', name: 'Calendar' });
+  expect(created.status).toBe(200);
+  const [, password = ''] = /id="app-password">([^<]+)</.exec(created.text) ?? [];
+  expect(password.replaceAll('-', '')).toMatch(/^[0-9a-hjkmnp-tv-z]{32}$/);
+  return { browser, password };
+}
+
+describe.each(proxyKinds)('an app password behind %s', (kind) => {
+  it('lets in the user who created it, and does not reach the website', async () => {
+    const site = await aWebsite(kind, { app_passwords: true });
+    const user = await aUser(idp.services);
+    const { password } = await anAppPassword(user, site);
+    const asked = await httpClient().get(`${site.origin}/dav/`, { headers: { accept: '*/*' } });
+    expect([asked.status, challengeOf(asked)]).toEqual([401, `Basic realm="${site.origin}", charset="UTF-8"`]);
+    const page = await asPerson(site, user.username.toUpperCase(), password.toUpperCase());
+    expect(page.status).toBe(200);
+    const received = headersOf(page);
+    expect(received).toMatchObject({ 'remote-user': user.username, authorization: '' });
+    expect(decodeJwt(received['x-gatehouse-jwt'] ?? '').sub).toBe(user.account.id);
+    // Bearer is for the website itself.
+    const signedIn = await send(`${site.origin}/`, 'Bearer of-the-website');
+    expect(challengeOf(signedIn)).toContain('Basic realm');
+  });
+});
+
+describe('an app password', () => {
+  it('is rejected with a wrong name, at another website, and when it is revoked', async () => {
+    const site = await aWebsite('caddy', { app_passwords: true });
+    const other = await aWebsite('traefik', { app_passwords: true });
+    const [user, someone] = [await aUser(idp.services), await aUser(idp.services)];
+    const { browser, password } = await anAppPassword(user, site);
+    expect((await asPerson(site, user.username, password)).status).toBe(200);
+    for (const answer of [
+      await asPerson(site, someone.username, password),
+      await asPerson(site, '', password),
+      await asPerson(other, user.username, password),
+      await asPerson(site, user.username, user.password),
+      await asPerson(site, user.username, `${password}x`),
+      await asPerson(site, user.username, ''),
+    ]) {
+      expect([answer.status, answer.json()]).toEqual([401, { error: 'invalid_credential' }]);
+      expect(challengeOf(answer)).toContain('Basic realm=');
+    }
+    const list = await browser.get('/account/app-passwords');
+    expect(list.text).toContain('Calendar');
+    const removed = await browser.follow(await browser.submit(list, {}, { button: 'Revoke' }));
+    expect(removed.text).toContain('App password revoked.');
+    expect((await asPerson(site, user.username, password)).status).toBe(401);
+    const events = await idp.services.db.auditEvent.findMany({ where: { subjectId: user.account.id } });
+    const types = events.map(({ type }) => type).filter((type) => type.startsWith('app-password.'));
+    expect(types.sort()).toEqual(['app-password.created', 'app-password.revoked', 'app-password.used']);
+  });
+
+  it('ends with the access of the user, and with the choice of the website', async () => {
+    await idp.services.roles.create({ name: 'calendar' });
+    const declared = { app_passwords: true, access: { roles: ['calendar'] } };
+    const site = await aWebsite('caddy', { ...declared, paths: [{ path: '/admin/', rule: 'mfa' }] });
+    const user = await aUser(idp.services);
+    await idp.services.roles.assign(user.account.id, 'calendar');
+    const { password } = await anAppPassword(user, site);
+    const statusOf = async (path = '/') => (await asPerson(site, user.username, password, path)).status;
+    expect(await statusOf()).toBe(200);
+    // It is one factor.
+    expect(await statusOf('/admin/')).toBe(403);
+    await idp.services.roles.unassign(user.account.id, 'calendar');
+    expect(await statusOf()).toBe(403);
+    await idp.services.roles.assign(user.account.id, 'calendar');
+    await idp.services.accounts.setActive(user.account.id, false, {});
+    expect(await statusOf()).toBe(401);
+    await idp.services.accounts.setActive(user.account.id, true, {});
+    expect(await statusOf()).toBe(200);
+    const { id } = (await idp.services.applications.find(site.origin)) ?? { id: '' };
+    await idp.services.applications.update('proxy', id, { name: 'Wiki', url: site.origin, proxy: 'caddy' });
+    expect(await statusOf()).toBe(401);
+  });
+
+  it('is created only for websites that are open to the user and accept one factor', async () => {
+    const user = await aUser(idp.services);
+    const site = await aWebsite('caddy', { app_passwords: true, mfa: 'required' });
+    await aWebsite('traefik', { app_passwords: true, access: { roles: ['admin'] } });
+    for (const kind of ['nginx', 'haproxy', 'envoy'] as const) await aWebsite(kind);
+    expect(await idp.services.appPasswords.websitesFor(user.account)).toEqual([]);
+    const { id } = (await idp.services.applications.find(site.origin)) ?? { id: '' };
+    expect(await idp.services.appPasswords.create(user.account, { applicationId: id, name: 'x' }, {})).toBeUndefined();
+  });
+
+  it('is asked for by no browser', async () => {
+    const site = await aWebsite('caddy', { app_passwords: true });
+    const headers = { 'sec-fetch-mode': 'cors', accept: '*/*' };
+    expect(challengeOf(await httpClient().get(`${site.origin}/api`, { headers }))).not.toContain('Basic');
+  });
+});
+
+describe('Authorization', () => {
+  it('is parsed whatever it holds', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: anyCharacter, maxLength: 100 }),
+        fc.constantFrom('', 'Basic ', 'bearer  '),
+        (end, start) => {
+          const text = `${start}${end}`;
+          const found = parseAuthorization(text);
+          if (found?.scheme === 'bearer' && found.token !== undefined) expect(found.token).toMatch(/^[\w.~+/-]+=*$/);
+          if (found === undefined) expect(text).not.toMatch(/^(basic|bearer)( |$)/i);
+        },
+      ),
+    );
+    fc.assert(
+      fc.property(
+        fc.string({ unit: anyCharacter, maxLength: 100 }),
+        fc.string({ maxLength: 200 }),
+        (user, password) => {
+          const username = user.replaceAll(':', '');
+          const sent = `basic   ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+          expect(parseAuthorization(sent)).toEqual({ scheme: 'basic', login: { username, password } });
+        },
+      ),
+    );
+  });
+});
+
+// Last: the address of the tests has used up its tries.
+describe('a credential', () => {
+  it('an app password that is wrong too often makes no right one wrong', async () => {
+    const site = await aWebsite('caddy', { app_passwords: true });
+    const user = await aUser(idp.services);
+    const { password } = await anAppPassword(user, site);
+    let last = 0;
+    for (let count = 0; count < 70 && last !== 429; count += 1)
+      last = (await asPerson(site, user.username, `wrong-${count}`)).status;
+    expect(last).toBe(429);
+    expect((await asPerson(site, user.username, password)).status).toBe(200);
+  });
+
+  it('an access token that is wrong too often is not looked up any more', async () => {
     const site = await aWebsite('caddy', { access_tokens: 'users' });
     await idp.services.settings.set('rate_limits', true);
     await idp.services.settings.reload();

@@ -7,6 +7,7 @@ import { filesUnder } from '../support/source/imports.ts';
 /** Prisma model -> the folder of src that may create, update and delete its rows. */
 const owners: Record<string, string> = {
   ApiKey: 'people/api-keys',
+  AppPassword: 'applications',
   Application: 'applications',
   ApplicationGroup: 'applications',
   ApplicationPicture: 'applications',

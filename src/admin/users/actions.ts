@@ -1,6 +1,7 @@
 // What administrators do with users, for the API and the console alike: people/rbac/authority.ts decides which users an actor may
 // see and change, the last administrator stays, and a change names the version that it is made for.
 
+import type { AppPassword } from '../../applications/app-passwords.ts';
 import { AppError, forbidden, notFound } from '../../base/http/errors.ts';
 import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
 import type { PageText } from '../../base/texts/text.ts';
@@ -330,6 +331,10 @@ interface RecoveryActions {
   factorsOf(id: string, by: Actor, needs?: OwnPermission): Promise<readonly UserFactor[]>;
   /** Removes one of them, which no code by email is, and ends every session. Throws not_found. */
   removeFactor(id: string, factor: string, by: Actor): Promise<void>;
+  /** The app passwords of the user. */
+  appPasswordsOf(id: string, by: Actor, needs?: OwnPermission): Promise<AppPassword[]>;
+  /** Ends one of them, which gives nobody anything. Throws not_found. */
+  revokeAppPassword(id: string, password: string, by: Actor): Promise<void>;
   /** Removes every second factor and ends every session. */
   resetFactors(id: string, by: Actor): Promise<void>;
   /** Lets the user set up a first second factor (setting first_factor). */
@@ -338,7 +343,7 @@ interface RecoveryActions {
 }
 
 function recoveryActions(
-  { audit, authority, codeDelivery, mfa, lockout, endSession, notifyOwner }: UserServices,
+  { appPasswords, audit, authority, codeDelivery, mfa, lockout, endSession, notifyOwner }: UserServices,
   { find, findManaged }: UserLookup,
 ): RecoveryActions {
   return {
@@ -363,6 +368,16 @@ function recoveryActions(
       await mfa.knownBrowsers.endTrust(id);
       await endSession.all(id, 'ended-by-admin', by);
       await notifyOwner(account, 'factor-removed-by-admin', by.request);
+    },
+
+    async appPasswordsOf(id, by, needs = 'gatehouse.users:read') {
+      await authority.assertCovers(by, needs, id);
+      return appPasswords.list((await find(id)).id);
+    },
+
+    async revokeAppPassword(id, password, by) {
+      await findManaged(id, by, ['gatehouse.users:reset-factors']);
+      if (!(await appPasswords.revoke(id, password, by))) throw notFound({ detail: { password } });
     },
 
     async resetFactors(id, by) {

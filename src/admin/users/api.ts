@@ -382,6 +382,7 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
       run: ({ key, by }) => users.allowFirstFactor(key, by).then(isDone),
     }),
     ...factorEndpoints(users),
+    ...appPasswordEndpoints(users),
     ...noteEndpoints(users),
     ...userGrantEndpoints(users),
   ];
@@ -523,3 +524,53 @@ async function answer(users: UserAdmin, account: Account, tx?: Tx) {
 }
 
 const isDone = () => ({ body: { done: true as const } });
+
+const appPassword = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    website: z.string().describe('The address of the website that it is for'),
+    created_at: time,
+    last_used_at: time.nullable().describe('At most a minute old'),
+  })
+  .meta({ id: 'AppPassword' });
+
+/** The app passwords of a user, which only the user creates. */
+function appPasswordEndpoints(users: UserAdmin): Endpoint[] {
+  const { api, read, tag } = userNoun(users);
+  const path = `${api}/{id}/app-passwords`;
+  return [
+    endpoint({
+      method: 'get',
+      path,
+      operationId: 'listUserAppPasswords',
+      tag,
+      needs: read,
+      params: byId,
+      summary: 'The app passwords of the user, with which programs sign in to websites behind a proxy',
+      response: z.object({ items: z.array(appPassword) }),
+      async handle({ params, by }) {
+        const passwords = await users.appPasswordsOf(params.id, by);
+        const items = passwords.map(({ id, name, origin, createdAt, lastUsedAt }) => ({
+          id,
+          name,
+          website: origin,
+          created_at: iso(createdAt),
+          last_used_at: iso(lastUsedAt),
+        }));
+        return { body: { items } };
+      },
+    }),
+    endpoint({
+      method: 'delete',
+      path: `${path}/{password}`,
+      operationId: 'revokeUserAppPassword',
+      tag,
+      needs: [within('gatehouse.users:reset-factors')],
+      params: byId.extend({ password: z.string().min(1).max(64) }),
+      summary: 'Revokes one of them',
+      status: 204,
+      handle: async ({ params, by }) => void (await users.revokeAppPassword(params.id, params.password, by)),
+    }),
+  ];
+}

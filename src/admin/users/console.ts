@@ -70,6 +70,7 @@ export function userRoutes(services: ConsoleServices): Router<State, Extras> {
     load: ({ params: { id = '' } }, by) => services.admin.users.find(id, by, 'gatehouse.users:read'),
   });
   factorPages(router, services);
+  appPasswordPages(router, services);
   changePages(router, services);
   userActionPages(router, services);
   return router;
@@ -93,6 +94,7 @@ const blocksOf: Readonly<Record<UserTab, Blocks>> = {
       await deliveryOf(services, visit.subject.details.account.id, 'password-reset'),
     ),
     await factorBlock(visit, services),
+    await appPasswordBlock(visit, services),
   ],
   sessions: async ({ by, meets, subject: { details } }, { admin: { sessions }, names }) => [
     await sessionsBlock(names, await sessions.ofUser(details.account.id, by), meets(within('gatehouse.sessions:end'))),
@@ -327,6 +329,69 @@ function factorPages(router: Router<State, Extras>, { frame, admin: { users } }:
     async submit({ by, subject: { account, factor } }) {
       await users.removeFactor(account.id, factor.id, by);
       return { to: tabPath(account.id, 'security'), notice: t('console.users.factor.remove.done') };
+    },
+  });
+}
+
+/** The app passwords, each with its revocation for who may do it. */
+async function appPasswordBlock(
+  { by, subject: { details, path, may } }: Visit<OpenUser>,
+  { admin: { users } }: ConsoleServices,
+): Promise<Block> {
+  const { account } = details;
+  const mayRevoke = may(RESET) && (await users.mayChange(account.id, by, [RESET]));
+  return {
+    kind: 'table',
+    title: t('console.users.app-passwords'),
+    lead: t('console.users.app-passwords.lead'),
+    caption: t('console.users.app-passwords.caption', { user: nameOf(account) }),
+    ...tableOf(await users.appPasswordsOf(account.id, by), [
+      [t('console.users.app-passwords.name'), ({ name, website }) => ({ text: name, small: website })],
+      [{ label: t('console.users.factor.added'), isShort: true }, ({ createdAt }) => createdAt],
+      [{ label: t('console.sessions.column.last-used'), isShort: true }, ({ lastUsedAt }) => lastUsedAt],
+      mayRevoke && [
+        t('console.shared.action'),
+        ({ id, name }) => ({
+          action: {
+            label: t('console.users.app-passwords.revoke'),
+            of: name,
+            href: `${path}/app-passwords/${encodeURIComponent(id)}/revoke`,
+          },
+        }),
+      ],
+    ]),
+    empty: t('console.users.app-passwords.none'),
+  };
+}
+
+/** Below the same tab: the page that revokes one. */
+function appPasswordPages(router: Router<State, Extras>, { frame, admin: { users } }: ConsoleServices): void {
+  addQuestion(router, frame, '/:id/app-passwords/:password/revoke', {
+    needs: [within(RESET)],
+    async load({ params: { id = '', password: key = '' } }, by) {
+      const account = await users.find(id, by, RESET);
+      const password = (await users.appPasswordsOf(id, by, RESET)).find((one) => one.id === key);
+      if (!password) throw notFound({ detail: { password: key } });
+      return { account, password };
+    },
+    assertOpen: ({ by, subject: { account } }) => users.assertMayChange(account, by, RESET),
+    title: ({ account }) => t('console.users.app-passwords.revoke.question', { user: nameOf(account) }),
+    back: ({ account }) => ({ href: tabPath(account.id, 'security'), label: nameOf(account) }),
+    above: ({ subject: { password } }) => [
+      {
+        kind: 'facts',
+        rows: [
+          { label: t('console.users.app-passwords.name'), value: password.name },
+          { label: t('console.users.app-passwords.website'), value: password.website },
+          { label: t('console.sessions.column.last-used'), value: password.lastUsedAt },
+        ],
+      },
+    ],
+    lead: () => t('console.users.app-passwords.revoke.consequence'),
+    button: t('console.users.app-passwords.revoke'),
+    async submit({ by, subject: { account, password } }) {
+      await users.revokeAppPassword(account.id, password.id, by);
+      return { to: tabPath(account.id, 'security'), notice: t('console.users.app-passwords.revoke.done') };
     },
   });
 }

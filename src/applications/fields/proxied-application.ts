@@ -140,6 +140,13 @@ const answer = z.strictObject({
       'which [access tokens](forward-auth.md#programs) for it let a program in: none, those of people who may use it, or also those of clients that act for themselves',
     )
     .register(applicationFields, { section: 'programs', gives: 'nothing' }),
+  app_passwords: z
+    .boolean()
+    .default(false)
+    .describe(
+      '`true`: people create [app passwords](forward-auth.md#programs) with which their programs sign in (Basic authentication)',
+    )
+    .register(applicationFields, { section: 'programs', gives: 'nothing' }),
   ...useFields,
   ...signInFields,
   ...viewFields,
@@ -196,7 +203,8 @@ export function headersOf({ headers: chosen }: ProxiedSettings): Readonly<Record
 export const WEBSITE_SCOPE = 'website:access';
 
 /** Whether programs can come with a credential of this server, which their requests carry in `Authorization`. */
-export const letsProgramsIn = ({ access_tokens: tokens }: ProxiedSettings): boolean => tokens !== 'none';
+export const letsProgramsIn = ({ access_tokens: tokens, app_passwords }: ProxiedSettings): boolean =>
+  tokens !== 'none' || app_passwords;
 
 /** A website as a client of the engine: this server redeems its codes itself. */
 export function clientOfWebsite(origin: string): Record<string, unknown> {

@@ -379,6 +379,19 @@ export const protectedTables = {
       revokedAt: 'time',
     },
   },
+  app_passwords: {
+    model: 'appPassword',
+    key: ['id'],
+    relations: { user: 'users', application: 'applications' },
+    covers: {
+      id: 'text',
+      userId: 'text',
+      applicationId: 'text',
+      name: 'text',
+      secretHash: 'text',
+      createdAt: 'time',
+    },
+  },
   sign_up_codes: {
     model: 'signUpCode',
     key: ['id'],

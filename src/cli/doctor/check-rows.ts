@@ -190,6 +190,9 @@ const details: Partial<Record<ProtectedTable, Partial<ProtectedTableEntry>>> = {
   scim_groups: {
     nameOf: ({ groupId }) => `the SCIM attributes of group ${groupId}`,
   },
+  app_passwords: {
+    nameOf: ({ id, userId }) => `the app password ${id} of user ${userId}`,
+  },
   sign_up_codes: {
     nameOf: ({ name }) => `the sign-up code ${name}`,
   },

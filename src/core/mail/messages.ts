@@ -158,6 +158,7 @@ export type FactorChange =
   | 'identity-linked'
   | 'identity-unlinked'
   | 'api-key-created'
+  | 'app-password-created'
   | 'factors-reset'
   | 'factor-removed-by-admin';
 

@@ -11,6 +11,7 @@
 
 import { z } from 'zod';
 import { accessDecision, accessDecisionRule } from '../../applications/access-decision.ts';
+import type { ApplicationServices } from '../../applications/application-services.ts';
 import {
   CALLBACK_PATH,
   headersOf,
@@ -56,7 +57,7 @@ import {
   ownRequest,
 } from './asked-request.ts';
 import { brokenRule, isAmbiguous, rejectionBy, rulesFor } from './path-rules.ts';
-import { type Credential, challengeOf, createPrograms, credentialOf, type Rejection } from './programs.ts';
+import { type Credential, createPrograms, credentialOf, firstChallenge, type Rejection } from './programs.ts';
 import { createRejectedQuestions, type RejectedQuestion } from './rejected-questions.ts';
 import { createWebsiteTokens, userHeaders, type Visitor } from './user-headers.ts';
 import {
@@ -127,6 +128,7 @@ const callbackQuery = z.object({
 export function createForwardAuth(
   services: Core &
     People &
+    ApplicationServices &
     SessionServices & {
       clients: ClientSource;
       apiTokens: ApiTokens;
@@ -362,7 +364,7 @@ export function createForwardAuth(
   function signIn(visit: Visit, acr?: Acr): void {
     const { ctx, by, asked } = visit;
     if (by === 'program') {
-      ctx.set('WWW-Authenticate', challengeOf(asked.origin));
+      ctx.set('WWW-Authenticate', firstChallenge(visit));
       ctx.status = 401;
       ctx.body = { error: 'login_required', login_url: `${asked.origin}/` };
       return;

@@ -2,12 +2,14 @@
 // credential that is not ours belongs to the website itself, and goes on to it.
 
 import { type AccessSubject, accessDecision } from '../../applications/access-decision.ts';
+import type { ApplicationServices } from '../../applications/application-services.ts';
 import { type PathRule, type ProxiedSettings, WEBSITE_SCOPE } from '../../applications/fields/proxied-application.ts';
 import { inGroup } from '../../applications/groups-to-choose.ts';
 import type { Context } from '../../base/http/context.ts';
 import { badRequest } from '../../base/http/errors.ts';
 import { sha256 } from '../../base/platform/random.ts';
 import type { Core } from '../../core/core.ts';
+import { nameKey } from '../../people/accounts/names.ts';
 import { type Acr, acrLevel } from '../../people/mfa/acr.ts';
 import type { People } from '../../people/people.ts';
 import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
@@ -38,25 +40,61 @@ interface Asked {
 }
 
 /** `Authorization` of a request, in the schemes that the website accepts. */
-export type Credential = { scheme: 'bearer'; token: string | undefined };
+export type Credential =
+  | { scheme: 'bearer'; token: string | undefined }
+  | { scheme: 'basic'; login: { username: string; password: string } | undefined };
 
 /**
- * Reads `Authorization` (RFC 6750 2.1); undefined where it is not for this server. Throws bad_request (400) for two of them, because the
- * proxy and this server might each read another one.
+ * Reads `Authorization` (RFC 6750 2.1, RFC 7617 2); undefined where it is not for this server. Throws bad_request (400) for two of them,
+ * because the proxy and this server might each read another one.
  */
-export function credentialOf(ctx: Context, { access_tokens: tokens }: ProxiedSettings): Credential | undefined {
-  if (tokens === 'none') return undefined;
+export function credentialOf(
+  ctx: Context,
+  { access_tokens: tokens, app_passwords }: ProxiedSettings,
+): Credential | undefined {
+  if (tokens === 'none' && !app_passwords) return undefined;
   const sent = ctx.req.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'authorization');
   if (sent.length > 1) throw badRequest('bad_request', { detail: { forwardAuth: 'Authorization, sent twice' } });
-  const [, scheme = '', rest = ''] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)(?: +(.*))?$/.exec(ctx.get('Authorization')) ?? [];
-  if (scheme.toLowerCase() !== 'bearer') return undefined;
-  return { scheme: 'bearer', token: /^[A-Za-z0-9._~+/-]{1,16384}=*$/.test(rest) ? rest : undefined };
+  const credential = parseAuthorization(ctx.get('Authorization'));
+  if (credential?.scheme === 'bearer') return tokens === 'none' ? undefined : credential;
+  return app_passwords ? credential : undefined;
 }
 
-/** The challenge of an answer 401 to a program, which can come with each of these. */
+/** The credential in `Authorization`, whose value is undefined where it is malformed; undefined for other schemes. */
+export function parseAuthorization(header: string): Credential | undefined {
+  const [, scheme = '', rest = ''] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)(?: +(.*))?$/s.exec(header) ?? [];
+  if (scheme.toLowerCase() === 'bearer')
+    return { scheme: 'bearer', token: /^[A-Za-z0-9._~+/-]{1,16384}=*$/.test(rest) ? rest : undefined };
+  if (scheme.toLowerCase() !== 'basic') return undefined;
+  if (!/^[A-Za-z0-9+/]{1,2048}={0,2}$/.test(rest)) return { scheme: 'basic', login: undefined };
+  const text = Buffer.from(rest, 'base64').toString();
+  const colon = text.indexOf(':');
+  const login = colon < 0 ? undefined : { username: text.slice(0, colon), password: text.slice(colon + 1) };
+  return { scheme: 'basic', login };
+}
+
+/** The challenge of an answer 401 to a program (RFC 6750 3). */
 export function challengeOf(origin: string, parameters: Record<string, string> = {}): string {
   const rest = Object.entries(parameters).map(([name, value]) => `, ${name}="${value}"`);
   return `Bearer realm="${origin}"${rest.join('')}`;
+}
+
+/** The challenge for app passwords (RFC 7617 2). */
+const basicChallenge = (origin: string) => `Basic realm="${origin}", charset="UTF-8"`;
+
+/** The challenge of an answer without a credential. A browser would ask its user for a password that it cannot use. */
+export function firstChallenge({ ctx, asked: { origin }, website }: ChallengedVisit): string {
+  const isBrowser = ctx.get('Sec-Fetch-Mode') !== '' || ctx.get('Sec-WebSocket-Key') !== '';
+  if (!website.app_passwords || isBrowser) return challengeOf(origin);
+  return website.access_tokens === 'none'
+    ? basicChallenge(origin)
+    : `${basicChallenge(origin)}, ${challengeOf(origin)}`;
+}
+
+interface ChallengedVisit {
+  ctx: Context;
+  asked: { origin: string };
+  website: ProxiedSettings;
 }
 
 /** After a rejection for too many, an address is not counted again before it may go on. */
@@ -64,18 +102,22 @@ const MAX_REMEMBERED = 10_000;
 
 export function createPrograms(
   services: Core &
-    People & {
+    People &
+    ApplicationServices & {
       apiTokens: ApiTokens;
       clients: ClientSource;
       /** Whether the directories of the account still have it. */
       checkDirectories(accountId: string): Promise<boolean>;
     },
 ) {
-  const { accounts, apiTokens, checkDirectories, clients, db, now, rateLimits } = services;
+  const { accounts, apiTokens, appPasswords, checkDirectories, clients, db, now, rateLimits } = services;
   const waitUntil = new Map<string, number>();
 
   /** The program whose credential this is, or the rejection of the credential. Neither says anything about the website yet. */
-  async function identify({ ctx, origin, website }: Asked, { token: value }: Credential): Promise<Program | Rejection> {
+  async function identify(about: Asked, credential: Credential): Promise<Program | Rejection> {
+    if (credential.scheme === 'basic') return identifyPerson(about, credential.login);
+    const { ctx, origin, website } = about;
+    const { token: value } = credential;
     const invalid = () => wrong(ctx, challengeOf(origin, { error: 'invalid_token' }));
     if (value === undefined) return invalid();
     // Nothing tells a made-up token without a look at the database.
@@ -102,6 +144,20 @@ export function createPrograms(
     return { visitor: { account }, proof: { ...proof, ...signIn } };
   }
 
+  /** Every fault gets the same answer. */
+  async function identifyPerson(
+    { ctx, origin, application }: Asked,
+    login: { username: string; password: string } | undefined,
+  ): Promise<Program | Rejection> {
+    const found = login && (await appPasswords.find(login.password, origin));
+    const account = found && (await checkDirectories(found.userId)) ? await accounts.find(found.userId) : undefined;
+    const isOwn = account?.isActive && nameKey(account.username) === nameKey(login?.username ?? '');
+    if (!found || !account || !isOwn || found.applicationId !== application.id)
+      return wrong(ctx, basicChallenge(origin));
+    appPasswords.recordUse(found, origin, { request: ctx.state.request });
+    return { visitor: { account }, proof: { id: `app password ${found.id}`, amr: [] } };
+  }
+
   /** Seconds until this address may send another wrong credential. */
   function waits({ state: { request } }: Context): number {
     return Math.ceil(Math.max(0, (waitUntil.get(request.address) ?? 0) - now().getTime()) / 1000);
@@ -113,7 +169,7 @@ export function createPrograms(
     let retryAfterSeconds = waits(ctx);
     if (retryAfterSeconds === 0) {
       const counted = await rateLimits.consume('programs:address', { address });
-      if (counted.allowed) return { status: 401, error: 'invalid_token', challenge };
+      if (counted.allowed) return { status: 401, error: 'invalid_credential', challenge };
       retryAfterSeconds = counted.retryAfterSeconds;
       if (waitUntil.size >= MAX_REMEMBERED) waitUntil.clear();
       waitUntil.set(address, now().getTime() + retryAfterSeconds * 1000);

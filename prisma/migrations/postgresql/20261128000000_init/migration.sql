@@ -79,6 +79,20 @@ CREATE TABLE "api_keys" (
 );
 
 -- CreateTable
+CREATE TABLE "app_passwords" (
+    "id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "application_id" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "secret_hash" TEXT NOT NULL,
+    "created_at" TIMESTAMP(3) NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+    "last_used_at" TIMESTAMP(3),
+
+    CONSTRAINT "app_passwords_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
 CREATE TABLE "sign_up_codes" (
     "id" TEXT NOT NULL,
     "name" TEXT NOT NULL,
@@ -1079,6 +1093,15 @@ CREATE INDEX "api_keys_created_at_id_idx" ON "api_keys"("created_at", "id");
 CREATE INDEX "api_keys_expires_at_idx" ON "api_keys"("expires_at");
 
 -- CreateIndex
+CREATE UNIQUE INDEX "app_passwords_secret_hash_key" ON "app_passwords"("secret_hash");
+
+-- CreateIndex
+CREATE INDEX "app_passwords_user_id_idx" ON "app_passwords"("user_id");
+
+-- CreateIndex
+CREATE INDEX "app_passwords_application_id_idx" ON "app_passwords"("application_id");
+
+-- CreateIndex
 CREATE UNIQUE INDEX "sign_up_codes_name_key" ON "sign_up_codes"("name");
 
 -- CreateIndex
@@ -1461,6 +1484,12 @@ ALTER TABLE "user_notes" ADD CONSTRAINT "user_notes_user_id_fkey" FOREIGN KEY ("
 
 -- AddForeignKey
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "app_passwords" ADD CONSTRAINT "app_passwords_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "app_passwords" ADD CONSTRAINT "app_passwords_application_id_fkey" FOREIGN KEY ("application_id") REFERENCES "applications"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "saved_filters" ADD CONSTRAINT "saved_filters_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
