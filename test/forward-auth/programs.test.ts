@@ -313,7 +313,7 @@ describe('an app password', () => {
     }
     const list = await browser.get('/account/app-passwords');
     expect(list.text).toContain('Calendar');
-    const removed = await browser.follow(await browser.submit(list, {}, { button: 'Revoke' }));
+    const removed = await browser.follow(await browser.submit(list, {}, { form: '/revoke' }));
     expect(removed.text).toContain('App password revoked.');
     expect((await asPerson(site, user.username, password)).status).toBe(401);
     const events = await idp.services.db.auditEvent.findMany({ where: { subjectId: user.account.id } });
