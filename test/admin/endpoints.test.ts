@@ -109,6 +109,8 @@ describe('users', () => {
     expect(rows).toMatchObject({ items: [{ username: 'from-csv', result: 'created' }] });
     expect(await ok('POST', `${ofImport}/start`)).toMatchObject({ trial: false });
     expect(await ok('GET', '/imports')).toMatchObject({ items: [{ id: tried.id }] });
+    // One at a time.
+    await expect.poll(() => ok('GET', ofImport), { timeout: 60_000 }).toMatchObject({ state: 'done' });
     const cancelled = { csv: 'username\ncancelled', trial: true };
     const { id: unwanted } = await ok<{ id: string }>('POST', '/imports', cancelled, { status: 202 });
     expect(await ok('POST', `/imports/${unwanted}/cancel`)).toMatchObject({ id: unwanted });
