@@ -57,7 +57,7 @@ export function appPasswordRoutes({
     if (!website || password === undefined) throw notFound();
     await page.notifyOwner(account, 'app-password-created', ctx);
     ctx.render('account/app-password', {
-      created: { name, website: website.name, username: account.username, password },
+      created: { website: website.name, origin: website.clientId, username: account.username, password },
     });
   }
 

@@ -132,6 +132,19 @@ describe('users', () => {
     await ok('POST', `${path}/allow-factor`);
   });
 
+  it('have app passwords, which can be looked at and revoked', async () => {
+    const { account } = await aUser(idp.services);
+    const website = { name: 'Wiki', url: 'https://behind.example', proxy: 'caddy', app_passwords: true } as const;
+    const { id: applicationId } = await idp.services.applications.createProxied(website);
+    await idp.services.appPasswords.create(account, { applicationId, name: 'Calendar' }, {});
+    const path = `/users/${account.id}/app-passwords`;
+    const { items } = await ok<{ items: { id: string }[] }>('GET', path);
+    expect(items).toMatchObject([{ name: 'Calendar', website: website.url, last_used_at: null }]);
+    await ok('DELETE', `${path}/${items[0]?.id}`, undefined, { status: 204 });
+    expect((await admin.send('DELETE', `${path}/${items[0]?.id}`)).status).toBe(404);
+    expect(await ok('GET', path)).toMatchObject({ items: [] });
+  });
+
   it('have sessions, which can be looked at and ended', async () => {
     const { user, app } = await aPerson(idp, []);
     const mine = `/users/${user?.account.id}/sessions`;

@@ -22,6 +22,7 @@ export const operations: Record<string, string> = {
   unlockUser: 'it only lets the owner try again',
   resetFactors: 'fresh',
   removeUserFactor: 'fresh',
+  revokeUserAppPassword: 'fresh',
   allowFirstFactor: 'fresh',
   setUserPicture: 'a descriptive field',
   addUserNote: 'only administrators read it',
@@ -102,6 +103,7 @@ export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/applications/:id/metadata': ['approveMetadataChange', 'rejectMetadataChange'],
   '/admin/applications/:id/secret': ['addSecret'],
   '/admin/applications/:id/secrets/:secretId/remove': ['removeSecret'],
+  '/admin/applications/:id/test': 'it stores nothing, and sends requests to the registered address only',
   '/admin/applications/:id/people': [
     'giveUserRole',
     'putUserInGroup',
@@ -133,6 +135,7 @@ export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/users/:id/send-reset': ['sendPasswordReset'],
   '/admin/users/:id/unlock': ['unlockUser'],
   '/admin/users/:id/factors/:factor/remove': ['removeUserFactor'],
+  '/admin/users/:id/app-passwords/:password/revoke': ['revokeUserAppPassword'],
   '/admin/users/:id/reset-factors': ['resetFactors'],
   '/admin/users/:id/allow-factor': ['allowFirstFactor'],
   '/admin/users/:id/end-sessions': ['endUserSessions'],

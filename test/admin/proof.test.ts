@@ -90,6 +90,11 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
   const note = await idp.services.notes.add(account.id, 'Old', {});
   const phone = { userId: account.id, number: '+491701234567', confirmedAt: new Date() };
   await services.db.phoneFactor.create({ data: phone });
+  const url = `https://${account.username.toLowerCase()}.site.example`;
+  const website = { name: account.username, url, proxy: 'caddy', app_passwords: true } as const;
+  const { id: websiteId } = await services.applications.createProxied(website);
+  await services.appPasswords.create(account, { applicationId: websiteId, name: 'Calendar' }, {});
+  const [appPassword] = await services.appPasswords.list(account.id);
   const picture = `data:image/png;base64,${aPng().toString('base64')}`;
   const call = (...sent: [string, string, unknown?]) => sent;
   const options = JSON.stringify({ existing: 'update', unknown: [], givesRoles: true });
@@ -114,6 +119,7 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
     forcePasswordChange: call('POST', `${user}/password-change`),
     unlockUser: call('POST', `${user}/unlock`),
     removeUserFactor: call('DELETE', `${user}/factors/phone`),
+    revokeUserAppPassword: call('DELETE', `${user}/app-passwords/${appPassword?.id}`),
     resetFactors: call('POST', `${user}/reset-factors`),
     allowFirstFactor: call('POST', `${user}/allow-factor`),
     setUserPicture: call('PUT', `${user}/picture`, { picture }),

@@ -46,6 +46,7 @@ const pages = [
   '/account/factors/app',
   '/account/factors/passkey',
   '/account/factors/phone',
+  '/account/app-passwords/new',
 ];
 const forms: [string, Record<string, string>][] = [
   ['/account/email', { email: 'attacker@example.net' }],
@@ -59,6 +60,7 @@ const forms: [string, Record<string, string>][] = [
   ['/account/factors/phone', { phone: '+49 170 1234567' }],
   ['/account/factors/phone/confirm', { code: '000000', sealed: 'x' }],
   ['/account/factors/phone/remove', {}],
+  ['/account/app-passwords', { website: 'x', name: 'y' }],
   ['/account/connections/:connectionId/link', {}],
   ['/account/connections/unlink', { id: 'x' }],
   ['/account/profile/phone', { phone: '+49 170 1234567' }],
@@ -79,6 +81,7 @@ const unprotected = [
   '/password-strength',
   '/account/browsers/forget',
   '/account/browsers/forget-all',
+  '/account/app-passwords/revoke',
   '/account/applications/revoke',
   '/account/groups/ask',
   '/account/groups/withdraw',

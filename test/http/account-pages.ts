@@ -176,6 +176,52 @@ export const accountPages: Record<string, [string, object]> = {
       available: [{ id: 'github', name: 'GitHub', logo: 'github' }],
     },
   ],
+  accountAppPasswords: [
+    'account/app-passwords',
+    {
+      notice: { text: t('app-passwords.revoked'), tone: 'good' },
+      passwords: [
+        {
+          id: 'one',
+          name: 'Calendar on my phone',
+          website: 'Family calendar',
+          origin: 'https://calendar.example.com',
+          createdAt: at('2026-06-01'),
+          lastUsedAt: at('2026-11-01T09:00:00Z'),
+        },
+        {
+          id: 'two',
+          name: 'Backup',
+          website: 'Files',
+          origin: 'https://files.example.com',
+          createdAt: at('2026-06-01'),
+          lastUsedAt: null,
+        },
+      ],
+      canAdd: true,
+    },
+  ],
+  accountAppPasswordsNone: ['account/app-passwords', { passwords: [], canAdd: true }],
+  accountAppPasswordNew: [
+    'account/app-password',
+    {
+      websites: [
+        { id: 'a1', name: 'Family calendar' },
+        { id: 'a2', name: 'Files' },
+      ],
+    },
+  ],
+  accountAppPasswordCreated: [
+    'account/app-password',
+    {
+      created: {
+        website: 'Family calendar',
+        origin: 'https://calendar.example.com',
+        username: 'alice',
+        password: 'k7m2-q9xd-3hrt-w5vb-n8ec-z4pg-6jys-a1fd',
+      },
+    },
+  ],
   accountConnectionsNone: ['account/connections', { linked: [], available: [] }],
   accountGroupsNone: ['account/groups', { groups: [], owned: [], requests: [] }],
   accountGroups: [

@@ -16,6 +16,7 @@ const sensitiveChanges = [
   'user.force-password-change',
   'user.reset-factors',
   'user.remove-factor',
+  'user.revoke-app-password',
   'user.allow-factor',
   'session.end',
   'user.end-sessions',

@@ -333,7 +333,7 @@ interface RecoveryActions {
   removeFactor(id: string, factor: string, by: Actor): Promise<void>;
   /** The app passwords of the user. */
   appPasswordsOf(id: string, by: Actor, needs?: OwnPermission): Promise<AppPassword[]>;
-  /** Ends one of them, which gives nobody anything. Throws not_found. */
+  /** Deletes one of them. Throws not_found. */
   revokeAppPassword(id: string, password: string, by: Actor): Promise<void>;
   /** Removes every second factor and ends every session. */
   resetFactors(id: string, by: Actor): Promise<void>;
@@ -376,7 +376,8 @@ function recoveryActions(
     },
 
     async revokeAppPassword(id, password, by) {
-      await findManaged(id, by, ['gatehouse.users:reset-factors']);
+      const { username } = await findManaged(id, by, ['gatehouse.users:reset-factors']);
+      assertFreshProof(by, 'user.revoke-app-password', username);
       if (!(await appPasswords.revoke(id, password, by))) throw notFound({ detail: { password } });
     },
 

@@ -94,7 +94,7 @@ const blocksOf: Readonly<Record<UserTab, Blocks>> = {
       await deliveryOf(services, visit.subject.details.account.id, 'password-reset'),
     ),
     await factorBlock(visit, services),
-    await appPasswordBlock(visit, services),
+    ...(await appPasswordBlocks(visit, services)),
   ],
   sessions: async ({ by, meets, subject: { details } }, { admin: { sessions }, names }) => [
     await sessionsBlock(names, await sessions.ofUser(details.account.id, by), meets(within('gatehouse.sessions:end'))),
@@ -333,35 +333,39 @@ function factorPages(router: Router<State, Extras>, { frame, admin: { users } }:
   });
 }
 
-/** The app passwords, each with its revocation for who may do it. */
-async function appPasswordBlock(
+/** The app passwords of a user who has some, each with its revocation for who may do it. */
+async function appPasswordBlocks(
   { by, subject: { details, path, may } }: Visit<OpenUser>,
   { admin: { users } }: ConsoleServices,
-): Promise<Block> {
+): Promise<readonly Block[]> {
   const { account } = details;
+  const passwords = await users.appPasswordsOf(account.id, by);
+  if (passwords.length === 0) return [];
   const mayRevoke = may(RESET) && (await users.mayChange(account.id, by, [RESET]));
-  return {
-    kind: 'table',
-    title: t('console.users.app-passwords'),
-    lead: t('console.users.app-passwords.lead'),
-    caption: t('console.users.app-passwords.caption', { user: nameOf(account) }),
-    ...tableOf(await users.appPasswordsOf(account.id, by), [
-      [t('console.users.app-passwords.name'), ({ name, website }) => ({ text: name, small: website })],
-      [{ label: t('console.users.factor.added'), isShort: true }, ({ createdAt }) => createdAt],
-      [{ label: t('console.sessions.column.last-used'), isShort: true }, ({ lastUsedAt }) => lastUsedAt],
-      mayRevoke && [
-        t('console.shared.action'),
-        ({ id, name }) => ({
-          action: {
-            label: t('console.users.app-passwords.revoke'),
-            of: name,
-            href: `${path}/app-passwords/${encodeURIComponent(id)}/revoke`,
-          },
-        }),
-      ],
-    ]),
-    empty: t('console.users.app-passwords.none'),
-  };
+  return [
+    {
+      kind: 'table',
+      title: t('console.users.app-passwords'),
+      lead: t('console.users.app-passwords.lead'),
+      caption: t('console.users.app-passwords.caption', { user: nameOf(account) }),
+      ...tableOf(passwords, [
+        [t('console.users.app-passwords.name'), ({ name, website }) => ({ text: name, small: website })],
+        [{ label: t('console.users.factor.added'), isShort: true }, ({ createdAt }) => createdAt],
+        [{ label: t('console.sessions.column.last-used'), isShort: true }, ({ lastUsedAt }) => lastUsedAt],
+        mayRevoke && [
+          t('console.shared.action'),
+          ({ id, name }) => ({
+            action: {
+              label: t('console.users.app-passwords.revoke'),
+              of: name,
+              href: `${path}/app-passwords/${encodeURIComponent(id)}/revoke`,
+            },
+          }),
+        ],
+      ]),
+      empty: '',
+    },
+  ];
 }
 
 /** Below the same tab: the page that revokes one. */
@@ -382,7 +386,10 @@ function appPasswordPages(router: Router<State, Extras>, { frame, admin: { users
         kind: 'facts',
         rows: [
           { label: t('console.users.app-passwords.name'), value: password.name },
-          { label: t('console.users.app-passwords.website'), value: password.website },
+          {
+            label: t('console.users.app-passwords.website'),
+            value: { text: password.website, small: password.origin },
+          },
           { label: t('console.sessions.column.last-used'), value: password.lastUsedAt },
         ],
       },

@@ -13,7 +13,7 @@
 // | Year 0, and cursors outside their range, are errors instead of "nothing found" | admin/changes, authzen/evaluation, audit/audit |
 // | An index entry holds 2704 bytes | accounts/accounts |
 // | Transactions deadlock or fail to serialize where SQLite lets one wait | storage/database, admin/changes, config-file/concurrent-apply |
-// | A unique brokenRule ends its transaction | rbac/roles, applications/applications, mfa/codes |
+// | A unique violation ends its transaction | rbac/roles, applications/applications, mfa/codes |
 // | Rows are locked one by one, so "read, compare, write" needs FOR UPDATE | admin/changes, audit/chain |
 // | Instances start, migrate, make keys and the first administrator together | storage/migrations-concurrent, keys/first-start, config-file/first-admin |
 // | Order and case depend on the collation | accounts/accounts, applications/list, admin/hundred-thousand |
