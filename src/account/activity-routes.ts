@@ -38,17 +38,17 @@ export function activityRoutes({
     const entries = await audit.list({ subjectId: account.id, types, ...(before && { before }), limit: PAGE + 1 });
     const page = entries.slice(0, PAGE);
     const names = new Map([[FIRST_PARTY_CLIENT_ID, brandName() || 'Gatehouse'], ...(await namesIn(db, page))]);
-    const nameOf = ({ type, id }: Mention) =>
+    const nameOf = ({ type, id, name }: Mention) =>
       type === 'user' && id !== account.id
         ? t('activity.actor.administrator')
-        : nameSlot(type === 'user' ? account.username : (names.get(id) ?? id));
+        : nameSlot(type === 'user' ? account.username : (names.get(id) ?? (type === 'directory' ? name : id) ?? id));
     ctx.render('account/activity', {
       events: page.map((entry) => ({
         at: entry.at,
         isBad: entry.outcome !== 'success',
         text: sentenceOf(entry, nameOf),
-        // The address of an administrator is not the user's.
-        place: entry.actorId === null || entry.actorId === account.id ? placeOf(entry) : [],
+        // The address of an administrator or a directory is not the user's.
+        place: (entry.actorId ?? account.id) === account.id && !entry.data.scim ? placeOf(entry) : [],
       })),
       next: entries.length > PAGE ? `/account/activity?before=${page.at(-1)?.id}` : undefined,
     });

@@ -13,7 +13,8 @@ import { type PageText, sentences, t } from '../base/texts/text.ts';
 import type { Core } from '../core/core.ts';
 import type { SettingValues } from '../core/settings/settings.ts';
 import { bytesOf, isImageData } from '../core/settings/value-schemas.ts';
-import type { Accounts } from '../people/accounts/accounts.ts';
+import type { Account } from '../people/accounts/account.ts';
+import { type Accounts, type Directory, MANAGED } from '../people/accounts/accounts.ts';
 import type { AttributeSchema } from '../people/accounts/attributes.ts';
 import { attributesTyped, fieldFault, personFields, personForm } from '../people/accounts/person-fields.ts';
 import {
@@ -65,18 +66,24 @@ export function profileRoutes({
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: '/account/profile' });
 
-  const show = (ctx: Context, { given = {}, error }: { given?: Texts; error?: PageText } = {}) => {
+  const show = async (ctx: Context, { given = {}, error }: { given?: Texts; error?: PageText } = {}) => {
     const { account } = signedIn.userOf(ctx);
     const isManagedByFile = account.source === 'file';
+    const directory = await managerOf(account, accounts);
     const { profile_claims: claims, user_attributes: schema } = settings.latest();
+    const own = personFields(schema, account.attributes, given);
     const phone = { number: account.phoneNumber, isVerified: account.phoneNumberVerified };
     ctx.render(
       'account/profile',
       {
         account,
-        fields: fieldsOf(claims, { ...textsOf(account), ...given }, ctx.state.offeredLanguages().tags),
-        ownFields: personFields(schema, account.attributes, given),
+        fields: fieldsOf(claims, { ...textsOf(account), ...given }, ctx.state.offeredLanguages().tags).map((field) => ({
+          ...field,
+          isLocked: isManagedByFile || isLockedBy(directory, field.name),
+        })),
+        ownFields: own.map((field) => ({ ...field, isLocked: field.isLocked || isManagedOwn(directory, field.name) })),
         isManagedByFile,
+        directory: directory?.name,
         phone,
         hasSms: codeDelivery.hasSms() && claims.includes('phone_number'),
         hasPhone: phone.number !== null || claims.includes('phone_number'),
@@ -124,18 +131,49 @@ export function profileRoutes({
     // The configuration file would restore its own value at the next start.
     if (account.source === 'file') throw forbidden('owned_by_file');
     const { profile_claims: claims, user_attributes: schema } = settings.latest();
-    const given = await parseForm(ctx, formOf(claims).extend(personForm(schema)));
+    const typed = await parseForm(ctx, formOf(claims).extend(personForm(schema)));
+    const directory = await managerOf(account, accounts);
+    const given = withoutLocked(typed, account, directory);
     try {
       const attributes = (before: object) => attributesTyped(schema, { ...before }, given);
       await accounts.update(account.id, { ...profileOfTexts(given), attributes }, page.actorOf(ctx));
     } catch (error) {
       if (!(error instanceof AppError) || error.faults.length === 0) throw error;
-      return show(ctx, { given, error: sentences(error.faults.map((one) => describeFault(schema, one))) });
+      return await show(ctx, { given, error: sentences(error.faults.map((one) => describeFault(schema, one))) });
     }
     page.redirectWithNotice(ctx, '/account', t('profile.saved'));
   });
 
   return router;
+}
+
+/** The directory that manages the account by SCIM. */
+async function managerOf({ id }: Account, accounts: Accounts): Promise<Directory | undefined> {
+  const directory = (await accounts.directoriesOf([id])).get(id);
+  return directory?.deletedAt === null ? directory : undefined;
+}
+
+/** Whether a directory manages the field with this name in the form. */
+function isLockedBy(directory: Directory | undefined, name: string): boolean {
+  const field = textFieldNames.find((one) => textFields[one].claim === name);
+  return directory !== undefined && (field === undefined || MANAGED.includes(field));
+}
+
+const isManagedOwn = (directory: Directory | undefined, name: string): boolean =>
+  directory?.attributes.some((one) => name === `attributes.${one}`) ?? false;
+
+/** What was typed, without what a directory manages and is sent back as it is. */
+function withoutLocked<Typed extends Readonly<Record<string, unknown>>>(
+  typed: Typed,
+  account: Account,
+  directory: Directory | undefined,
+): Partial<Typed> {
+  const texts: Readonly<Record<string, string>> = textsOf(account);
+  const isSame = (name: string, value: unknown) => String(value).replaceAll('\r\n', '\n') === texts[name]?.trim();
+  const isKept = ([name, value]: [string, unknown]) =>
+    !isManagedOwn(directory, name) &&
+    !(Object.hasOwn(texts, name) && isLockedBy(directory, name) && isSame(name, value));
+  return Object.fromEntries(Object.entries(typed).filter(isKept)) as Partial<Typed>;
 }
 
 type Texts = { [Name in ProfileText]?: string | undefined } & Readonly<Record<string, unknown>>;
@@ -176,9 +214,10 @@ const ERRORS: Partial<Record<EmailRequest['outcome'], PageText>> = {
 
 export function emailRoutes({
   page,
+  accounts,
   emailVerification,
   mailServer,
-}: Core & { page: AccountPageHelpers; emailVerification: EmailVerification }): Router<State, Extras> {
+}: Core & People & { page: AccountPageHelpers; emailVerification: EmailVerification }): Router<State, Extras> {
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: EMAIL_PATH });
 
@@ -186,9 +225,10 @@ export function emailRoutes({
 
   router.post('/', signedIn.requireSignIn, signedIn.requireRecentAuthentication, checkChange, async (ctx) => {
     const { email } = await parseForm(ctx, form);
+    if (await managerOf(signedIn.userOf(ctx).account, accounts)) throw forbidden('owned_by_scim');
     const result = await emailVerification.requestEmailChange(signedIn.userOf(ctx).account, email, page.actorOf(ctx));
     const error = ERRORS[result.outcome];
-    if (error) return show(ctx, { typed: email, error });
+    if (error) return await show(ctx, { typed: email, error });
     answer(ctx, result, t('email.sent', { email: email.trim() }));
   });
 
@@ -208,10 +248,11 @@ export function emailRoutes({
     else page.redirectWithNotice(ctx, '/account', t('email.no-server'), 'warn');
   }
 
-  function show(ctx: Context, { typed = '', error }: { typed?: string; error?: PageText } = {}): void {
+  async function show(ctx: Context, { typed = '', error }: { typed?: string; error?: PageText } = {}): Promise<void> {
     const { account } = signedIn.userOf(ctx);
     const isManagedByFile = account.source === 'file';
-    ctx.render('account/email', { account, isManagedByFile, typed, error }, error ? 400 : 200);
+    const directory = (await managerOf(account, accounts))?.name;
+    ctx.render('account/email', { account, isManagedByFile, directory, typed, error }, error ? 400 : 200);
   }
 
   return router;
@@ -246,11 +287,12 @@ export function profilePhoneRoutes(dependencies: Core & People & { page: Account
     if (!codeDelivery.hasSms() || !settings.latest().profile_claims.includes('phone_number')) throw notFound();
   };
 
-  /** The declared number of an account from the configuration file can be verified, but not replaced. */
-  const assertMaySet = (ctx: Context, number: string | undefined) => {
+  /** The number of an account that the configuration file or a directory manages can be verified, but not replaced. */
+  const assertMaySet = async (ctx: Context, number: string | undefined) => {
     const { account } = signedIn.userOf(ctx);
-    if (account.source === 'file' && (number === undefined || phoneNumber(account.phoneNumber ?? '') !== number))
-      throw forbidden('owned_by_file');
+    if (number !== undefined && phoneNumber(account.phoneNumber ?? '') === number) return;
+    if (account.source === 'file') throw forbidden('owned_by_file');
+    if (await managerOf(account, accounts)) throw forbidden('owned_by_scim');
   };
 
   router.get('/', ...recentAuthentication, (ctx) => {
@@ -264,7 +306,7 @@ export function profilePhoneRoutes(dependencies: Core & People & { page: Account
     const number = phoneNumber(typed);
     const invalidNumber = t('phone.invalid');
     if (!number) return show(ctx, { number: typed, error: invalidNumber });
-    assertMaySet(ctx, number);
+    await assertMaySet(ctx, number);
     const result = await codeDelivery.sendToNewNumber(signedIn.userOf(ctx).account, number, ctx.state.request);
     if (result.outcome === 'wait') throw tooManyRequests(result.retryAfterSeconds, { next: back });
     const error = t('phone.not-sent');
@@ -281,14 +323,14 @@ export function profilePhoneRoutes(dependencies: Core & People & { page: Account
     const outcome = await phones.prove(account.id, sealed, code);
     if (outcome === 'wrong' && number) return show(ctx, { number, sealed, error: t('phone.wrong-code') });
     if (outcome !== 'ok' || !number) return show(ctx, { error: t('second-factor.expired-code') });
-    assertMaySet(ctx, number);
+    await assertMaySet(ctx, number);
     await rateLimits.reset('code:account', account.id);
     await confirmNumber(accounts, account, number, page.actorOf(ctx));
     page.redirectWithNotice(ctx, '/account', t('phone.verified'));
   });
 
   router.post('/remove', ...recentAuthentication, checkChange, async (ctx) => {
-    assertMaySet(ctx, undefined);
+    await assertMaySet(ctx, undefined);
     await accounts.update(signedIn.userOf(ctx).account.id, { phoneNumber: null }, page.actorOf(ctx));
     page.redirectWithNotice(ctx, '/account', t('phone.removed'));
   });

@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { createNames } from '../admin/console/names.ts';
 import type { MemberRows } from '../admin/groups/member-rows.ts';
 import { limits } from '../base/limits.ts';
 import { plural } from '../base/platform/plural.ts';
@@ -9,7 +10,7 @@ import { inChunks } from '../base/storage/chunks.ts';
 import { isStorableTime } from '../base/storage/storable-text.ts';
 import type { Account } from '../people/accounts/account.ts';
 import type { WantedChange } from '../people/groups/changes.ts';
-import type { Group, NewMember } from '../people/groups/groups.ts';
+import { type Group, isPersonal, type NewMember } from '../people/groups/groups.ts';
 import type { Services } from '../server/services.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
@@ -127,9 +128,10 @@ const show: Command = {
       for (const [label, value] of lines) io.out(`${label.padEnd(14)} ${plain(value)}`);
       for (const { domain, provenAt, record } of details.domains) io.out(proofLine({ domain, provenAt, record }));
       if (details.members.length > 0) {
+        const wayOf = await createNames(services).ways(details.members.map(({ via }) => via));
         const rows = details.members.map((one) => [
           one.username,
-          one.via,
+          isPersonal(one.via) ? one.via : String(wayOf(one.via).text),
           formatDate(one.since),
           formatDate(one.until),
         ]);

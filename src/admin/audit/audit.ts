@@ -36,7 +36,11 @@ const filters = {
   type: types.optional(),
   outcome: z.enum(['success', 'failure']).optional(),
   actor: text.optional().describe('Id of the account that acted'),
-  actor_app: z.string().max(1024).optional().describe('client_id of the application that acted'),
+  actor_app: z
+    .string()
+    .max(1024)
+    .optional()
+    .describe('client_id of the application that acted, or scim: and the id of the SCIM connection'),
   user: text.optional().describe('Id of the account that the event is about'),
   group: text.optional().describe('Id of the group that the event is about'),
   client: z.string().max(1024).optional().describe('client_id or entity ID of the application that the event is about'),
@@ -79,7 +83,7 @@ export function createAuditAdmin(services: AdminServices) {
     return entries.map((entry) => ({
       ...entry,
       actorName: users.get(entry.actorId ?? '') ?? null,
-      actorAppName: applications.get(entry.actorApp ?? '')?.name ?? null,
+      actorAppName: applications.get(entry.actorApp ?? '')?.name ?? directoryIn(entry),
       subjectName: users.get(entry.subjectId ?? '') ?? null,
       clientName: applications.get(entry.clientId ?? '')?.name ?? null,
     }));
@@ -173,6 +177,8 @@ export function auditEndpoints(audit: AuditAdmin): Endpoint[] {
     }),
   ];
 }
+
+const directoryIn = ({ data }: AuditEntry): string | null => (data as { scim?: { name: string } }).scim?.name ?? null;
 
 function filterOf(query: z.output<z.ZodObject<typeof filters>>): AuditFilter {
   const { type, outcome, actor, actor_app, user, group, client, address, request_id, from, until } = query;

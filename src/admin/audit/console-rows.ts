@@ -33,10 +33,11 @@ const FAILED = { icon: 'circle-x' };
 export async function eventItems(events: readonly AuditEntry[], names: Names): Promise<EventItem[]> {
   const mentions = mentionsIn(events);
   const idsOf = (type: Mention['type']) => mentions.flatMap((one) => (one.type === type ? [one.id] : []));
-  const [applications, users, connections] = await Promise.all([
+  const [applications, users, connections, directories] = await Promise.all([
     names.applications(idsOf('application')),
     names.users(idsOf('user')),
     names.connections(idsOf('connection')),
+    names.directories(idsOf('directory')),
   ]);
   const markOf = ({ type, id, name }: Mention): Mark => {
     if (type === 'user') return users.has(id) || !name ? (userCell(id, users) as Mark) : { text: name };
@@ -44,6 +45,8 @@ export async function eventItems(events: readonly AuditEntry[], names: Names): P
       return applications.has(id) || !name || id === FIRST_PARTY_CLIENT_ID
         ? (applicationCell(id, applications) as Mark)
         : { text: name };
+    if (type === 'directory')
+      return { text: directories.get(id) ?? name ?? id, ...(directories.has(id) && { href: `/admin/scim/${id}` }) };
     return { text: connections.get(id) ?? id, ...(connections.has(id) && { href: `/admin/connections/${id}` }) };
   };
   return grouped(events).map((group) => {

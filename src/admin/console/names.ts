@@ -3,6 +3,7 @@
 import type { ApplicationPictures } from '../../applications/pictures/pictures.ts';
 import { fullName, pictureOf } from '../../base/http/pages/tokens.ts';
 import type { Db } from '../../base/storage/database.ts';
+import { textAt } from '../../base/texts/text.ts';
 import { NAMED_PERSON } from '../../people/accounts/names.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../../protocols/oidc/in-process-clients.ts';
 import type { Logo, Mark } from './blocks.ts';
@@ -18,6 +19,19 @@ interface NamedApplication {
 
 /** Reads names by id; unknown ids are absent from the maps. */
 export function createNames({ db, pictures }: { db: Db; pictures: ApplicationPictures }) {
+  async function connections(ids: readonly (string | null)[]): Promise<Map<string, string>> {
+    const where = { id: { in: distinct(ids) } };
+    const rows = await db.asStored.connection.findMany({ where, select: { id: true, name: true } });
+    return new Map(rows.map(({ id, name }) => [id, name]));
+  }
+
+  /** The SCIM connections. */
+  async function directories(ids: readonly (string | null)[]): Promise<Map<string, string>> {
+    const where = { id: { in: distinct(ids) } };
+    const rows = await db.asStored.scimConnection.findMany({ where, select: { id: true, name: true } });
+    return new Map(rows.map(({ id, name }) => [id, name]));
+  }
+
   return {
     /** By client_id or entity ID. */
     async applications(clientIds: readonly (string | null)[]): Promise<Map<string, NamedApplication>> {
@@ -68,12 +82,26 @@ export function createNames({ db, pictures }: { db: Db; pictures: ApplicationPic
       return new Map(rows.map((row) => [row.id, nameAndUsername(row)]));
     },
 
-    async connections(ids: readonly (string | null)[]): Promise<Map<string, string>> {
-      const rows = await db.asStored.connection.findMany({
-        where: { id: { in: distinct(ids) } },
-        select: { id: true, name: true },
-      });
-      return new Map(rows.map(({ id, name }) => [id, name]));
+    connections,
+
+    directories,
+
+    /** What put somebody into a group or gave a role, in words, by its source, such as `direct`, `domain:NAME`, `connection:ID`, `scim:ID`. */
+    async ways(sources: readonly string[]): Promise<(source: string) => Mark> {
+      const idsOf = (kind: string) =>
+        sources.flatMap((source) => (source.startsWith(`${kind}:`) ? [source.slice(kind.length + 1)] : []));
+      const named = {
+        connection: [await connections(idsOf('connection')), '/admin/connections'] as const,
+        scim: [await directories(idsOf('scim')), '/admin/scim'] as const,
+      };
+      return (source) => {
+        const [, kind = source, id = ''] = /^(\w+):(.*)$/s.exec(source) ?? [];
+        const [names, home] = kind === 'connection' || kind === 'scim' ? named[kind] : [undefined, ''];
+        return {
+          text: textAt(`console.groups.way.${kind}`, { name: names?.get(id) ?? id }) ?? source,
+          ...(names?.has(id) && { href: `${home}/${id}` }),
+        };
+      };
     },
   };
 }

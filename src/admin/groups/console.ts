@@ -9,7 +9,7 @@ import { acceptUploads, parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
 import { emailDomain } from '../../base/network/domains.ts';
 import { fault, rule, textFault } from '../../base/texts/faults.ts';
-import { type PageText, sentences, type Text, t, textAt } from '../../base/texts/text.ts';
+import { type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { MemberChange } from '../../people/groups/changes.ts';
@@ -30,7 +30,7 @@ import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import { sameNameText } from '../suggestions/typed-user.ts';
 import { type HeldGroup, isPersonal } from '../users/grants.ts';
-import { type Counted, type GroupDetails, groupNoun, type Member, newGroup, PEOPLE } from './groups.ts';
+import { type Counted, type GroupDetails, groupNoun, newGroup, PEOPLE } from './groups.ts';
 import type { MemberRows } from './member-rows.ts';
 
 const HOME = '/admin/groups';
@@ -745,6 +745,7 @@ async function memberBlocks(
   const path = pathOf(group);
   const given = parseQuery(ctx, listQuery);
   const { members, next } = await groups.members(group.id, { search: given.q, after: fromCursor(given.after) });
+  const wayOf = await services.names.ways(members.map(({ source }) => source));
   const at = services.now();
   const mayPut =
     may(WRITE) &&
@@ -772,7 +773,7 @@ async function memberBlocks(
     filter: searchOf(path, given.q, t('console.roles.search-members')),
     ...tableOf(members, [
       [t('console.roles.member'), ({ person }) => userMark(person)],
-      [t('console.groups.way-in'), (one) => wayIn(one)],
+      [t('console.groups.way-in'), ({ source }) => wayOf(source)],
       members.some(({ since }) => since !== null) && [
         { label: t('console.groups.since'), isShort: true },
         ({ since }) => since,
@@ -809,12 +810,6 @@ async function memberBlocks(
 }
 
 const ENDED = { text: t('console.shared.expired'), tone: 'bad' as const };
-
-/** How a person came in, in words. */
-export function wayIn({ source }: Pick<Member, 'source'>): PageText {
-  const [kind = '', name] = source.split(':');
-  return textAt(`console.groups.way.${kind}`, name === undefined ? {} : { name }) ?? source;
-}
 
 async function partBlocks(
   { may, by, subject: group }: Visit<GroupDetails>,

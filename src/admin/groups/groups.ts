@@ -405,14 +405,17 @@ const schema = summary
     roles: z.array(z.string()).describe('Its own; its members have those of the groups above too'),
   })
   .meta({ id: 'Group' });
-export const memberSource = z.enum([...PERSONAL, 'file', 'domain', 'connection']);
+export const memberSource = z.enum([...PERSONAL, 'file', 'domain', 'connection', 'scim']);
 const member = z
   .object({
     user: z.string().describe('Id of the account'),
     username: z.string(),
     name: z.string().nullable(),
     source: memberSource.describe('The way in'),
-    source_id: z.string().nullable().describe('The domain, or the id of the connection; null for the other sources'),
+    source_id: z
+      .string()
+      .nullable()
+      .describe('The domain, or the id of the connection or SCIM connection; null for the other sources'),
     since: time.nullable().describe('null: from the beginning'),
     until: time.nullable().describe('null: no end'),
   })
@@ -563,7 +566,7 @@ export const decisionOf = ({ decision, answer = '', until = null }: z.output<typ
 
 /** The way in, beside its domain or connection. */
 export function sourceJson(source: string) {
-  const [, kind, sourceId] = /^(domain|connection):(.+)$/s.exec(source) ?? [];
+  const [, kind, sourceId] = /^(domain|connection|scim):(.+)$/s.exec(source) ?? [];
   return { source: memberSource.parse(kind ?? source), source_id: sourceId ?? null };
 }
 

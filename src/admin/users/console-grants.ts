@@ -9,18 +9,20 @@ import { type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { within } from '../../people/rbac/rights.ts';
-import type { Action, Block, Cell, Column } from '../console/blocks.ts';
+import type { Action, Block, Cell, Column, Mark } from '../console/blocks.ts';
 import { expiryCell } from '../console/expiry.ts';
 import { tableOf } from '../console/lists.ts';
 import { addForm, addPage, type Params, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import { addMembershipPage, day, JOIN, momentsOf, sinceField, untilField, wayIn } from '../groups/console.ts';
+import { addMembershipPage, day, JOIN, momentsOf, sinceField, untilField } from '../groups/console.ts';
 import { nameOf, tabPath } from './console-actions.ts';
 import { ASSIGN, type HeldGroup, type HeldRole, isPersonal } from './grants.ts';
 
 const GROUPS = 'gatehouse.groups:write' as const;
 const GIVE = [within(...ASSIGN)] as const;
 const period = { since: day, until: day };
+
+type WayOf = (source: string) => Mark;
 
 interface Shown {
   account: Account;
@@ -37,16 +39,11 @@ export async function grantBlocks(
   const [heldRoles, heldGroups] = [await users.heldRoles(account.id, by), await users.heldGroups(account.id, by)];
   const mayGive = account.source !== 'file' && meets(GIVE[0]) && (await users.mayChange(account.id, by, ASSIGN));
   const shown = { account, assignable: mayGive ? await roles.assignable(by) : [] };
-  const connections = await names.connections(heldRoles.map(({ via }) => /^connection:(.*)$/s.exec(via)?.[1] ?? null));
-  return [rolesBlock(heldRoles, shown, connections, now()), groupsBlock(heldGroups, account, may(GROUPS), now())];
+  const wayOf = await names.ways([...heldRoles.map(({ via }) => via), ...heldGroups.map(({ source }) => source)]);
+  return [rolesBlock(heldRoles, shown, wayOf, now()), groupsBlock(heldGroups, { account, wayOf }, may(GROUPS), now())];
 }
 
-function rolesBlock(
-  held: readonly HeldRole[],
-  { account, assignable }: Shown,
-  connections: ReadonlyMap<string, string>,
-  now: Date,
-): Block {
+function rolesBlock(held: readonly HeldRole[], { account, assignable }: Shown, wayOf: WayOf, now: Date): Block {
   const path = tabPath(account.id, 'roles');
   const give: Action = { label: t('console.users.held.give-role'), icon: 'plus', href: `${path}/give` };
   return {
@@ -57,7 +54,7 @@ function rolesBlock(
     actions: assignable.length > 0 ? [give] : [],
     ...tableOf(held, [
       [t('console.roles.role'), ({ name }) => ({ text: name })],
-      [t('console.users.held.from'), (one) => sourceOfRole(one, connections)],
+      [t('console.users.held.from'), (one) => sourceOfRole(one, wayOf)],
       ...periodColumns(held, now),
       assignable.length > 0 && [
         t('console.shared.action'),
@@ -71,19 +68,18 @@ function rolesBlock(
   };
 }
 
-function sourceOfRole({ via, group }: HeldRole, connections: ReadonlyMap<string, string>): Cell {
+function sourceOfRole({ via, group }: HeldRole, wayOf: WayOf): Cell {
   if (group)
     return { text: t('console.users.held.by-group', { group: group.name }), href: `/admin/groups/${group.id}/parts` };
-  if (via === '') return t('console.users.held.direct');
-  const connection = via.replace(/^connection:/, '');
-  const name = connections.get(connection) ?? connection;
-  return {
-    text: t('console.groups.way.connection', { name }),
-    ...(connections.has(connection) && { href: `/admin/connections/${connection}` }),
-  };
+  return via === '' ? t('console.users.held.direct') : wayOf(via);
 }
 
-function groupsBlock(all: readonly HeldGroup[], account: Account, mayPut: boolean, now: Date): Block {
+function groupsBlock(
+  all: readonly HeldGroup[],
+  { account, wayOf }: { account: Account; wayOf: WayOf },
+  mayPut: boolean,
+  now: Date,
+): Block {
   const path = `/admin/users/${account.id}/groups`;
   const held = [...all.filter(({ below }) => !below), ...all.filter(({ below }) => below)];
   const join: Action = { label: t('console.users.held.join'), icon: 'plus', href: `${path}/join` };
@@ -106,7 +102,7 @@ function groupsBlock(all: readonly HeldGroup[], account: Account, mayPut: boolea
         t('console.groups.way-in'),
         ({ source, below = '', addedBy }) =>
           below === ''
-            ? { text: wayIn({ source }), small: addedBy?.username }
+            ? { ...wayOf(source), small: addedBy?.username }
             : t('console.users.held.below', { group: below }),
       ],
       ...periodColumns(held, now),

@@ -6,6 +6,7 @@ import { limits } from '../../base/limits.ts';
 import { type Text, t } from '../../base/texts/text.ts';
 import { type InvitationState, invitationStates } from '../../core/mail/link-tokens.ts';
 import type { AccountSummary } from '../../people/accounts/account-list.ts';
+import type { Directory } from '../../people/accounts/accounts.ts';
 import { within } from '../../people/rbac/rights.ts';
 import {
   type Action,
@@ -36,8 +37,8 @@ type Given = ReturnType<typeof listIn>['given'];
 
 /** The page of the list. */
 export async function userListPage(
-  { admin: { users }, mailServer, lockedAccounts }: ConsoleServices,
-  { ctx, by, meets }: Visit<undefined>,
+  { accounts, admin: { users }, mailServer, lockedAccounts }: ConsoleServices,
+  { ctx, by, meets, may }: Visit<undefined>,
 ): Promise<ConsolePage> {
   const list = listIn(ctx);
   const { q: search, after, state, role, sort } = list.given;
@@ -46,10 +47,11 @@ export async function userListPage(
   const query = { ...filter, sort: sort === 'match' ? undefined : sort, after, limit: limits.api.pageSize };
   const page = await users.list(query, by);
   const ids = page.accounts.map(({ id }) => id);
-  const [found, lastSignIns, invitations] = await Promise.all([
+  const [found, lastSignIns, invitations, directories] = await Promise.all([
     page.count(),
     users.lastSignIns(ids),
     users.invitationsOf(ids),
+    accounts.directoriesOf(ids),
   ]);
   const mayAdd = meets(within('gatehouse.users:write'));
   const add: Action = { label: t('console.users.add'), icon: 'plus', href: `${HOME}/new` };
@@ -83,7 +85,13 @@ export async function userListPage(
             list.column(t('console.users.created'), '-created', { isShort: true, isMinor: true }),
             ({ createdAt }) => createdAt,
           ],
-          [t('console.shared.status'), (one) => statusTag(one, locked.has(one.id), invitations.get(one.id)?.state)],
+          [
+            t('console.shared.status'),
+            (one) => [
+              statusTag(one, locked.has(one.id), invitations.get(one.id)?.state),
+              ...directoryTag(directories.get(one.id), may(CONNECTIONS)),
+            ],
+          ],
         ]),
         empty: list.isFiltered || after ? t('console.users.none-match') : none,
         selection: selectionOf(offeredBulkActions(meets, mailServer.isSet()), list.given, page.accounts),
@@ -124,6 +132,16 @@ export function statusTag({ isActive }: AccountSummary, isLocked: boolean, invit
   return isLocked
     ? { text: t('console.person.locked'), tone: 'warn' }
     : { text: t('console.shared.active'), tone: 'good' };
+}
+
+/** To read connections. */
+export const CONNECTIONS = 'gatehouse.connections:read' as const;
+
+/** Who manages the account by SCIM, with a link for who may read connections. */
+export function directoryTag(directory: Directory | undefined, isLinked: boolean): Mark[] {
+  if (!directory) return [];
+  const href = isLinked ? `/admin/scim/${directory.id}` : undefined;
+  return [{ text: t('console.groups.way.scim', { name: directory.name }), tone: 'plain', href }];
 }
 
 function filterFields({ q, role, state }: Given): Field[] {

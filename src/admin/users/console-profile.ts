@@ -9,6 +9,7 @@ import { type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { InvitationView } from '../../core/mail/link-tokens.ts';
 import type { Account } from '../../people/accounts/account.ts';
+import type { Directory } from '../../people/accounts/accounts.ts';
 import {
   addressPartNames,
   addressParts,
@@ -37,7 +38,7 @@ import type { ConsoleServices } from '../console-services.ts';
 import { changedUser, profileOf, userJson, withApiFieldNames } from './api.ts';
 import { attributeSection, attributeWords, sentAttributes } from './attribute-fields.ts';
 import { actionButton, type OpenUser, tabPath } from './console-actions.ts';
-import { invitationTags, statusTag } from './console-list.ts';
+import { CONNECTIONS, directoryTag, invitationTags, statusTag } from './console-list.ts';
 import { addressKey, emailKeys, languageOptions, phoneKey, textKey, typedName, usernameKey } from './console-new.ts';
 import { type DisabledBy, disabledBy } from './disabled-by.ts';
 import { ASSIGN } from './grants.ts';
@@ -130,14 +131,29 @@ export function partAt({ part = '' }: Record<string, string>): PartName | 'attri
   throw notFound({ detail: { part } });
 }
 
-/** The custom attributes that the administrator may change, and their schema. */
-async function attributesOf({ attributes }: Account, by: Actor, services: ConsoleServices) {
+/** The parts that a directory manages. */
+const LOCKED: readonly ChangedPart[] = ['name', 'email', 'phone', 'address', 'username'];
+
+const isManaged = (directory: Directory | undefined): directory is Directory => directory?.deletedAt === null;
+
+/** The custom attributes that the administrator may change, their schema, and those that a directory manages. */
+async function attributesOf(
+  { attributes }: Account,
+  by: Actor,
+  services: ConsoleServices,
+  directory: Directory | undefined,
+) {
   const audience = await services.admin.users.audienceOf(by);
   const all = await services.attributeSchema();
-  const schema = schemaFor(audience, all);
-  const own = attributesFor(audience, all, attributes, 'editable_by');
+  const locked = isManaged(directory) ? directory.attributes : [];
+  const isOpen = ([name]: [string, unknown]) => !locked.includes(name);
+  const open = (values: object) => Object.fromEntries(Object.entries(values).filter(isOpen));
+  const changed = schemaFor(audience, all);
+  const schema = changed.properties ? { ...changed, properties: open(changed.properties) } : changed;
+  const own = open(attributesFor(audience, all, attributes, 'editable_by'));
+  const kept = Object.fromEntries(Object.entries(attributes).filter((entry) => !isOpen(entry)));
   const hasNone = schema.additionalProperties === false && Object.keys(schema.properties ?? {}).length === 0;
-  return { schema, own, hasNone };
+  return { schema, own, kept, hasNone };
 }
 
 /** The blocks of the tab. */
@@ -147,19 +163,19 @@ export async function profileBlocks(
   { open, delivery }: { open?: OpenPart | undefined; delivery?: Cell | undefined } = {},
 ): Promise<Block[]> {
   const { ctx, language, meets, subject } = visit;
-  const { details, path, may, mayWrite, offered } = subject;
+  const { details, directory, path, may, mayWrite, offered } = subject;
   const { account, ssoConnection } = details;
   const mayChange = mayWrite && account.source !== 'file';
   const disabled = may('gatehouse.audit:read') ? await disabledBy(services, account) : undefined;
   const languages = languageOptions(ctx, account.locale ?? '');
-  const { schema, own, hasNone } = await attributesOf(account, visit.by, services);
+  const { schema, own, hasNone } = await attributesOf(account, visit.by, services, directory);
   const current = etagOf(versionOf(account, ssoConnection));
 
   const formOf = (
     part: ChangedPart,
     fields: (sent: Sent | undefined) => readonly Field[],
   ): Pick<Row, 'form' | 'isOpen'> => {
-    if (!mayChange) return {};
+    if (!mayChange || (isManaged(directory) && LOCKED.includes(part))) return {};
     const sent = open?.part === part ? open.sent : undefined;
     const form: FormBlock = {
       kind: 'form',
@@ -211,6 +227,10 @@ export async function profileBlocks(
   const state: Row[] = [
     row('username'),
     {
+      label: t('console.roles.managed-by'),
+      value: directoryTag(directory, may(CONNECTIONS)),
+    },
+    {
       label: t('console.shared.status'),
       value: [statusTag(account, details.lockedSeconds > 0), ...(disabled ? disabledCell(disabled) : [])],
       action: button('unlock') ?? button(account.isActive ? 'disable' : 'enable'),
@@ -247,9 +267,10 @@ export async function changePart(
   const part = partAt(ctx.params);
   const changes: Record<string, unknown> = {};
   if (part === 'attributes') {
-    const { schema, own } = await attributesOf(account, by, services);
+    const directory = (await services.accounts.directoriesOf([account.id])).get(account.id);
+    const { schema, own, kept } = await attributesOf(account, by, services, directory);
     const attributes = sentAttributes(schema, own, sent);
-    if (attributes) changes.attributes = attributes;
+    if (attributes) changes.attributes = { ...attributes, ...kept };
   } else {
     const keys = parts[part].keys(languageOptions(ctx, account.locale ?? ''));
     Object.assign(changes, changedValues(keys, userJson(account), sent));

@@ -47,7 +47,7 @@ import {
 } from './console-actions.ts';
 import { bulkPages } from './console-bulk.ts';
 import { grantBlocks, grantPages } from './console-grants.ts';
-import { statusTag, userListPage } from './console-list.ts';
+import { CONNECTIONS, directoryTag, statusTag, userListPage } from './console-list.ts';
 import { newUserPage } from './console-new.ts';
 import { changePart, type OpenPart, partAt, profileBlocks } from './console-profile.ts';
 
@@ -579,6 +579,7 @@ function userTabPage(
       statusTag(account, lockedSeconds > 0, details.invitation?.state),
       ...(firstEnrolment.requestedAt ? [NEEDS_APPROVAL] : []),
       ...(isFile ? [FILE_TAG] : []),
+      ...directoryTag(user.directory, user.may(CONNECTIONS)),
     ],
     actions: [
       ...(user.mayCheckAccess
@@ -595,6 +596,7 @@ function userTabPage(
       .map((one) => ({ href: tabPath(account.id, one), label: tabs[one].label, isCurrent: one === tab })),
     blocks: [
       ...(isFile ? [fileNotice(configFile, 'user', user.may(WRITE) && user.may(RELEASE) && path)] : []),
+      ...(tab === '' ? directoryNotice(user) : []),
       ...(obstacle ? [{ kind: 'text' as const, tone: 'notice' as const, text: obstacle }] : []),
       ...blocks,
       ...harmless,
@@ -603,6 +605,20 @@ function userTabPage(
     ],
   };
 }
+
+/** What the directory of the account manages, or when the account that it deleted is deleted for good. */
+function directoryNotice({ directory, may }: OpenUser): Block[] {
+  if (!directory) return [];
+  const { id, name, deletedAt } = directory;
+  const text = deletedAt
+    ? t('console.users.directory-deleted', { name, at: deletedAt, until: keptUntil(deletedAt) })
+    : t('console.users.directory-manages', { name });
+  const link = may(CONNECTIONS) && { label: t('console.users.directory-open', { name }), href: `/admin/scim/${id}` };
+  return [{ kind: 'text', tone: 'notice', text, ...(link && { link }) }];
+}
+
+const DAY_MS = 24 * 3600 * 1000;
+const keptUntil = (deletedAt: Date) => new Date(deletedAt.getTime() + limits.scim.keepDeletedDays * DAY_MS);
 
 /** Why a tab with actions offers none: which permissions would. */
 function viewOnly(tab: UserTab): Block[] {

@@ -5,7 +5,7 @@ import type { Audit } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { Accounts } from '../../people/accounts/accounts.ts';
 
-/** `by`: a username; undefined for the command line and the configuration file. */
+/** `by`: a username, or the name of a directory; undefined for the command line and the configuration file. */
 export interface DisabledBy {
   by: string | undefined;
   at: Date;
@@ -20,7 +20,8 @@ export async function disabledBy(
   const [event] = await audit.list({ subjectId: id, types: ['account.disabled'], limit: 1 });
   if (!event) return undefined;
   const actor = event.actorId === null ? undefined : await accounts.find(event.actorId);
-  return { by: actor?.username, at: event.at };
+  const { scim } = event.data as { scim?: { name: string } };
+  return { by: actor?.username ?? scim?.name, at: event.at };
 }
 
 /** In a sentence. */

@@ -170,7 +170,10 @@ const heldGroup = z
     name: z.string(),
     path: z.string(),
     source: z.enum([...memberSource.options, 'below']).describe('The way in; `below`: by a group below this one'),
-    source_id: z.string().nullable().describe('The domain, or the id of the connection; null for the other sources'),
+    source_id: z
+      .string()
+      .nullable()
+      .describe('The domain, or the id of the connection or SCIM connection; null for the other sources'),
     below: z.string().nullable().describe('The name of the group below it by which the user is in it'),
     added_by: z
       .object({ user: z.string().describe('Id of the account'), username: z.string(), name: z.string().nullable() })

@@ -139,7 +139,7 @@ function toRow(event: AuditInput, at: Date): AuditContent {
     outcome: event.outcome,
     reason: cleanText(event.reason),
     actorId: cleanText(event.actorId),
-    actorApp: cleanText(event.actorApp, 1024),
+    actorApp: cleanText(event.scim ? directoryActor(event.scim.id) : event.actorApp, 1024),
     subjectId: cleanText(event.subjectId),
     clientId: cleanText(event.clientId, 1024),
     address: cleanText(event.request?.address),
@@ -157,6 +157,9 @@ function toRow(event: AuditInput, at: Date): AuditContent {
     ),
   };
 }
+
+/** How a SCIM connection is named as the actor of an event. */
+export const directoryActor = (id: string) => `scim:${id}`;
 
 const COLUMNS = {
   outcome: 'outcome',

@@ -1,12 +1,12 @@
 // Audit events in sentences, such as `Ann signed in to Payroll with a passkey`, for the activity log and every page that lists events.
 import { allOf, hasText, type PageText, Slot, sentenceCase, Text, type TextKey, t } from '../../base/texts/text.ts';
-import type { AuditEntry } from './audit.ts';
+import { type AuditEntry, directoryActor } from './audit.ts';
 import type { AuditEventType, EventKind } from './events.ts';
 
-/** A user, application or connection in a sentence; `name` is the name in the event, for one that was deleted. */
+/** A user, application, connection or directory (SCIM) in a sentence; `name` is the name in the event, for one that was deleted. */
 export interface Mention {
-  type: 'user' | 'application' | 'connection';
-  /** The id of a user or connection, the client_id or entity ID of an application. */
+  type: 'user' | 'application' | 'connection' | 'directory';
+  /** The id of a user, connection or directory, the client_id or entity ID of an application. */
   id: string;
   name?: string | undefined;
 }
@@ -189,6 +189,8 @@ function valuesOf(event: AuditEntry, nameOf: MentionRenderer): Record<string, st
 /** An event without a user or an application was caused by the server, the command line or the configuration file. */
 function actorOf({ actorId, actorApp, data }: AuditEntry, nameOf: MentionRenderer): Slot | Text {
   if (actorId !== null) return nameOf({ type: 'user', id: actorId });
+  const { scim } = data as { scim?: { id: string; name: string } };
+  if (scim && actorApp === directoryActor(scim.id)) return nameOf({ type: 'directory', ...scim });
   if (actorApp !== null) return nameOf({ type: 'application', id: actorApp });
   const isFile = data.by === 'file' || data.source === 'file';
   return isFile ? t('activity.actor.configuration-file') : t('activity.actor.server');

@@ -95,7 +95,7 @@ export function createAccounts(
       const columns = { ...checked, phoneNumberVerified: hasProvenPhone || isSamePhone };
       const difference = differenceOf(before, columns);
       if (!difference && (source ?? before.source) === before.source) return before;
-      if (difference && !by.scim) await assertNotManaged(id, difference.after, tx);
+      if (difference && !by.scim) await assertNotManaged(before, difference.after, tx);
       const emailKey = before.email === null ? null : nameKey(before.email);
       if (columns.usernameKey !== nameKey(before.username) || columns.emailKey !== emailKey)
         await assertNotTaken(tx, sql, id, columns);
@@ -135,6 +135,9 @@ export function createAccounts(
     ...createAccountList(core),
     create,
     update,
+
+    /** The directories that manage these accounts, by account; absent: none. */
+    directoriesOf: (ids: readonly string[]) => directoriesOf(ids, db),
 
     /** Sets the phone number to one that the user has proven: a code that was sent to it came back. */
     confirmPhoneNumber: (id: string, phoneNumber: string, by: Actor): Promise<Account> =>
@@ -243,14 +246,44 @@ function changedAccount(
   return { ...before, ...rest, address, attributes: JSON.parse(rest.attributes), source, updatedAt };
 }
 
-/** What a SCIM connection manages (protocols/scim); people choose their language and their picture themselves. */
-const MANAGED = ['username', 'email', 'name', 'givenName', 'middleName', 'familyName', 'phoneNumber', 'address'];
+/** The directory that manages an account by SCIM (protocols/scim). */
+export interface Directory {
+  id: string;
+  name: string;
+  /** The own fields that it fills. */
+  attributes: readonly string[];
+  /** It deleted the account, which is kept for some days and not managed meanwhile. */
+  deletedAt: Date | null;
+}
+
+const NAMES = ['name', 'givenName', 'middleName', 'familyName', 'nickname'] as const;
+/** What a directory manages beside own fields; people choose their language and their picture themselves. */
+export const MANAGED: readonly string[] = ['username', 'email', ...NAMES, 'phoneNumber', 'address'];
 
 /** Throws owned_by_scim (403). */
-async function assertNotManaged(userId: string, changes: object, tx: Tx): Promise<void> {
-  if (!MANAGED.some((name) => name in changes)) return;
-  const owner = await tx.asStored.scimUser.findUnique({ where: { userId }, select: { deletedAt: true } });
-  if (owner?.deletedAt === null) throw forbidden('owned_by_scim');
+async function assertNotManaged({ id, attributes }: Account, changes: Partial<Columns>, tx: Tx): Promise<void> {
+  const isNamed = MANAGED.some((name) => name in changes);
+  if (!isNamed && changes.attributes === undefined) return;
+  const directory = (await directoriesOf([id], tx)).get(id);
+  if (!directory || directory.deletedAt) return;
+  const after = JSON.parse(changes.attributes ?? '{}') as AccountAttributes;
+  const isOther = (name: string) => JSON.stringify(attributes[name]) !== JSON.stringify(after[name]);
+  if (isNamed || directory.attributes.some(isOther)) throw forbidden('owned_by_scim');
+}
+
+/** The directories of those accounts that have one, by account. */
+async function directoriesOf(ids: readonly string[], tx: Tx): Promise<Map<string, Directory>> {
+  const select = { id: true, name: true, mappings: true } as const;
+  const rows = await tx.asStored.scimUser.findMany({
+    where: { userId: { in: [...ids] } },
+    select: { userId: true, deletedAt: true, connection: { select } },
+  });
+  return new Map(
+    rows.map(({ userId, deletedAt, connection: { mappings, ...connection } }) => {
+      const { attributes } = JSON.parse(mappings) as { attributes: object };
+      return [userId, { ...connection, attributes: Object.keys(attributes), deletedAt }];
+    }),
+  );
 }
 
 /** A username from before its domain left the setting stays until it is changed. */

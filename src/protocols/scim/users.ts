@@ -153,7 +153,7 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
   /** The account that the new person gets: a new one, or one that is here. */
   async function accountFor(values: Values, { connection, by }: ScimRequest, tx: Tx): Promise<Account> {
     const profile = profileOf(values, connection);
-    const found = await takenBy(profile, tx);
+    const found = await takenBy(profile, by, tx);
     const [first] = found;
     if (!first) {
       if (!connection.may_create)
@@ -178,21 +178,21 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
   }
 
   /** The accounts that have the username or the address. A deleted person gives both away. */
-  async function takenBy({ username, email }: Profile, tx: Tx): Promise<Account[]> {
+  async function takenBy({ username, email }: Profile, by: Actor, tx: Tx): Promise<Account[]> {
     const found = new Map<string, Account>();
     for (const login of [username, email]) {
       const account = login ? await accounts.findByLogin(login, tx) : undefined;
       if (!account) continue;
       const link = await tx.scimUser.findUnique({ where: { userId: account.id } });
-      if (link?.deletedAt) await giveAway(account, tx);
+      if (link?.deletedAt) await giveAway(account, by, tx);
       else found.set(account.id, account);
     }
     return [...found.values()];
   }
 
   /** A deleted person's names are free for another one; when the same person comes back, they get theirs again, if they are still free. */
-  async function giveAway({ id }: Account, tx: Tx): Promise<void> {
-    await accounts.update(id, { username: `deleted-${id}`, email: null }, { scim: { id: '', name: '' } }, tx);
+  async function giveAway({ id }: Account, by: Actor, tx: Tx): Promise<void> {
+    await accounts.update(id, { username: `deleted-${id}`, email: null }, by, tx);
   }
 
   /** The deleted person with this externalId comes back with their account, and so with their `sub`. */
@@ -203,7 +203,7 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
     const data = { userId, connectionId: request.connection.id, externalId: row.externalId, content, deletedAt: null };
     await tx.scimUser.update({ where: { userId }, data: { ...data, updatedAt: now() }, select: { userId: true } });
     const wanted = profileOf(values, request.connection);
-    const others = (await takenBy(wanted, tx)).filter(({ id }) => id !== userId);
+    const others = (await takenBy(wanted, request.by, tx)).filter(({ id }) => id !== userId);
     if (others.length > 0) throw conflict('user_name_taken', { message: TAKEN });
     const { attributes: _kept, ...profile } = wanted;
     await accounts.update(userId, profile, request.by, tx);

@@ -1354,6 +1354,9 @@ CREATE INDEX "audit_events_at_idx" ON "audit_events"("at");
 CREATE INDEX "audit_events_actor_id_id_idx" ON "audit_events"("actor_id", "id");
 
 -- CreateIndex
+CREATE INDEX "audit_events_actor_app_id_idx" ON "audit_events"("actor_app", "id") WHERE ("actor_app" IS NOT NULL);
+
+-- CreateIndex
 CREATE INDEX "audit_events_subject_id_id_idx" ON "audit_events"("subject_id", "id");
 
 -- CreateIndex
