@@ -143,7 +143,7 @@ it('the page of a user whom the directory deleted says until when the account is
   await hr.send('DELETE', `/Users/${leaver.id}`);
   const page = await admin.get(`/admin/users/${leaver.id}`);
   expect(textOf(page.text)).toMatch(
-    /Entra ID deleted this user on .* UTC \. The account is deleted for good on .* UTC/,
+    /Entra ID deleted this user on .* UTC \. The account is deleted permanently on .* UTC/,
   );
   const forms = page.forms.map(({ action }) => action);
   expect(forms.some((action) => action.endsWith('/change/name'))).toBe(true);
