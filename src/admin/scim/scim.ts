@@ -14,7 +14,7 @@ import {
 import type { AdminServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import { iso, time } from '../api/parts.ts';
+import { byId, iso, time } from '../api/parts.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { answerOf, endpointsOf, type Resource } from '../resource.ts';
@@ -139,7 +139,7 @@ export const newToken = z.strictObject({
 export function scimEndpoints(scim: ScimAdmin): Endpoint[] {
   const noun = scimNoun(scim);
   const { list, create, get, update, remove, action } = endpointsOf(noun);
-  const byToken = z.object({ id: z.string().max(64), token: z.string().max(64) });
+  const byToken = byId.extend({ token: z.string().min(1).max(64) });
   return [
     list({
       summary: 'The SCIM connections, by name',
