@@ -428,6 +428,17 @@ async function letsProgramsIn(gatehouse: Gatehouse, proxy: RealProxy, check: Che
     const challenge = wrong.headers['www-authenticate'];
     const isChallenged = challenge === `Bearer realm="${origin}", error="invalid_token"`;
     check('a wrong one gets 401 with its challenge', wrong.status === 401 && isChallenged, [wrong.status, challenge]);
+    await services.applications.update('proxy', site.application.id, {
+      name: site.name,
+      url: origin,
+      ...site.application.metadata,
+      access: READER,
+      access_tokens: 'users',
+    });
+    const weak = await sendAs(`Bearer ${token}`);
+    const demanded = `Bearer realm="${origin}", error="insufficient_scope", scope="website:access"`;
+    const isDemanded = weak.status === 403 && weak.headers['www-authenticate'] === demanded;
+    check('one that does not suffice gets 403 with its challenge', isDemanded, [weak.status, weak.headers]);
     const both = [`Authorization: Bearer ${token}`, `Authorization: ${basic('x', 'y')}`];
     const twice = await sendRaw(origin, 'GET /api HTTP/1.1', `Host: ${host}`, ...both);
     const isOne = !twice.includes('"method"') || (twice.includes('"remote-user":"client') && !twice.includes('Basic'));

@@ -176,9 +176,13 @@ function nginx({ origin, host, gatehouse, headers }: Site): string {
   ssl_certificate_key /etc/nginx/privkey.pem;
 `
     : '';
+  // nginx hands on the challenge of a 401 itself.
   return `map $http_upgrade $connection_upgrade {
   default upgrade;
   '' '';
+}
+map $upstream_status $gatehouse_challenge {
+  403 $upstream_http_www_authenticate;
 }
 server {
 ${listen}  server_name ${hostOnly(host)};
@@ -205,6 +209,7 @@ ${handedOn.join('\n')}
     proxy_pass ${gatehouse.origin}/forward-auth/nginx;
     proxy_pass_request_body off;
     proxy_hide_header WWW-Authenticate;
+    add_header WWW-Authenticate $gatehouse_challenge always;
     proxy_set_header Content-Length "";
     proxy_set_header Host ${gatehouse.host};
     proxy_set_header X-Original-URL ${origin}$request_uri;
