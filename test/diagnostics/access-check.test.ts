@@ -1,7 +1,8 @@
 // The access check of the console: the result for each cause, and the button that fixes it.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OidcClientInput } from '../../src/applications/fields/oidc-client.ts';
 import { confirmation, consoleOf, signedInLongAgo, signInAgain, staff } from '../admin/console/support.ts';
+import { aService } from '../admin/support.ts';
 import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aClient, aUser, type TestUser } from '../support/factories.ts';
 import { failSignIn } from '../support/failed-sign-in.ts';
@@ -284,6 +285,94 @@ describe('the access check', () => {
       'Ann Example confirms the sign-in with an authenticator app, then has to add a passkey: Payroll requires a phishing-resistant sign-in.',
     );
     expect(page).not.toContain('Every check passed.');
+  });
+
+  describe('of a page of a website', () => {
+    const page = (path: string) => `https://wiki.example.com${path}`;
+    let user: TestUser;
+    beforeAll(async () => {
+      await idp.services.roles.create({ name: 'wiki admin' });
+      await idp.services.applications.createProxied({
+        name: 'Handbook',
+        url: page(''),
+        proxy: 'caddy',
+        access: { roles: ['editor'] },
+        paths: [
+          { path: '/admin/', methods: ['GET'], rule: { roles: ['wiki admin'] } },
+          { path: '/admin/', rule: { roles: ['wiki admin'], groups: ['Payroll Team'] } },
+          { path: '/closed', rule: { roles: [], groups: [] } },
+          { path: '/secure/', rule: 'mfa' },
+          { path: '/public/', rule: 'public' },
+        ],
+      });
+    });
+    beforeEach(async () => {
+      user = await aUser(idp.services);
+      await idp.services.roles.assign(user.account.id, 'editor');
+    });
+    const said = async (address: string, method = 'GET') => {
+      const query = new URLSearchParams({ user: user.username, app: address, method });
+      return textOf((await admin.get(`/admin/access-check?${query}`)).text);
+    };
+
+    it.each([
+      [
+        '/admin/users?all=1#x',
+        'can’t open',
+        'The path rule /admin/ applies to GET /admin/users. /admin/ requires the role wiki admin. ',
+      ],
+      ['/closed', 'can’t open', 'The path rule names no role and no group, so nobody has access to /closed.'],
+      [
+        '/secure/',
+        'can open',
+        'The path rule /secure/ applies to GET /secure/. /secure/ requires two-step verification.',
+      ],
+      ['/notes', 'can open', 'No path rule applies to GET /notes, so only the access rule counts.'],
+      ['/a//b', 'can’t open', 'Servers read the path /a//b in two ways.'],
+    ])('says which rule decides about %s', async (path, result, sentence) => {
+      const text = await said(page(path));
+      expect(text).toContain(`Ann Example ${result} ${page(path.split('?')[0] ?? '')}`);
+      expect(text).toContain(sentence);
+    });
+
+    itOnSqlite('takes the method that the rule names', async () => {
+      const text = await said(page('/admin/'), 'POST');
+      expect(text).toContain(
+        'applies to POST /admin/. /admin/ requires the role wiki admin or the group Payroll Team.',
+      );
+    });
+
+    itOnSqlite('says that everyone can open a public page, also a user who cannot sign in to the website', async () => {
+      await idp.services.roles.unassign(user.account.id, 'editor');
+      expect(await said(page('/public/a'))).toContain(`Everyone can open ${page('/public/a')}`);
+      expect(await said(page('/notes'))).toContain(`Ann Example can’t open ${page('/notes')}`);
+    });
+
+    itOnSqlite('is green after its button, and asks for a page where the website alone is chosen', async () => {
+      const red = await checkOf(user.username, page('/admin/'));
+      const done = await admin.follow(await press(red, 'Give Ann Example the role wiki admin'));
+      expect(textOf(done.text)).toContain(`Ann Example can open ${page('/admin/')}`);
+      expect(done.forms.some(({ fields }) => fields.app === page('/admin/') && fields.method === 'GET')).toBe(true);
+      const plain = textOf((await checkOf(user.username, 'Handbook')).text);
+      expect(plain).toContain('Ann Example can sign in to Handbook');
+      expect(plain).toContain('Handbook has path rules. Enter the address of a page');
+    });
+
+    it('is answered by the API, too', async () => {
+      const api = await aService(idp);
+      const ask = async (query: Record<string, string>) => {
+        const search = new URLSearchParams({ user: user.username, ...query });
+        const answer = await api.send('GET', `/access-check?${search}`);
+        return answer.json<{ page?: unknown; may_open: boolean; can_sign_in: boolean; rules: { id: string }[] }>();
+      };
+      const closed = await ask({ application: page('/admin/') });
+      expect(closed).toMatchObject({ page: { method: 'GET', path: '/admin/' }, may_open: false, can_sign_in: false });
+      expect(closed.rules.find(({ id }) => id === 'path')).toMatchObject({ state: 'failed', met: false });
+      expect(await ask({ application: page('/admin/'), method: 'PUT' })).toMatchObject({ page: { method: 'PUT' } });
+      const website = await ask({ application: page('') });
+      expect(website).toMatchObject({ may_open: true, can_sign_in: true });
+      expect(website.page).toBeUndefined();
+    });
   });
 
   itOnSqlite('needs a fresh sign-in for a fix that needs one elsewhere, and comes back to the check', async () => {

@@ -62,6 +62,7 @@ it('is added with the configuration of its proxy, gets rules for paths, and open
   });
   await page.goto(`${idp.issuer}/admin/applications/${application?.id}/access`);
   await addPathRules(page);
+  await pasteAddress(page, `${site.origin}/admin/users?all=1`, admin.username);
   await page.goto(`${idp.issuer}/admin/applications?protocol=proxy`);
   await looksRight(page, 'website-list');
 
@@ -104,4 +105,18 @@ async function addPathRules(page: Page): Promise<void> {
   await save();
   expect(await page.locator('[name="paths.path"]').nth(1).getAttribute('aria-invalid')).toBe('true');
   await page.reload();
+}
+
+/** Into the access check, which says which path rule decides. */
+async function pasteAddress(page: Page, address: string, username: string): Promise<void> {
+  await page.goto(`${idp.issuer}/admin/access-check`);
+  await page.fill('[name=user]', username);
+  await page.fill('[name=app]', address);
+  await page.click('main form button.btn-primary');
+  await page.waitForSelector(`text=open ${address.split('?')[0]}`);
+  await looksRight(page, 'website-access-check');
+  await page.selectOption('[name=method]', 'POST');
+  await page.click('main form[role=search] button');
+  await page.waitForURL(/method=POST/);
+  await page.waitForSelector('text=to POST /admin/users');
 }

@@ -6,6 +6,7 @@ import { type Endpoint, endpoint } from '../../admin/api/endpoint.ts';
 import { createApplicationPreviews } from '../../admin/applications/preview.ts';
 import { accessDecision } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
+import { pathMethods } from '../../applications/fields/proxied-application.ts';
 import { notFound } from '../../base/http/errors.ts';
 import { fault } from '../../base/texts/faults.ts';
 import type { Actor, Audit, AuditEntry } from '../../core/audit/audit.ts';
@@ -17,16 +18,27 @@ import { rejection, rejectionJson } from '../rejections/explanation.ts';
 import type { DiagnosticServices } from '../services.ts';
 import { type Check, checkIds, checkStates } from './check.ts';
 import { checksOf } from './checks.ts';
-import { readFacts } from './facts.ts';
-import { type Cause, causesOf } from './fixes.ts';
+import { type AskedPage, readFacts } from './facts.ts';
+import { causesOf } from './fixes.ts';
 
 export interface AccessReport {
-  /** The access rule (applications/access-decision.ts). */
+  /** The access rule (applications/access-decision.ts), and the path rules where the question is about a page. */
   mayOpen: boolean;
   /** The access rule, and every other check. */
   canSignIn: boolean;
+  /** The page is open to everyone, without a sign-in. */
+  isPublic: boolean;
   checks: Check[];
 }
+
+/** What a question is about: an application, or a page of a website. */
+export interface Asked {
+  application: Application;
+  page?: AskedPage | undefined;
+}
+
+/** The longest address of a page that a question may name. */
+export const MAX_ADDRESS = 4096;
 
 export type AccessCheck = ReturnType<typeof createAccessCheck>;
 
@@ -34,41 +46,54 @@ export type AccessCheck = ReturnType<typeof createAccessCheck>;
 export function createAccessCheck(services: DiagnosticServices) {
   const { db, applications } = services;
 
-  async function reportOf(account: Account, application: Application) {
-    const facts = await readFacts(services, account, application);
+  async function reportOf(account: Account, { application, page: asked }: Asked) {
+    const facts = await readFacts(services, account, application, asked);
     const checks = checksOf(facts);
-    const { allowed: mayOpen } = accessDecision(application, account);
+    const { allowed } = accessDecision(application, account);
+    const { page } = facts;
+    const isPublic = page?.isPublic === true && !page.isAmbiguous;
+    const mayOpen = isPublic ? application.enabled : allowed && !page?.isAmbiguous && !page?.broken;
     return {
       facts,
-      report: { mayOpen, canSignIn: mayOpen && checks.every(({ state }) => state !== 'failed'), checks },
+      report: {
+        mayOpen,
+        canSignIn: allowed && checks.every(({ state }) => state !== 'failed'),
+        isPublic: isPublic && mayOpen,
+        checks,
+      },
     };
+  }
+
+  /** By id, client_id, entity ID or name. */
+  async function findApplication(text: string): Promise<Application | undefined> {
+    const byClient = await applications.find(text);
+    if (byClient) return byClient;
+    const byId = await db.asStored.application.findUnique({ where: { id: text }, select: { id: true } });
+    if (byId) return applications.get(text);
+    const { applications: found } = await applications.list({ search: text, limit: 2 });
+    const exact = found.find(({ name }) => name.toLowerCase() === text.toLowerCase());
+    return exact ?? (found.length === 1 ? found[0] : undefined);
   }
 
   return {
     /** By id, username, email address or full name. */
     findUser: services.findUser,
 
-    /** By id, client_id, entity ID or name. */
-    async findApplication(text: string): Promise<Application | undefined> {
-      const byClient = await applications.find(text);
-      if (byClient) return byClient;
-      const byId = await db.asStored.application.findUnique({ where: { id: text }, select: { id: true } });
-      if (byId) return applications.get(text);
-      const { applications: found } = await applications.list({ search: text, limit: 2 });
-      const exact = found.find(({ name }) => name.toLowerCase() === text.toLowerCase());
-      return exact ?? (found.length === 1 ? found[0] : undefined);
+    /** An application by id, client_id, entity ID or name; a page of a website by its address, as a browser sends it. */
+    async findAsked(text: string, method: string): Promise<Asked | undefined> {
+      const url = URL.canParse(text) ? new URL(text) : undefined;
+      const website = url && url.origin !== text ? await applications.find(url.origin) : undefined;
+      if (url && website?.protocol === 'proxy')
+        return { application: website, page: { address: `${url.origin}${url.pathname}`, method, path: url.pathname } };
+      const application = await findApplication(text);
+      return application && { application };
     },
 
-    report: async (account: Account, application: Application): Promise<AccessReport> =>
-      (await reportOf(account, application)).report,
+    report: async (account: Account, asked: Asked): Promise<AccessReport> => (await reportOf(account, asked)).report,
 
     /** The report, and what this actor can do about each cause. */
-    async diagnose(
-      account: Account,
-      application: Application,
-      viewer: { by: Actor; mayOpen(permission: OwnPermission): boolean },
-    ): Promise<AccessReport & { causes: Cause[] }> {
-      const { facts, report } = await reportOf(account, application);
+    async diagnose(account: Account, asked: Asked, viewer: { by: Actor; mayOpen(permission: OwnPermission): boolean }) {
+      const { facts, report } = await reportOf(account, asked);
       return { ...report, causes: await causesOf(services, report.checks, facts, viewer) };
     },
 
@@ -82,7 +107,11 @@ export function createAccessCheck(services: DiagnosticServices) {
 const result = z.object({
   user: z.object({ id: z.string(), username: z.string() }),
   application: z.object({ id: z.string(), identifier: z.string(), name: z.string() }),
-  may_open: z.boolean().describe('What the access rule says'),
+  page: z
+    .object({ method: z.string(), path: z.string() })
+    .optional()
+    .describe('Of a website, where the question is about one'),
+  may_open: z.boolean().describe('What the access rule says, and of a page its path rule'),
   can_sign_in: z
     .boolean()
     .describe('The access rule, and everything else that decides: lockout, sign-in methods, two-step verification'),
@@ -114,27 +143,34 @@ export function accessCheckEndpoints(accessCheck: AccessCheck): Endpoint[] {
       summary: 'Whether this user may open this application: by which role, or why not',
       query: z.object({
         user: z.string().min(1).max(254).describe('Id, username, email address or full name'),
-        application: z.string().min(1).max(1024).describe('Id, client_id, entity ID or name'),
+        application: z
+          .string()
+          .min(1)
+          .max(MAX_ADDRESS)
+          .describe('Id, client_id, entity ID or name; or the address of a page of a website, for its path rules'),
+        method: z.enum(pathMethods).default('GET').describe('Of the request for the page'),
       }),
       response: result,
       rejects: [[404, 'The user or the application is not known']],
       async handle({ query, by }) {
-        const [{ account }, application] = await Promise.all([
+        const [{ account }, asked] = await Promise.all([
           accessCheck.findUser(query.user, by),
-          accessCheck.findApplication(query.application),
+          accessCheck.findAsked(query.application, query.method),
         ]);
         if (!account) throw notKnown('user');
-        if (!application) throw notKnown('application');
+        if (!asked) throw notKnown('application');
+        const { application, page } = asked;
         const { id: userId, username } = account;
         const { clientId, name } = application;
         const [{ mayOpen, canSignIn, checks }, attempts] = await Promise.all([
-          accessCheck.report(account, application),
+          accessCheck.report(account, asked),
           accessCheck.attempts({ userId, clientId }),
         ]);
         return {
           body: {
             user: { id: userId, username },
             application: { id: application.id, identifier: clientId, name },
+            ...(page && { page: { method: page.method, path: page.path } }),
             may_open: mayOpen,
             can_sign_in: canSignIn,
             rules: checks.map(({ id, label, state, explanation }) => ({

@@ -5,6 +5,7 @@ import type { PageText } from '../../base/texts/text.ts';
 /** Of each check; those of the access rule have the name of its rejection. Part of the admin API. */
 export const checkIds = [
   ...(['application_disabled', 'account_disabled', 'no_role', 'other_network'] as const satisfies AccessRejection[]),
+  'path',
   'registration',
   'api_access',
   'group',

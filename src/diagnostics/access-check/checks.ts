@@ -5,6 +5,7 @@ import { directoryRejectionTexts } from '../../admin/connections/console-try.ts'
 import { disabledSentence } from '../../admin/users/disabled-by.ts';
 import { type AccessRejection, grantingGroups, grantingRoles } from '../../applications/access-decision.ts';
 import { type Access, signsUsersIn } from '../../applications/fields/oidc-client.ts';
+import type { PathRule } from '../../applications/fields/proxied-application.ts';
 import type { Resource } from '../../applications/resources.ts';
 import { limits } from '../../base/limits.ts';
 import { waitText } from '../../base/texts/dates.ts';
@@ -20,6 +21,7 @@ export function checksOf(facts: AccessFacts): Check[] {
   const isOidc = facts.application.protocol === 'oidc';
   return [
     ...facts.conditions.map(({ rejection, isMet }) => ({ id: rejection, ...ofRule(rejection, isMet, facts) })),
+    ...pathChecks(facts),
     ...registrationChecks(facts),
     ...facts.apis.map((api) => ofApi(api, facts)),
     ...(facts.groupChoices ? [ofGroupChoice(facts.groupChoices, facts)] : []),
@@ -77,6 +79,36 @@ function ofRule(rejection: AccessRejection, isMet: boolean, facts: AccessFacts):
     return { label: t('console.access-check.label.allowed-networks'), ...allowedNetworks(isMet, facts) };
   const label = t('console.access-check.label.role');
   return { label, ...ofAccess(application, account) };
+}
+
+/** The path rules of a website: which of them decides about the page. */
+function pathChecks({ account, application, page }: AccessFacts): Check[] {
+  if (application.protocol !== 'proxy') return [];
+  const check = (result: Result): Check[] => [{ id: 'path', label: t('console.access-check.label.path'), ...result }];
+  const app = application.name;
+  if (!page) {
+    const hasRules = application.metadata.paths.length > 0;
+    return hasRules ? check(skipped(t('console.access-check.path-not-asked', { app }))) : [];
+  }
+  const { method, path, rules, broken } = page;
+  if (page.isAmbiguous) return check(failed(t('console.access-check.path-ambiguous', { app, path })));
+  if (rules.length === 0) return check(skipped(t('console.access-check.path-without-rule', { method, path })));
+  // Where websites read a path in several ways, each rule must be met.
+  const deciding = broken ? [broken] : rules;
+  const found = deciding.map((one) => ofPathRule(one, account));
+  const names = allOf(deciding.map((one) => one.path));
+  const text = sentences([
+    t('console.access-check.path-rule', { method, path, rules: names, count: deciding.length }),
+    ...found.map(({ explanation }) => explanation),
+  ]);
+  return check(broken ? failed(text) : passed(text));
+}
+
+function ofPathRule({ path, rule }: PathRule, account: Account): Result {
+  if (rule === 'public') return passed(t('console.access-check.path-public', { path }));
+  if (rule === 'mfa') return passed(t('console.access-check.path-mfa', { path }));
+  if (rule.roles.length + rule.groups.length === 0) return failed(t('console.access-check.path-for-nobody', { path }));
+  return ofAccess({ name: path, access: rule }, account);
 }
 
 /** The access rule of an application, or of an API. */

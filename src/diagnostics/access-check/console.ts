@@ -5,8 +5,16 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import { previewBlocks } from '../../admin/applications/preview.ts';
 import { dotted, eventItems } from '../../admin/audit/console-rows.ts';
-import type { Action, Block, ConsolePage, EventItem, Field, Mark } from '../../admin/console/blocks.ts';
+import {
+  type Action,
+  type Block,
+  type ConsolePage,
+  type EventItem,
+  hiddenField,
+  type Mark,
+} from '../../admin/console/blocks.ts';
 import { type Frame, listPath } from '../../admin/console/frame.ts';
+import { choiceField } from '../../admin/console/lists.ts';
 import {
   applicationCell,
   type NamedField,
@@ -18,6 +26,7 @@ import { ACCESS_CHECK_NEEDS } from '../../admin/console/suggest.ts';
 import type { ConsoleServices } from '../../admin/console-services.ts';
 import { sameNameText, typedUserValue } from '../../admin/suggestions/typed-user.ts';
 import type { Application } from '../../applications/application.ts';
+import { pathMethods } from '../../applications/fields/proxied-application.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { conflict, notFound } from '../../base/http/errors.ts';
 import { parseForm, parseQuery } from '../../base/http/input.ts';
@@ -25,18 +34,23 @@ import { type PageText, Slot, sentences, type Text, t } from '../../base/texts/t
 import type { Rejection } from '../../core/rejections/rejections.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { rejectionText } from '../rejections/rule-texts.ts';
-import type { AccessCheck, AccessReport, AttemptsQuery } from './access-check.ts';
+import { type AccessCheck, type Asked, type AttemptsQuery, MAX_ADDRESS } from './access-check.ts';
 import { type Check, nameOf } from './check.ts';
 import type { AccessFix } from './fix-offers.ts';
-import type { Cause } from './fixes.ts';
 
 type AccessCheckPageServices = ConsoleServices & { accessCheck: AccessCheck };
 
 const HERE = '/admin/access-check';
+const METHODS = Object.fromEntries(pathMethods.map((method) => [method, method]));
 const text = z.string().trim().max(1024).default('');
-const query = z.object({ user: text, app: text, request: text });
+// An application, or the address of a page of a website with the method of the request.
+const asked = {
+  app: z.string().trim().max(MAX_ADDRESS).default(''),
+  method: z.enum(pathMethods).catch('GET'),
+};
+const query = z.object({ user: text, ...asked, request: text });
 type Query = z.output<typeof query>;
-const fixForm = z.object({ fix: z.string().min(1).max(200), user: text, app: text, confirmed: text });
+const fixForm = z.object({ fix: z.string().min(1).max(200), user: text, ...asked, confirmed: text });
 
 /** The page /admin/access-check, and its fixes. */
 export function accessCheckRoutes(services: AccessCheckPageServices): Router<State, Extras> {
@@ -49,14 +63,15 @@ export function accessCheckRoutes(services: AccessCheckPageServices): Router<Sta
 
   // Which right a fix takes depends on the fix, so it is looked up among those that the actor is offered.
   router.post('/', ...frame.change(...ACCESS_CHECK_NEEDS), async (ctx) => {
-    const { fix: id, user, app, confirmed } = await parseForm(ctx, fixForm.loose());
-    const [{ account }, application] = await Promise.all([
+    const { fix: id, user, app, method, confirmed } = await parseForm(ctx, fixForm.loose());
+    const [{ account }, asked] = await Promise.all([
       accessCheck.findUser(user, frame.actor(ctx)),
-      accessCheck.findApplication(app),
+      accessCheck.findAsked(app, method),
     ]);
-    if (!account || !application) throw notFound();
-    const here = pathOf(account, application);
-    const { causes } = await accessCheck.diagnose(account, application, viewerOf(frame, ctx));
+    if (!account || !asked) throw notFound();
+    const subject = subjectOf(account, asked);
+    const here = listPath(HERE, { ...subject, user: account.username });
+    const { causes } = await accessCheck.diagnose(account, asked, viewerOf(frame, ctx));
     const fix = causes.flatMap(({ fixes }) => fixes).find((one) => one.id === id);
     if (causes.some(({ denied }) => denied.includes(id)))
       throw conflict('conflict', {
@@ -64,8 +79,8 @@ export function accessCheckRoutes(services: AccessCheckPageServices): Router<Sta
         next: { href: here, label: t('console.access-check.title') },
       });
     // The cause ended after the page was displayed, such as a lockout: the new check says what is left.
-    if (!fix) return frame.redirect(ctx, here, endedText(id, account, application), 'plain');
-    const question = fixPage({ action: HERE, here }, fix, { user: account.id, app: application.clientId });
+    if (!fix) return frame.redirect(ctx, here, endedText(id, account, asked.application), 'plain');
+    const question = fixPage(here, fix, subject);
     if (fix.asksFirst && !confirmed) return frame.show(ctx, question);
     await frame.attempt(
       ctx,
@@ -80,7 +95,12 @@ export function accessCheckRoutes(services: AccessCheckPageServices): Router<Sta
   return router;
 }
 
-const pathOf = ({ username }: Account, { clientId }: Application) => listPath(HERE, { user: username, app: clientId });
+/** What a fix is about, in the form of its button. */
+type Subject = ReturnType<typeof subjectOf>;
+
+function subjectOf({ id: user }: Account, { application, page }: Asked) {
+  return { user, ...(page ? { app: page.address, method: page.method } : { app: application.clientId }) };
+}
 
 function viewerOf(frame: Frame, ctx: Context): Parameters<AccessCheck['diagnose']>[2] {
   return { by: frame.actor(ctx), mayOpen: (permission) => frame.may(ctx, permission) };
@@ -89,13 +109,14 @@ function viewerOf(frame: Frame, ctx: Context): Parameters<AccessCheck['diagnose'
 async function checkPage(
   services: AccessCheckPageServices,
   ctx: Context,
-  { user, app, request }: Query,
+  { user, app, method, request }: Query,
 ): Promise<ConsolePage> {
   const { accessCheck, frame } = services;
-  const [found, application] = await Promise.all([
+  const [found, asked] = await Promise.all([
     user ? accessCheck.findUser(user, frame.actor(ctx)) : undefined,
-    app ? accessCheck.findApplication(app) : undefined,
+    app ? accessCheck.findAsked(app, method) : undefined,
   ]);
+  const { application, page: askedPage } = asked ?? {};
   const account = found?.account;
   const page: ConsolePage = {
     title: t('console.access-check.title'),
@@ -107,7 +128,8 @@ async function checkPage(
     searchBlock(
       {
         user: typedUserValue(user, found),
-        app: await typedApplicationValue(services.names, app, application),
+        app: askedPage ? { value: app } : await typedApplicationValue(services.names, app, application),
+        method: askedPage?.method,
         request,
       },
       { isPrimary: !(account && application) },
@@ -126,15 +148,14 @@ async function checkPage(
           }),
         ]
       : [];
-  if (!account || !application) return { ...page, blocks: [...above, ...attempts] };
+  if (!account || !asked || !application) return { ...page, blocks: [...above, ...attempts] };
   const [diagnosis, preview] = await Promise.all([
-    accessCheck.diagnose(account, application, viewerOf(frame, ctx)),
+    accessCheck.diagnose(account, asked, viewerOf(frame, ctx)),
     accessCheck.preview(account, application),
   ]);
-  const subject = { action: HERE, user: account.id, app: application.clientId };
   return {
     ...page,
-    above: [...above, resultBlock(diagnosis, account, application, subject)],
+    above: [...above, resultBlock(diagnosis, account, asked)],
     blocks: [checksBlock(diagnosis.checks)],
     aside: [
       ...previewBlocks(preview, {
@@ -153,7 +174,7 @@ const noUser = (user: string) => t('console.access-check.no-user', { user });
 const unknown = (sentence: PageText): Block => ({ kind: 'text', tone: 'warning', text: sentence });
 
 function searchBlock(
-  { user, app, request }: { user: NamedField; app: NamedField; request: string },
+  { user, app, method, request }: { user: NamedField; app: NamedField; method: string | undefined; request: string },
   { isPrimary }: { isPrimary: boolean },
 ): Block {
   return {
@@ -163,7 +184,14 @@ function searchBlock(
     button: t('console.access-check.check'),
     fields: [
       { name: 'user', label: t('console.access-check.user'), ...user, suggest: 'users' },
-      { name: 'app', label: t('console.access-check.application'), ...app, suggest: 'applications' },
+      {
+        name: 'app',
+        label: t('console.access-check.application'),
+        ...app,
+        suggest: 'applications',
+        placeholder: t('console.access-check.application-or-page'),
+      },
+      ...(method ? [choiceField('method', t('console.access-check.method'), method, METHODS)] : []),
       ...(request ? [{ name: 'request', label: t('console.access-check.request-id'), value: request }] : []),
     ],
   };
@@ -249,21 +277,15 @@ function rejectedSentence(code: string, user: Mark | null, app: Mark | null): Te
 
 // The answer of the access check on its page: result with buttons, checks, preview, and the page that asks before a fix.
 
-/** What a fix is about, for the form of its button. */
-interface Subject {
-  action: string;
-  /** Id of the user, and client_id or entity ID of the application. */
-  user: string;
-  app: string;
-}
-
 /** The answer, and a button for each cause. The first button is the primary one. */
 function resultBlock(
-  { canSignIn, checks, causes }: AccessReport & { causes: readonly Cause[] },
+  { canSignIn, isPublic, checks, causes }: Awaited<ReturnType<AccessCheck['diagnose']>>,
   account: Account,
-  application: Application,
-  subject: Subject,
+  asked: Asked,
 ): Block {
+  const subject = subjectOf(account, asked);
+  if (isPublic)
+    return { kind: 'result', isGood: true, title: resultTitle(account, asked, 'public'), text: '', causes: [] };
   const later = checks.filter(({ state }) => state === 'later').map(({ explanation }) => explanation);
   let hasPrimary = false;
   const lookOf = (isFailed: boolean): 'primary' | 'secondary' => {
@@ -274,9 +296,7 @@ function resultBlock(
   return {
     kind: 'result',
     isGood: canSignIn,
-    title: canSignIn
-      ? t('console.access-check.can', { who: nameOf(account), app: application.name })
-      : t('console.access-check.can-not', { who: nameOf(account), app: application.name }),
+    title: resultTitle(account, asked, canSignIn ? 'open' : 'closed'),
     text: canSignIn
       ? later.length > 0
         ? sentences(later)
@@ -291,8 +311,8 @@ function resultBlock(
         ...fixes.map(
           ({ id, label }): Action => ({
             label,
-            post: subject.action,
-            fields: { fix: id, user: subject.user, app: subject.app },
+            post: HERE,
+            fields: { ...subject, fix: id },
             look: lookOf(check.state === 'failed'),
           }),
         ),
@@ -300,6 +320,14 @@ function resultBlock(
       ],
     })),
   };
+}
+
+function resultTitle(account: Account, { application, page }: Asked, result: 'open' | 'closed' | 'public'): Text {
+  const [who, app] = [nameOf(account), application.name];
+  if (page) return t('console.access-check.page', { who, page: page.address, result });
+  return result === 'open'
+    ? t('console.access-check.can', { who, app })
+    : t('console.access-check.can-not', { who, app });
 }
 
 /** What the page says when a fix is sent whose cause has ended since. @param id of the fix */
@@ -328,12 +356,8 @@ function checksBlock(checks: readonly Check[]): Block {
 }
 
 /** One fix on a page of its own: where it asks first, after a fault, and after the sign-in that it needs. */
-function fixPage(
-  { action, here }: { action: string; here: string },
-  { id, label, consequence, asksFirst }: AccessFix,
-  { user, app }: Pick<Subject, 'user' | 'app'>,
-): ConsolePage {
-  const hidden = (name: string, value: string): Field => ({ name, label: '', type: 'hidden', value });
+function fixPage(here: string, { id, label, consequence, asksFirst }: AccessFix, subject: Subject): ConsolePage {
+  const sent = { ...subject, fix: id, confirmed: 'yes' };
   return {
     title: asksFirst ? t('console.access-check.question', { action: label }) : label,
     back: { href: here, label: t('console.access-check.title') },
@@ -341,8 +365,8 @@ function fixPage(
       {
         kind: 'form',
         lead: consequence,
-        action,
-        fields: [hidden('fix', id), hidden('user', user), hidden('app', app), hidden('confirmed', 'yes')],
+        action: HERE,
+        fields: Object.entries(sent).map(([name, value]) => hiddenField(name, value)),
         button: label,
         cancel: here,
       },

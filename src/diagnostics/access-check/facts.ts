@@ -14,6 +14,7 @@ import { type AccessCondition, accessDecisionConditions } from '../../applicatio
 import type { Application } from '../../applications/application.ts';
 import { hasKeyFor } from '../../applications/fields/client-keys.ts';
 import { usesSecret } from '../../applications/fields/oidc-client.ts';
+import type { PathRule } from '../../applications/fields/proxied-application.ts';
 import { groupsThatAdmit, groupsToChoose } from '../../applications/groups-to-choose.ts';
 import { signingUses } from '../../applications/oidc-rules.ts';
 import { type Resource, resourcesOf } from '../../applications/resources.ts';
@@ -25,8 +26,10 @@ import { FederationError } from '../../federation/faults.ts';
 import type { AccountRejection } from '../../federation/ldap/identity.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { OwnFactors } from '../../people/mfa/account-factors.ts';
+import { acrOfRule } from '../../people/mfa/acr.ts';
 import type { Lock } from '../../people/rate-limits/lockout.ts';
 import { addressBlock, siteBlock } from '../../people/rate-limits/policies.ts';
+import { brokenRule, isAmbiguous, rulesFor } from '../../protocols/forward-auth/path-rules.ts';
 import { engineScope } from '../../protocols/oidc/claims/scopes.ts';
 import type { MissingForNameId } from '../../protocols/saml/messages/name-id.ts';
 import { metadataEnd } from '../../protocols/saml/metadata/service-providers.ts';
@@ -84,7 +87,25 @@ export interface AccessFacts {
   admittingGroups: string[];
   /** The APIs of the application that are not open to everyone. */
   apis: Resource[];
+  /** Where the question is about a page of a website. */
+  page: PageFacts | undefined;
   now: Date;
+}
+
+/** A page of a website, and the path rules that decide about it (protocols/forward-auth/path-rules.ts). */
+export interface PageFacts extends AskedPage {
+  isAmbiguous: boolean;
+  rules: PathRule[];
+  /** Without a sign-in. */
+  isPublic: boolean;
+  /** The rule that closes it to the person. */
+  broken: PathRule | undefined;
+}
+
+export interface AskedPage {
+  address: string;
+  method: string;
+  path: string;
 }
 
 export interface ProductFacts {
@@ -108,6 +129,7 @@ export async function readFacts(
   services: DiagnosticServices,
   account: Account,
   application: Application,
+  asked?: AskedPage,
 ): Promise<AccessFacts> {
   const { now, audit, credentials, lockout, rateLimits } = services;
   const { factors: ofAccount } = services.mfa;
@@ -124,6 +146,7 @@ export async function readFacts(
       limit: RECENT,
     }),
   ]);
+  const page = asked && pageFactsOf(account, application, asked);
   const isLocal = isLocalAccepted({ required: ways.required, rule });
   const hasPassword = isLocal && password !== undefined;
   const first = hasPassword ? ['pwd'] : isLocal && factors.verifyingPasskeys > 0 ? ['hwk', 'user'] : ['fed'];
@@ -133,7 +156,7 @@ export async function readFacts(
       amr: proven,
       ownAmr: proven.filter((one) => one !== 'fed'),
       hasOwnPassword: hasPassword,
-      requestedAcr: application.protocol === 'oidc' ? (application.metadata.default_acr_values ?? []) : [],
+      requestedAcr: requestedAcr(application, page),
       demandsMailedCode: false,
       application: mfa,
       isOwnPages: false,
@@ -154,6 +177,7 @@ export async function readFacts(
     afterFactor,
     rule,
     ...ways,
+    page,
     now: now(),
     conditions: accessDecisionConditions(
       { ...application, ...signInRulesOf(application.metadata) },
@@ -180,6 +204,25 @@ export async function readFacts(
 /** Whether a password or passkey of this server is accepted. */
 export function isLocalAccepted({ required, rule }: Pick<AccessFacts, 'required' | 'rule'>): boolean {
   return required === undefined && rule?.isLocalAllowed !== false;
+}
+
+function pageFactsOf(account: Account, application: Application, asked: AskedPage): PageFacts | undefined {
+  if (application.protocol !== 'proxy') return undefined;
+  const { paths } = application.metadata;
+  const rules = rulesFor(paths, asked.method, asked.path);
+  return {
+    ...asked,
+    isAmbiguous: paths.length > 0 && isAmbiguous(asked.path),
+    rules: rules.filter((one) => one !== undefined),
+    isPublic: rules.every((one) => one?.rule === 'public'),
+    broken: brokenRule(rules, account),
+  };
+}
+
+/** What the request for the sign-in asks for. */
+function requestedAcr({ protocol, metadata }: Application, page: PageFacts | undefined): string[] {
+  if (page?.rules.some(({ rule }) => rule === 'mfa')) return [acrOfRule('mfa')];
+  return protocol === 'oidc' ? (metadata.default_acr_values ?? []) : [];
 }
 
 function productFactsOf(account: Account, application: Application): ProductFacts | undefined {

@@ -3,7 +3,8 @@
 
 import type { MissingScope } from '../../admin/applications/presets/demands.ts';
 import { disabledSentence } from '../../admin/users/disabled-by.ts';
-import { missingRoles } from '../../applications/access-decision.ts';
+import { missingGroups, missingRoles } from '../../applications/access-decision.ts';
+import type { Access } from '../../applications/fields/oidc-client.ts';
 import { notFound } from '../../base/http/errors.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -59,7 +60,9 @@ export function offersFor(services: DiagnosticServices, id: CheckId, facts: Acce
     case 'lockout':
       return accountOffers(services, id, facts);
     case 'no_role':
-      return roleOffers(services, facts);
+      return [...roleOffers(services, facts, application.access), ...groupOffers(services, facts)];
+    case 'path':
+      return pathOffers(services, facts);
     case 'method':
     case 'password':
       return passwordOffers(services, facts);
@@ -199,9 +202,18 @@ function accountOffers(
   ];
 }
 
-function roleOffers(services: DiagnosticServices, facts: AccessFacts): Offer[] {
-  const roles = missingRoles(facts.application.access, facts.account).slice(0, MAX_ROLES);
-  return [...roles.map((role) => giveRole(services, facts, role)), ...groupOffers(services, facts)];
+function roleOffers(services: DiagnosticServices, facts: AccessFacts, access: Access): Offer[] {
+  const roles = missingRoles(access, facts.account).slice(0, MAX_ROLES);
+  return roles.map((role) => giveRole(services, facts, role));
+}
+
+/** The roles and groups of the rule that closes the page, or the rule itself. */
+function pathOffers(services: DiagnosticServices, facts: AccessFacts): Offer[] {
+  const change = link(facts, t('console.access-check.change-path-rules'), 'access');
+  const { rule } = facts.page?.broken ?? {};
+  if (rule === undefined || typeof rule === 'string') return [change];
+  const groups = missingGroups(rule, facts.account).slice(0, MAX_GROUPS);
+  return [...roleOffers(services, facts, rule), ...groups.map((group) => addToGroup(services, facts, group)), change];
 }
 
 /** The groups that open the application, or the rule itself. */

@@ -145,7 +145,10 @@ function detailsPage(explanation: Explanation, may: May): ConsolePage {
 /** The access check with the person and the application filled in. */
 function accessCheckLink({ rejection, application, account }: Explanation, may: May): Action[] {
   if (rejection.endpoint === 'upstream' || !may('gatehouse.users:read') || !(account || application)) return [];
-  const href = listPath('/admin/access-check', { user: account?.username, app: application?.clientId });
+  const { address, path, method } = rejection.received;
+  const page =
+    rejection.endpoint === 'website' && path !== undefined ? { app: `${address}${path}`, method } : undefined;
+  const href = listPath('/admin/access-check', { user: account?.username, app: application?.clientId, ...page });
   return [{ label: t('console.rejections.check-access'), icon: 'search-check', href }];
 }
 
