@@ -209,6 +209,7 @@ describe('the registry of encrypted columns', () => {
     'people/mfa/factors/webauthn-ceremony.ts': 'a form',
     'people/mfa/factors/phone-number.ts': 'a form',
     'protocols/oidc/store/form-state.ts': 'a cookie, valid for an hour',
+    'protocols/forward-auth/website-test.ts': 'an address and a form, for ten minutes',
     'protocols/forward-auth/forward-auth.ts': 'the state of a sign-in, valid for ten minutes',
     'protocols/oidc/store/test-tickets.ts': 'a cookie',
     'people/rate-limits/captcha.ts': 'a form',
