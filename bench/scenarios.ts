@@ -5,7 +5,7 @@ import type { Scenario } from './support/measure.ts';
 import { samlWorker } from './support/saml.ts';
 import { clientHeaders, codeFor, redeem, signIn, token } from './support/sign-in.ts';
 import { person, type Target } from './support/target.ts';
-import { ask, questionOfSession, questionOfStranger } from './support/website.ts';
+import { ask, questionOfProgram, questionOfSession, questionOfStranger } from './support/website.ts';
 
 async function accessToken(target: Target): Promise<string> {
   return (await redeem(target, (await signIn(target)).code)).access_token;
@@ -130,7 +130,7 @@ export const newBrowserSignIn: Scenario = {
   worker: async (target) => () => signIn(target),
 };
 
-/** A proxy asks about a page of a website: the user is signed in, or the cookie is made up. */
+/** A proxy asks about a page of a website: the user is signed in, a program has an app password, or the cookie is made up. */
 export const websiteChecks: Scenario[] = [
   {
     name: 'website, live session',
@@ -138,6 +138,15 @@ export const websiteChecks: Scenario[] = [
     workers: 4,
     async worker({ origin }) {
       const question = await questionOfSession(origin);
+      return () => ask(question);
+    },
+  },
+  {
+    name: 'website, app password',
+    operations: 400,
+    workers: 4,
+    async worker({ origin }) {
+      const question = await questionOfProgram(origin);
       return () => ask(question);
     },
   },

@@ -62,6 +62,7 @@ proxied_applications:
   - name: Website
     url: ${website.origin}
     proxy: ${website.proxy}
+    app_passwords: true
     access: everyone
 users:
   - username: ${person.username}

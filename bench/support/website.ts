@@ -51,6 +51,19 @@ export async function questionOfSession(origin: string): Promise<Question> {
   return { url: questionUrl(origin), headers: { ...asked('/page'), cookie } };
 }
 
+/** The question about a page, of a program that has an app password of the user. */
+export async function questionOfProgram(origin: string): Promise<Question> {
+  const browser = httpClient(origin, { agent });
+  const signIn = await browser.follow(await browser.get('/login?return_to=/account/app-passwords/new'));
+  const form = await browser.follow(await browser.submit(signIn, person));
+  const [, id = ''] = /<option value="([^"]+)"/.exec(form.text) ?? [];
+  const created = await browser.submit(form, { website: id, name: 'Program' });
+  const [, password = ''] = /id="app-password">([^<]+)</.exec(created.text) ?? [];
+  const authorization = `Basic ${Buffer.from(`${person.username}:${password}`).toString('base64')}`;
+  const { 'sec-fetch-mode': _mode, 'sec-fetch-dest': _dest, ...headers } = asked('/page');
+  return { url: questionUrl(origin), headers: { ...headers, authorization } };
+}
+
 /** The same of a browser whose cookie was made up: it leads to the sign-in. */
 export function questionOfStranger(origin: string): Question {
   const value = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url');
