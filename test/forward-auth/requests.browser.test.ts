@@ -159,6 +159,34 @@ describe('a website that fetches from another one', () => {
   });
 });
 
+describe('a preflight request (CORS), which carries no cookie', () => {
+  it('reaches a website that allows it, and then the request of the user', async () => {
+    const api = await website('traefik', () => idp.issuer, ['Remote-User']);
+    onTestFinished(() => api.close());
+    const declared = { name: 'Notes', url: api.origin, proxy: 'traefik' } as const;
+    const { id } = await idp.services.applications.createProxied(declared);
+    const page = await opened('/app');
+    // A sign-in there, without a page.
+    await page.goto(`${api.origin}/`);
+    await page.goto(`${site.origin}/app`);
+    const put = async () => {
+      const before = api.received.length;
+      const result = await page.evaluate(
+        (url) =>
+          fetch(url, { method: 'PUT', body: 'x', credentials: 'include' }).then(
+            ({ status }) => status,
+            () => 0,
+          ),
+        `${api.origin}/notes`,
+      );
+      return [result, ...api.received.slice(before).map(({ method, headers }) => [method, headers['remote-user']])];
+    };
+    expect(await put()).toEqual([0]);
+    await idp.services.applications.update('proxy', id, { ...declared, preflight: 'allow' });
+    expect(await put()).toEqual([200, ['OPTIONS', ''], ['PUT', user.username]]);
+  });
+});
+
 describe('a WebSocket', () => {
   const connect = (page: Page) =>
     page.evaluate(

@@ -115,6 +115,12 @@ export async function website(
       const about = handsOn.map((name) => [name.toLowerCase(), answer.message.headers[name.toLowerCase()] ?? 'FORGED']);
       const all = { ...req.headers, ...Object.fromEntries(about) };
       received.push({ method: req.method ?? '', url: req.url ?? '', headers: all, body: sent });
+      // The backend lets other websites in, by CORS.
+      if (req.headers.origin) {
+        res.setHeader('access-control-allow-origin', req.headers.origin);
+        res.setHeader('access-control-allow-credentials', 'true');
+        res.setHeader('access-control-allow-methods', 'PUT');
+      }
       const page = pages[req.url?.split('?')[0] ?? ''];
       res.setHeader('content-type', page === undefined ? 'application/json' : 'text/html; charset=utf-8');
       res.end(page ?? JSON.stringify({ url: req.url, headers: all }));
