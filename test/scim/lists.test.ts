@@ -178,6 +178,92 @@ it('discovery says what the server does', async () => {
   expect((await hr.fails('POST', '/Bulk', {})).status).toBe(404);
 });
 
+describe('the protocol', () => {
+  it('answers HEAD, other methods with 405, and sorting with an error that says so', async () => {
+    const head = await hr.send('HEAD', `/Users/${ids[0]}`);
+    expect([head.status, head.text, head.headers.etag]).toEqual([200, '', expect.stringMatching(/^W\/"/)]);
+    for (const [method, path, allow] of [
+      ['POST', '/ServiceProviderConfig', 'HEAD, GET'],
+      ['DELETE', '/Users', 'HEAD, GET, POST'],
+      ['GET', '/Users/.search', undefined],
+      ['POST', `/Users/${ids[0]}`, 'HEAD, GET, PUT, PATCH, DELETE'],
+    ] as const) {
+      const page = await hr.send(method, path);
+      if (allow === undefined) expect(page.status).toBe(404);
+      else expect([page.status, page.headers.allow, page.json()]).toMatchObject([405, allow, { status: '405' }]);
+    }
+    expect(await hr.fails('GET', '/Users?sortBy=userName')).toMatchObject({
+      status: 400,
+      detail: expect.stringContaining('sort'),
+    });
+  });
+
+  it('reads a body with a charset, and answers 304 to the version that the client has', async () => {
+    const headers = { 'content-type': 'application/scim+json; charset=utf-8' };
+    const page = await hr.send(
+      'PATCH',
+      `/Users/${ids[2]}`,
+      { Operations: [{ op: 'add', path: 'title', value: 'é' }] },
+      headers,
+    );
+    expect([page.status, page.json()]).toMatchObject([200, { title: 'é' }]);
+    const { etag = '' } = page.headers;
+    const known = await hr.send('GET', `/Users/${ids[2]}`, undefined, { 'if-none-match': etag });
+    expect([known.status, known.text]).toEqual([304, '']);
+    const stale = await hr.send('DELETE', `/Users/${ids[2]}`, undefined, { 'if-match': 'W/"stale"' });
+    expect(stale.status).toBe(412);
+  });
+
+  it('returns after a write the attributes that the request names, also of a group', async () => {
+    const path = `/Users/${ids[4]}?attributes=title`;
+    const page = await hr.send('PATCH', path, { Operations: [{ op: 'add', path: 'title', value: 'Dr.' }] });
+    expect(page.json()).toEqual({ schemas: [USER], id: ids[4], userName: 'list4', title: 'Dr.' });
+    const { id } = await hr.ok('POST', '/Groups', { displayName: 'Named', members: [{ value: ids[4] }] });
+    const Operations = [{ op: 'add', path: 'members', value: [{ value: ids[5] }] }];
+    const patched = await hr.send('PATCH', `/Groups/${String(id)}?attributes=members.value`, { Operations });
+    expect(patched.status).toBe(200);
+    const { members } = patched.json<{ members: object[] }>();
+    expect(members).toEqual([ids[4], ids[5]].sort().map((value) => ({ value })));
+    await hr.send('DELETE', `/Groups/${String(id)}`);
+  });
+
+  it('searches people and groups together at the root', async () => {
+    const group = await hr.ok('POST', '/Groups', { displayName: 'Even all' });
+    const search = (body: object) => hr.ok('POST', '/.search', body, 200);
+    expect(await search({ filter: 'displayName sw "even"', startIndex: 6, count: 2 })).toMatchObject({
+      totalResults: 7,
+      itemsPerPage: 2,
+      Resources: [{ id: ids[10] }, { id: group.id }],
+    });
+    expect(await search({ filter: 'userName eq "list1"' })).toMatchObject({ totalResults: 1 });
+    expect(await hr.fails('POST', '/.search', { filter: 'salary eq "1"' })).toMatchObject({
+      scimType: 'invalidFilter',
+    });
+    await hr.send('DELETE', `/Groups/${String(group.id)}`);
+  });
+
+  it('finds what was changed since a time, and ignores a language that is none', async () => {
+    const user = await hr.ok('POST', '/Users', {
+      userName: 'changed',
+      preferredLanguage: 'de-CH, en;q=0.5',
+      locale: '?',
+    });
+    const { lastModified } = user.meta as { lastModified: string };
+    expect(await namesBy(`meta.lastModified ge "${lastModified}" and userName eq "changed"`)).toEqual(['changed']);
+    expect(user).toMatchObject({ preferredLanguage: 'de-CH, en;q=0.5', locale: '?' });
+    expect(await idp.services.accounts.find(String(user.id))).toMatchObject({ locale: 'de-CH' });
+    await hr.send('DELETE', `/Users/${String(user.id)}`);
+  });
+
+  it('reads the names of groups that a directory has', async () => {
+    for (const displayName of ['Sales / EMEA, Berlin', '#general [all]', 'R&D: "Lab" *1*']) {
+      const { id } = await hr.ok('POST', '/Groups', { displayName });
+      expect(await hr.ok('GET', `/Groups/${String(id)}`)).toMatchObject({ displayName });
+      await hr.send('DELETE', `/Groups/${String(id)}`);
+    }
+  });
+});
+
 describe('hostile input', () => {
   it.each([
     ['a body that is no object', '[]'],

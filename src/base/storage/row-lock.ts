@@ -9,13 +9,20 @@ export type LockedTable =
   | 'resources'
   | 'connections'
   | 'sign_up_codes'
-  | 'scim_users';
+  | 'scim_users'
+  | 'scim_groups';
+
+const KEYS = new Map<LockedTable, string>([
+  ['resources', 'identifier'],
+  ['scim_users', 'user_id'],
+  ['scim_groups', 'group_id'],
+]);
 
 /** Locks a row on PostgreSQL; SQLite needs no lock, because only one transaction writes at a time. */
 export async function lockRow(tx: Tx, sql: Sql, table: LockedTable, id: string): Promise<void> {
   const { forUpdate } = sql.dialect;
   if (forUpdate === '') return;
-  const key = table === 'resources' ? 'identifier' : table === 'scim_users' ? 'user_id' : 'id';
+  const key = KEYS.get(table) ?? 'id';
   await tx.$queryRawUnsafe(`SELECT 1 AS one FROM ${table} WHERE ${key} = $1 ${forUpdate}`, id);
 }
 

@@ -3,6 +3,7 @@
 import { conflict, notFound, preconditionFailed } from '../../base/http/errors.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
+import { lockRow } from '../../base/storage/row-lock.ts';
 import { isStorable } from '../../base/storage/storable-text.ts';
 import type { Core } from '../../core/core.ts';
 import type { Group } from '../../people/groups/groups.ts';
@@ -10,7 +11,7 @@ import type { People } from '../../people/people.ts';
 import { groupKey } from '../../people/rbac/names.ts';
 import { scimError } from './errors.ts';
 import { type Complex, type Filter, listOf } from './filter.ts';
-import { type Place, pageOf } from './pages.ts';
+import { type Page, type Place, pageOf } from './pages.ts';
 import { applyStep, type MemberStep, memberStepOf, type Step } from './patch.ts';
 import { fromJson, readResource, toJson, type Values } from './resource-values.ts';
 import { groupType } from './schemas.ts';
@@ -29,15 +30,25 @@ export interface ScimGroup {
   updatedAt: Date;
 }
 
+type IfMatch = (group: ScimGroup) => boolean;
 type Row = { groupId: string; externalId: string | null; content: string; createdAt: Date; updatedAt: Date };
 
 export type ScimGroups = ReturnType<typeof createScimGroups>;
 
-export function createScimGroups({ db, now, groups, users }: Core & People & { users: ScimUsers }) {
+export function createScimGroups({ db, sql, now, groups, users }: Core & People & { users: ScimUsers }) {
   async function rowOf(groupId: string, { connection }: ScimRequest, tx: Tx): Promise<Row> {
     const where = { groupId, connectionId: connection.id };
     const row = isStorable(groupId) ? await tx.scimGroup.findFirst({ where }) : null;
     if (!row) throw unknown();
+    return row;
+  }
+
+  /** The row for a change. Throws not_found (404), and precondition_failed (412) where the version is another one. */
+  async function locked(groupId: string, request: ScimRequest, ifMatch: IfMatch | undefined, tx: Tx): Promise<Row> {
+    if (!isStorable(groupId)) throw unknown();
+    await lockRow(tx, sql, 'scim_groups', groupId);
+    const row = await rowOf(groupId, request, tx);
+    if (ifMatch && !ifMatch(await one(groupId, request, tx))) throw preconditionFailed('precondition_failed');
     return row;
   }
 
@@ -46,37 +57,33 @@ export function createScimGroups({ db, now, groups, users }: Core & People & { u
     { connection }: ScimRequest,
     hasMembers: boolean,
     tx: Tx,
-  ): Promise<ScimGroup[]> {
+  ): Promise<{ items: ScimGroup[]; isCut: boolean }> {
     const list: ScimGroup[] = [];
     let count = 0;
     for (const { groupId, content, createdAt, updatedAt } of rows) {
       const values = fromJson(JSON.parse(content) as object);
       const where = { groupId, source: sourceOf(connection), user: { scim: { deletedAt: null } } };
       const members = hasMembers
-        ? await tx.groupMember.findMany({
-            where,
-            select: { userId: true, user: { select: { username: true } } },
-            orderBy: { userId: 'asc' },
-          })
+        ? await tx.groupMember.findMany({ where, select: { userId: true }, orderBy: { userId: 'asc' } })
         : [];
       count += members.length;
-      if (list.length > 0 && count > MOST_MEMBERS) break;
+      if (list.length > 0 && count > MOST_MEMBERS) return { items: list, isCut: true };
       const shownMembers = members.map(
-        ({ userId, user }): Complex =>
+        ({ userId }): Complex =>
           new Map([
             ['value', userId],
-            ['display', user.username],
             ['type', 'User'],
           ]),
       );
       if (shownMembers.length > 0) values.set('members', shownMembers);
       list.push({ id: groupId, values, createdAt, updatedAt });
     }
-    return list;
+    return { items: list, isCut: false };
   }
 
   async function one(groupId: string, request: ScimRequest, tx: Tx, hasMembers = true): Promise<ScimGroup> {
-    const [group] = await shown([await rowOf(groupId, request, tx)], request, hasMembers, tx);
+    const { items } = await shown([await rowOf(groupId, request, tx)], request, hasMembers, tx);
+    const [group] = items;
     if (!group) throw unknown();
     return group;
   }
@@ -109,8 +116,7 @@ export function createScimGroups({ db, now, groups, users }: Core & People & { u
         if (missing !== undefined)
           throw scimError('invalidValue', `members: ${missing} is no user of this connection.`);
       }
-      const where = { groupId, source: sourceOf(connection) };
-      const inside = (await tx.groupMember.findMany({ where, select: { userId: true } })).map(({ userId }) => userId);
+      const inside = await insideOf(groupId, kind === 'replace' ? undefined : given, sourceOf(connection), tx);
       const leaving = kind === 'add' ? [] : kind === 'remove' ? given : inside.filter((id) => !given.includes(id));
       const held = new Set(inside);
       const gone = leaving.filter((id) => held.has(id));
@@ -123,6 +129,15 @@ export function createScimGroups({ db, now, groups, users }: Core & People & { u
           options,
         );
     }
+  }
+
+  /** Who is in the group by this source; of these, or all. */
+  async function insideOf(groupId: string, ids: readonly string[] | undefined, source: string, tx: Tx) {
+    const read = async (where: object) => {
+      const rows = await tx.groupMember.findMany({ where: { groupId, source, ...where }, select: { userId: true } });
+      return rows.map(({ userId }) => userId);
+    };
+    return ids === undefined ? read({}) : (await inChunks(ids, (some) => read({ userId: { in: [...some] } }))).flat();
   }
 
   /** Writes the attributes, and the name to a group that the connection made or took over; a mapped group keeps its own. */
@@ -177,15 +192,14 @@ export function createScimGroups({ db, now, groups, users }: Core & People & { u
       id: string,
       body: Readonly<Record<string, unknown>>,
       request: ScimRequest,
-      ifMatch: (group: ScimGroup) => boolean,
+      ifMatch?: IfMatch,
     ): Promise<ScimGroup> => {
       const after = readResource(body, groupType);
       displayNameOf(after);
       return transaction(
         db,
         async (tx) => {
-          const row = await rowOf(id, request, tx);
-          if (!ifMatch(await one(id, request, tx))) throw preconditionFailed('precondition_failed');
+          const row = await locked(id, request, ifMatch, tx);
           await store(row, fromJson(JSON.parse(row.content) as object), after, request, tx);
           await carryOut(id, [{ kind: 'replace', ids: membersOf(after) }], request, tx);
           return one(id, request, tx);
@@ -195,17 +209,11 @@ export function createScimGroups({ db, now, groups, users }: Core & People & { u
     },
 
     /** PATCH. All of the steps, or none. */
-    change: (
-      id: string,
-      steps: readonly Step[],
-      request: ScimRequest,
-      ifMatch: (group: ScimGroup) => boolean,
-    ): Promise<void> =>
+    change: (id: string, steps: readonly Step[], request: ScimRequest, ifMatch?: IfMatch): Promise<void> =>
       transaction(
         db,
         async (tx) => {
-          const row = await rowOf(id, request, tx);
-          if (!ifMatch(await one(id, request, tx))) throw preconditionFailed('precondition_failed');
+          const row = await locked(id, request, ifMatch, tx);
           const before = fromJson(JSON.parse(row.content) as object);
           const after: Values = new Map(before);
           const members: MemberStep[] = [];
@@ -222,11 +230,11 @@ export function createScimGroups({ db, now, groups, users }: Core & People & { u
       ),
 
     /** Its members leave. The group itself goes where nothing else uses it; otherwise it stays, and is managed here from then on. */
-    remove: (id: string, request: ScimRequest): Promise<void> =>
+    remove: (id: string, request: ScimRequest, ifMatch?: IfMatch): Promise<void> =>
       transaction(
         db,
         async (tx) => {
-          await rowOf(id, request, tx);
+          await locked(id, request, ifMatch, tx);
           await carryOut(id, [{ kind: 'replace', ids: [] }], request, tx);
           await tx.scimGroup.delete({ where: { groupId: id }, select: { groupId: true } });
           const { source } = await groups.get(id, tx);
@@ -244,9 +252,9 @@ export function createScimGroups({ db, now, groups, users }: Core & People & { u
       place: Place,
       request: ScimRequest,
       hasMembers: boolean,
-    ): Promise<{ groups: ScimGroup[]; total: number; next?: string }> {
+    ): Promise<Page<ScimGroup>> {
       const where = { connectionId: request.connection.id, ...(filter && narrowed(filter)) };
-      const { found, ...rest } = await pageOf({
+      return pageOf({
         filter,
         place,
         count: () => db.scimGroup.count({ where }),
@@ -263,7 +271,6 @@ export function createScimGroups({ db, now, groups, users }: Core & People & { u
           return shown(rows, request, hasMembers, db);
         },
       });
-      return { groups: found, ...rest };
     },
   };
 }
@@ -285,8 +292,15 @@ function narrowed(filter: Filter): object | undefined {
 
 const unknown = () => notFound({ message: 'This connection has no such group.', next: { href: '/', label: '' } });
 
-/** A path of groups has `/` between the names. */
-const nameOf = (displayName: string): string => displayName.trim().replaceAll('/', '∕').replaceAll(/\s+/g, ' ');
+/** The name here, where fewer characters are allowed: `Sales / Berlin` is `Sales - Berlin`. */
+const nameOf = (displayName: string): string =>
+  displayName
+    .normalize('NFC')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[^\p{L}\p{N}\p{M} ._:@&()+'-]/gu, '-')
+    .replace(/^[^\p{L}\p{N}]+/u, '')
+    .slice(0, 100)
+    .replace(/[^\p{L}\p{N}\p{M})]+$/u, '');
 
 function displayNameOf(values: Complex): string {
   const name = values.get('displayName');

@@ -2,12 +2,15 @@
 // meanwhile.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limits } from '../../base/limits.ts';
+import { systemStopwatch } from '../../base/platform/clock.ts';
 import { scimError } from './errors.ts';
 import { type Filter, fits } from './filter.ts';
 import type { Values } from './resource-values.ts';
 
 /** Rows that are read in one turn of the event loop. */
 const READ = 250;
+/** Milliseconds of a turn in which resources are compared with a filter. */
+const TURN_MS = 10;
 
 /** Where a page begins: after so many, or at a cursor; an empty one is the beginning. */
 export type Place = { limit: number } & ({ offset: number } | { cursor: string });
@@ -16,7 +19,18 @@ interface Found {
   id: string;
   values: Values;
   createdAt: Date;
+  updatedAt: Date;
 }
+
+/** A page of all that fit, with the cursor of the next one. */
+export interface Page<Item> {
+  found: Item[];
+  total: number;
+  next?: string;
+}
+
+/** `isCut`: there may be more after them, though they are fewer than wanted. */
+type Read<Item> = (after: Mark | undefined, skip: number, take: number) => Promise<{ items: Item[]; isCut: boolean }>;
 
 interface Mark {
   at: Date;
@@ -36,12 +50,13 @@ export async function pageOf<Item extends Found>({
   filter: Filter | undefined;
   place: Place;
   count(): Promise<number>;
-  read(after: Mark | undefined, skip: number, take: number): Promise<Item[]>;
-}): Promise<{ found: Item[]; total: number; next?: string }> {
+  read: Read<Item>;
+}): Promise<Page<Item>> {
   const from = 'cursor' in place ? markOf(place.cursor) : undefined;
   const offset = 'offset' in place ? place.offset : 0;
   const { limit } = place;
-  const isLonger = (items: readonly Item[]) => 'cursor' in place && items.length > limit;
+  let hasMore = false;
+  const isLonger = (items: readonly Item[]) => 'cursor' in place && (hasMore || items.length > limit);
   const answer = (items: readonly Item[], total: number) => {
     const found = items.slice(0, limit);
     const last = found.at(-1);
@@ -53,10 +68,11 @@ export async function pageOf<Item extends Found>({
     const items: Item[] = [];
     for (let mark = from, skip = offset; items.length <= limit; skip = 0) {
       const take = Math.min(READ, limit + 1 - items.length);
-      const some = await read(mark, skip, take);
+      const { items: some, isCut } = await read(mark, skip, take);
       items.push(...some);
+      hasMore = isCut;
       const last = some.at(-1);
-      if (!last || some.length < take) break;
+      if (!last || isCut || some.length < take) break;
       mark = { at: last.createdAt, id: last.id };
       await nextTurn();
     }
@@ -67,17 +83,20 @@ export async function pageOf<Item extends Found>({
   return answer(start < 0 ? [] : fitting.slice(start, start + limit + 1), fitting.length);
 }
 
-async function fittingOf<Item extends Found>(
-  filter: Filter,
-  read: (after: Mark | undefined, skip: number, take: number) => Promise<Item[]>,
-): Promise<Item[]> {
+async function fittingOf<Item extends Found>(filter: Filter, read: Read<Item>): Promise<Item[]> {
   const fitting: Item[] = [];
   let mark: Mark | undefined;
   for (let looked = 0; looked < limits.scim.searched; looked += READ) {
-    const some = await read(mark, 0, READ);
-    for (const one of some) if (fits(filter, withMeta(one))) fitting.push(one);
+    const { items: some, isCut } = await read(mark, 0, READ);
+    let began = systemStopwatch();
+    for (const one of some) {
+      if (fits(filter, withMeta(one))) fitting.push(one);
+      if (systemStopwatch() - began < TURN_MS) continue;
+      await nextTurn();
+      began = systemStopwatch();
+    }
     const last = some.at(-1);
-    if (!last || some.length < READ) return fitting;
+    if (!last || (!isCut && some.length < READ)) return fitting;
     mark = { at: last.createdAt, id: last.id };
     await nextTurn();
   }
@@ -87,8 +106,13 @@ async function fittingOf<Item extends Found>(
   );
 }
 
-const withMeta = ({ id, values, createdAt }: Found): Values =>
-  new Map([...values, ['id', id], ['meta', new Map([['created', createdAt.toISOString()]])]]);
+function withMeta({ id, values, createdAt, updatedAt }: Found): Values {
+  const meta = new Map([
+    ['created', createdAt.toISOString()],
+    ['lastModified', updatedAt.toISOString()],
+  ]);
+  return new Map([...values, ['id', id], ['meta', meta]]);
+}
 
 const isAfter = (one: Mark, other: Mark): boolean =>
   one.at.getTime() === other.at.getTime() ? one.id > other.id : one.at > other.at;

@@ -2,10 +2,14 @@
 // list that do not exist yet, and members to remove in `value`.
 import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
+import { inTurns } from '../../base/platform/turns.ts';
 import { scimError } from './errors.ts';
 import { type Complex, type Filter, fits, listOf, type Path, parsePath, type Value } from './filter.ts';
-import { onePrimary, readValue, type Values } from './resource-values.ts';
+import { limitedList, MAX_MEMBERS, onePrimary, readValue, type Values } from './resource-values.ts';
 import type { Attribute, ResourceType } from './schemas.ts';
+
+/** Steps in one turn of the event loop. */
+export const STEPS = 5;
 
 const operation = z.object({
   op: z
@@ -35,14 +39,26 @@ export interface Step {
 }
 
 /** The operations as single steps, in their order. Throws invalidPath, noTarget, mutability, invalidSyntax. */
-export function stepsOf({ operations }: z.output<typeof patchBody>, type: ResourceType, id: string): Step[] {
-  const steps = operations.flatMap(({ op, path, value }): Step[] => {
-    if (path) return [{ op, path: parsePath(path, type), value }];
-    if (op === 'remove') throw scimError('noTarget', 'An operation `remove` needs a path.');
-    if (!isObject(value))
+export async function stepsOf(
+  { operations }: z.output<typeof patchBody>,
+  type: ResourceType,
+  id: string,
+): Promise<Step[]> {
+  const steps: Step[] = [];
+  let values = 0;
+  for await (const { op, path, value } of inTurns(operations, STEPS)) {
+    if (!path && op === 'remove') throw scimError('noTarget', 'An operation `remove` needs a path.');
+    if (!path && !isObject(value))
       throw scimError('invalidValue', `An operation \`${op}\` without a path has an object as value.`);
-    return Object.entries(value).flatMap(([key, part]) => stepOf(op, key, part, type));
-  });
+    const parts = path || !isObject(value) ? [value] : Object.values(value);
+    values += parts.map((part) => (Array.isArray(part) ? part.length : 1)).reduce((sum, count) => sum + count, 0);
+    if (values > MAX_MEMBERS) throw scimError('tooMany', `The operations have more than ${MAX_MEMBERS} values.`);
+    if (path) steps.push({ op, path: parsePath(path, type), value });
+    else if (isObject(value))
+      for (const [key, part] of Object.entries(value)) steps.push(...stepOf(op, key, part, type));
+    if (steps.length > limits.scim.operations)
+      throw scimError('tooMany', `The operations change more than ${limits.scim.operations} attributes.`);
+  }
   for (const { path, value } of steps) assertMutable(path, value, id);
   return steps.filter(({ path }) => path.attribute.mutability !== 'readOnly');
 }
@@ -84,8 +100,9 @@ function withValue(before: Value | undefined, { op, path, value }: Step): Value 
   const read = readValue(attribute, value);
   if (attribute.multiValued) {
     const added = listOf(read);
-    const kept = op === 'add' ? listOf(before).filter((one) => !added.some((other) => isSame(one, other))) : [];
-    return onePrimary([...kept, ...added]);
+    const same = new Set(added.flatMap((one) => identityOf(one) ?? []));
+    const kept = op === 'add' ? listOf(before).filter((one) => !same.has(identityOf(one) ?? '')) : [];
+    return onePrimary(limitedList([...kept, ...added], attribute.name));
   }
   const isMerged = attribute.type === 'complex' && before instanceof Map && read instanceof Map;
   return isMerged ? new Map([...(before as Complex), ...(read as Complex)]) : read;
@@ -105,7 +122,7 @@ function withFiltered(
   };
   const hasOne = list.some((one) => fits(filter, one));
   const after = list.flatMap((one) => (fits(filter, one) ? change(one) : [one]));
-  return onePrimary(hasOne ? after : [...list, ...change(seedOf(filter))]);
+  return onePrimary(hasOne ? after : limitedList([...list, ...change(seedOf(filter))], attribute.name));
 }
 
 /** What a value has that fits: `type eq "work" and primary eq true`. Throws noTarget for another filter. */
@@ -139,10 +156,9 @@ function withPart(of: Complex | undefined, { name }: Attribute, value: Value | u
   return parts.size === 0 ? undefined : parts;
 }
 
-/** Whether two values of a list are the same one (RFC 7644 3.5.2.1): the same `value`, of the same kind. */
-function isSame(one: Complex, other: Complex): boolean {
-  return ['value', 'type'].every((part) => keyOf(one.get(part)) === keyOf(other.get(part))) && one.has('value');
-}
+/** Equal for values of a list that are the same one (RFC 7644 3.5.2.1): the same `value`, of the same kind. */
+const identityOf = (one: Complex): string | undefined =>
+  one.has('value') ? JSON.stringify([keyOf(one.get('value')), keyOf(one.get('type'))]) : undefined;
 
 /** Whether the value has everything that the other says. */
 function includes(one: Complex, other: Complex): boolean {

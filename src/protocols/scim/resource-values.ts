@@ -33,10 +33,17 @@ export function readValue(attribute: Attribute, raw: unknown, name = attribute.n
 }
 
 function readList(attribute: Attribute, list: readonly unknown[], name: string): Complex[] | undefined {
-  const most = attribute.name === 'members' ? MAX_MEMBERS : MAX_VALUES;
-  if (list.length > most) throw scimError('tooMany', `${name} has more than ${most} values.`);
-  const values = list.flatMap((one, index) => readComplex(attribute, one, `${name}[${index}]`) ?? []);
+  const values = limitedList(list, name).flatMap(
+    (one, index) => readComplex(attribute, one, `${name}[${index}]`) ?? [],
+  );
   return values.length === 0 ? undefined : onePrimary(values);
+}
+
+/** The list. Throws tooMany. */
+export function limitedList<Item>(list: readonly Item[], name: string): readonly Item[] {
+  const most = name === 'members' ? MAX_MEMBERS : MAX_VALUES;
+  if (list.length > most) throw scimError('tooMany', `${name} has more than ${most} values.`);
+  return list;
 }
 
 /** The last value that is set as the first one is (RFC 7643 2.4). */

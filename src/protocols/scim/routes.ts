@@ -4,10 +4,11 @@ import { z } from 'zod';
 import { bearerOf } from '../../base/http/authorization-header.ts';
 import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
 import { logError, toAppError } from '../../base/http/error-handler.ts';
-import { AppError, notFound, tooManyRequests, unauthorized } from '../../base/http/errors.ts';
+import { AppError, methodNotAllowed, notFound, tooManyRequests, unauthorized } from '../../base/http/errors.ts';
 import { bodyLimit, parseJson, parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
 import { sha256 } from '../../base/platform/random.ts';
+import { inTurns } from '../../base/platform/turns.ts';
 import type { Core } from '../../core/core.ts';
 import { looksLikeKey } from '../../people/api-keys/api-keys.ts';
 import type { People } from '../../people/people.ts';
@@ -15,7 +16,7 @@ import { SCIM_SCOPE, scimApi } from '../../people/rbac/built-in.ts';
 import type { EndSession } from '../logout/end-session.ts';
 import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
 import type { ScimConnections } from './connections.ts';
-import { errorJson } from './errors.ts';
+import { errorJson, scimError } from './errors.ts';
 import { type Filter, listOf, parseFilter, parsePath } from './filter.ts';
 import { createScimGroups } from './groups.ts';
 import type { Place } from './pages.ts';
@@ -26,6 +27,8 @@ import { changedBy, createScimUsers, replacedBy, type ScimRequest, schemasOf } f
 
 const BASE = '/scim/v2';
 const TYPE = 'application/scim+json';
+/** What no other route has. */
+const REST = '/{*rest}';
 
 interface Resource {
   id: string;
@@ -40,6 +43,7 @@ const listQuery = z.object({
   startIndex: z.coerce.number().int().max(Number.MAX_SAFE_INTEGER).optional(),
   count: z.coerce.number().int().max(Number.MAX_SAFE_INTEGER).optional(),
   cursor: z.string().max(500).optional(),
+  sortBy: z.string().optional(),
   attributes: z.union([z.string().max(4000), z.array(z.string().max(300)).max(200)]).optional(),
   excludedAttributes: z.union([z.string().max(4000), z.array(z.string().max(300)).max(200)]).optional(),
 });
@@ -111,7 +115,11 @@ export function createScim(
     ctx.status = status;
     ctx.set('ETag', json.meta.version);
     if (status === 201) ctx.set('Location', json.meta.location);
-    if (status === 200 && ctx.method === 'GET' && ctx.get('If-None-Match').includes(json.meta.version)) {
+    if (
+      status === 200 &&
+      ['GET', 'HEAD'].includes(ctx.method) &&
+      ctx.get('If-None-Match').includes(json.meta.version)
+    ) {
       ctx.status = 304;
       return;
     }
@@ -133,13 +141,13 @@ export function createScim(
   });
   router.get('/Schemas', async (ctx) => {
     await identify(ctx);
-    ctx.body = JSON.stringify(listJson(schemas.map(schemaJson)));
+    ctx.body = JSON.stringify(listJson(schemas.map((schema) => schemaJson(schema, base))));
   });
   router.get('/Schemas/:id', async (ctx) => {
     await identify(ctx);
     const schema = schemas.find(({ id }) => id.toLowerCase() === ctx.params.id?.toLowerCase());
     if (!schema) throw notFound();
-    ctx.body = JSON.stringify(schemaJson(schema));
+    ctx.body = JSON.stringify(schemaJson(schema, base));
   });
   router.get('/ResourceTypes', async (ctx) => {
     await identify(ctx);
@@ -152,27 +160,19 @@ export function createScim(
     ctx.body = JSON.stringify(resourceTypeJson(type, base));
   });
 
-  const listUsers = async (query: ListQuery, request: ScimRequest) => {
-    const { users: found, ...page } = await users.list(filterOf(query, userType), placeOf(query), request);
-    return { found, ...page };
+  const lists = [
+    { type: userType, list: users.list },
+    { type: groupType, list: groups.list },
+  ] as const;
+  const resourcesOf = async (type: ResourceType, found: readonly Resource[], query: ListQuery): Promise<object[]> => {
+    const resources: object[] = [];
+    for await (const one of inTurns(found)) resources.push(selected(resourceJson(type, one), type, query));
+    return resources;
   };
-  const listGroups = async (query: ListQuery, request: ScimRequest) => {
-    const { groups: found, ...page } = await groups.list(
-      filterOf(query, groupType),
-      placeOf(query),
-      request,
-      needsMembers(query),
-    );
-    return { found, ...page };
-  };
-  for (const [type, list] of [
-    [userType, listUsers],
-    [groupType, listGroups],
-  ] as const) {
+  for (const { type, list } of lists) {
     const answer = async (ctx: Context, query: ListQuery, request: ScimRequest) => {
-      const page = await list(query, request);
-      const resources = page.found.map((one) => selected(resourceJson(type, one), type, query));
-      ctx.body = JSON.stringify(pageJson(resources, page, query));
+      const page = await list(filterOf(query, type), placeOf(query), request, needsMembers(query));
+      ctx.body = JSON.stringify(pageJson(await resourcesOf(type, page.found, query), page, query));
     };
     router.get(type.endpoint, async (ctx) => {
       const request = await identify(ctx);
@@ -183,6 +183,27 @@ export function createScim(
       await answer(ctx, await parseJson(ctx, listQuery), request);
     });
   }
+
+  // People and groups, one after the other (RFC 7644 3.4.3). A filter that one of them does not have finds none of them.
+  router.post('/.search', async (ctx) => {
+    const request = await identify(ctx);
+    const query = await parseJson(ctx, listQuery);
+    const place = placeOf(query);
+    if ('cursor' in place) throw scimError('invalidCursor', 'Cursors are for /Users and /Groups.');
+    const filters = lists.map(({ type }) => filterFor(query, type));
+    if (filters.every(({ error }) => error)) throw filters[0]?.error;
+    const resources: object[] = [];
+    let total = 0;
+    for (const [index, { type, list }] of lists.entries()) {
+      const { filter, error } = filters[index] ?? {};
+      if (error) continue;
+      const rest = { limit: place.limit - resources.length, offset: Math.max(place.offset - total, 0) };
+      const page = await list(filter, rest, request, needsMembers(query));
+      resources.push(...(await resourcesOf(type, page.found, query)));
+      total += page.total;
+    }
+    ctx.body = JSON.stringify(pageJson(resources, { total }, query));
+  });
 
   router.post('/Users', async (ctx) => {
     const request = await identify(ctx);
@@ -200,11 +221,12 @@ export function createScim(
   router.patch('/Users/:id', async (ctx) => {
     const request = await identify(ctx);
     const { id = '' } = ctx.params;
-    const change = changedBy(stepsOf(await parseJson(ctx, patchBody), userType, id));
+    const change = changedBy(await stepsOf(await parseJson(ctx, patchBody), userType, id));
     send(ctx, userType, await users.change(id, change, request, ifMatch(ctx, userType)), queryOf(ctx));
   });
   router.delete('/Users/:id', async (ctx) => {
-    await users.remove(ctx.params.id ?? '', await identify(ctx));
+    const request = await identify(ctx);
+    await users.remove(ctx.params.id ?? '', request, ifMatch(ctx, userType));
     ctx.status = 204;
   });
 
@@ -230,17 +252,24 @@ export function createScim(
   router.patch('/Groups/:id', async (ctx) => {
     const request = await identify(ctx);
     const { id = '' } = ctx.params;
-    const steps = stepsOf(await parseJson(ctx, patchBody), groupType, id);
+    const steps = await stepsOf(await parseJson(ctx, patchBody), groupType, id);
     await groups.change(id, steps, request, ifMatch(ctx, groupType));
-    ctx.status = 204;
+    const query = queryOf(ctx);
+    // Without members in the answer a change of a large group stays cheap (RFC 7644 3.5.2).
+    if (namesIn(query.attributes).length === 0) ctx.status = 204;
+    else send(ctx, groupType, await groups.get(id, request, needsMembers(query)), query);
   });
   router.delete('/Groups/:id', async (ctx) => {
-    await groups.remove(ctx.params.id ?? '', await identify(ctx));
+    const request = await identify(ctx);
+    await groups.remove(ctx.params.id ?? '', request, ifMatch(ctx, groupType));
     ctx.status = 204;
   });
-  router.all('/{*rest}', async (ctx) => {
+  router.all(REST, async (ctx) => {
     await identify(ctx);
-    throw notFound();
+    const layers = router.match(ctx.path, ctx.method).path.filter(({ path }) => !String(path).endsWith(REST));
+    const methods = [...new Set(layers.flatMap((layer) => layer.methods))];
+    if (methods.length === 0) throw notFound();
+    throw methodNotAllowed('method_not_allowed', { headers: { Allow: methods.join(', ') } });
   });
   return { router, jobs: [users.deleteOld] };
 }
@@ -265,8 +294,20 @@ const scimErrors: Middleware = async (ctx, next) => {
 
 const queryOf = (ctx: Context): ListQuery => parseQuery(ctx, listQuery);
 
-const filterOf = ({ filter }: ListQuery, type: ResourceType): Filter | undefined =>
-  filter === undefined ? undefined : parseFilter(filter, type);
+function filterOf({ filter, sortBy }: ListQuery, type: ResourceType): Filter | undefined {
+  if (sortBy !== undefined)
+    throw scimError('invalidValue', 'This server does not sort: send the request without sortBy.');
+  return filter === undefined ? undefined : parseFilter(filter, type);
+}
+
+function filterFor(query: ListQuery, type: ResourceType): { filter?: Filter | undefined; error?: AppError } {
+  try {
+    return { filter: filterOf(query, type) };
+  } catch (error) {
+    if (error instanceof AppError && query.sortBy === undefined) return { error };
+    throw error;
+  }
+}
 
 /** RFC 7644 3.4.2.4: less than 1 is the first, a negative count is none. RFC 9865 2: `cursor` alone decides. */
 function placeOf({ startIndex = 1, count = limits.scim.page, cursor }: ListQuery): Place {

@@ -165,7 +165,6 @@ const group: readonly Attribute[] = [
       attribute('value', 'The identifier of the user', { caseExact: true, mutability: 'immutable' }),
       attribute('$ref', 'Its address', { type: 'reference', referenceTypes: ['User'], mutability: 'immutable' }),
       attribute('type', 'User', { canonicalValues: ['User'], mutability: 'immutable' }),
-      attribute('display', 'The name of the user', { mutability: 'readOnly' }),
     ],
     { multiValued: true },
   ),
@@ -205,14 +204,14 @@ export const groupType: ResourceType = {
 };
 
 /** As /Schemas returns it (RFC 7643 7). */
-export function schemaJson({ id, name, description, attributes }: Schema) {
+export function schemaJson({ id, name, description, attributes }: Schema, base: string) {
   return {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:Schema'],
     id,
     name,
     description,
     attributes: [...attributes.values()].map(attributeJson),
-    meta: { resourceType: 'Schema', location: `/Schemas/${id}` },
+    meta: { resourceType: 'Schema', location: `${base}/Schemas/${id}` },
   };
 }
 

@@ -3,6 +3,7 @@
 import { conflict, forbidden, notFound, preconditionFailed } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { domainOf } from '../../base/network/domains.ts';
+import { inTurns } from '../../base/platform/turns.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { lockRow } from '../../base/storage/row-lock.ts';
 import { isStorable } from '../../base/storage/storable-text.ts';
@@ -14,14 +15,15 @@ import { placeOf } from '../../core/mail/wording.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { isSameAddress, nameKey } from '../../people/accounts/names.ts';
 import type { Profile } from '../../people/accounts/profile.ts';
+import { languageTag } from '../../people/accounts/profile-fields.ts';
 import type { People } from '../../people/people.ts';
 import { isStaff } from '../../people/rbac/built-in.ts';
 import type { EndSession } from '../logout/end-session.ts';
 import type { ScimConnection } from './connections.ts';
 import { scimError } from './errors.ts';
-import { type Complex, type Filter, fits, listOf, parsePath } from './filter.ts';
-import { type Place, pageOf } from './pages.ts';
-import { applyStep, type Step } from './patch.ts';
+import { type Complex, type Filter, fits, listOf, parsePath, type Value } from './filter.ts';
+import { type Page, type Place, pageOf } from './pages.ts';
+import { applyStep, STEPS, type Step } from './patch.ts';
 import { fromJson, readResource, toJson, type Values } from './resource-values.ts';
 import { ENTERPRISE, USER, userType } from './schemas.ts';
 
@@ -43,6 +45,7 @@ export interface ScimUser {
 const DELETED = 50;
 const DAY_MS = 24 * 3600 * 1000;
 
+type IfMatch = (user: ScimUser) => boolean;
 type Row = { userId: string; externalId: string | null; content: string; createdAt: Date; updatedAt: Date };
 
 export type ScimUsers = ReturnType<typeof createScimUsers>;
@@ -50,13 +53,15 @@ export type ScimUsers = ReturnType<typeof createScimUsers>;
 export function createScimUsers(services: Core & People & { endSession: EndSession }) {
   const { db, sql, now, audit, accounts, endSession, outbox } = services;
 
-  /** The row, locked. Throws not_found (404). */
-  async function locked({ connection }: ScimRequest, userId: string, tx: Tx): Promise<Row> {
+  /** The row, locked. Throws not_found (404), and precondition_failed (412) where the version is another one. */
+  async function locked(request: ScimRequest, userId: string, ifMatch: IfMatch | undefined, tx: Tx): Promise<Row> {
+    const { connection } = request;
     const where = { userId, connectionId: connection.id, deletedAt: null };
     if (!isStorable(userId)) throw unknown();
     await lockRow(tx, sql, 'scim_users', userId);
     const row = await tx.scimUser.findFirst({ where });
     if (!row) throw unknown();
+    if (ifMatch && !ifMatch(await one(userId, request, tx))) throw preconditionFailed('precondition_failed');
     return row;
   }
 
@@ -127,11 +132,19 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
       await accounts.update(account.id, changed, by, tx);
       await reportNewAddress(account, changed.email, by, tx);
     }
-    if (typeof isActive === 'boolean') await setActive(account, isActive, by, tx);
+    await obey(account, { said: isActive, before: before.get('active') }, by, tx);
   }
 
-  async function setActive({ id, isActive: before }: Account, isActive: boolean, by: Actor, tx: Tx): Promise<void> {
-    if (isActive === before || !(await accounts.setActive(id, isActive, by, tx)) || isActive) return;
+  /** `false` disables, always. `true` enables only whom the directory disabled: an administrator's decision stays. */
+  async function obey(
+    { id, isActive }: Account,
+    { said, before }: Record<'said' | 'before', Value | undefined>,
+    by: Actor,
+    tx: Tx,
+  ): Promise<void> {
+    if (said === true && before === false && !isActive) await accounts.setActive(id, true, by, tx);
+    if (said !== false || !isActive) return;
+    await accounts.setActive(id, false, by, tx);
     await endSession.all(id, 'account-disabled', by, tx);
   }
 
@@ -199,6 +212,7 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
   async function revive(row: Row, values: Values, request: ScimRequest, tx: Tx): Promise<string> {
     const { userId } = row;
     const account = await changeable(userId, tx);
+    const before = fromJson(JSON.parse(row.content) as object).get('active');
     const content = contentOf(values);
     const data = { userId, connectionId: request.connection.id, externalId: row.externalId, content, deletedAt: null };
     await tx.scimUser.update({ where: { userId }, data: { ...data, updatedAt: now() }, select: { userId: true } });
@@ -207,7 +221,7 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
     if (others.length > 0) throw conflict('user_name_taken', { message: TAKEN });
     const { attributes: _kept, ...profile } = wanted;
     await accounts.update(userId, profile, request.by, tx);
-    await setActive(account, values.get('active') !== false, request.by, tx);
+    await obey(account, { said: values.get('active') ?? true, before }, request.by, tx);
     return userId;
   }
 
@@ -229,8 +243,7 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
         const [userId, at] = [account.id, now()];
         const row = { userId, connectionId: connection.id, externalId, content: contentOf(values), deletedAt: null };
         await tx.scimUser.create({ data: { ...row, createdAt: at, updatedAt: at }, select: { userId: true } });
-        if (values.get('active') === false || !account.isActive)
-          await setActive(account, values.get('active') !== false, by, tx);
+        await obey(account, { said: values.get('active'), before: undefined }, by, tx);
         return one(userId, request, tx);
       });
     },
@@ -248,21 +261,26 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
      */
     change(
       id: string,
-      change: (values: Values) => Values,
+      change: (values: Values) => Values | Promise<Values>,
       request: ScimRequest,
-      ifMatch: (user: ScimUser) => boolean = () => true,
+      ifMatch?: IfMatch,
     ): Promise<ScimUser> {
       return transaction(db, async (tx) => {
-        const row = await locked(request, id, tx);
-        if (!ifMatch(await one(id, request, tx))) throw preconditionFailed('precondition_failed');
+        const row = await locked(request, id, ifMatch, tx);
         const before = fromJson(JSON.parse(row.content) as object);
-        const after = change(new Map(before));
+        const wasActive = before.get('active');
+        // What the request says of it, if anything.
+        const mentioned: Values = new Map(before);
+        mentioned.delete('active');
+        const after = await change(mentioned);
         assertUserName(after);
         const externalId = textAt(after, 'externalId') ?? null;
         const account = await accounts.find(id, tx);
-        const [old, content] = [contentOf(before), contentOf(after)];
-        const isActive = after.get('active');
-        if (content === old && (isActive === undefined || isActive === account?.isActive)) return one(id, request, tx);
+        const said = after.get('active');
+        const content = contentOf(
+          said === undefined && wasActive === false ? new Map([...after, ['active', false]]) : after,
+        );
+        if (content === row.content && (said !== false || account?.isActive === false)) return one(id, request, tx);
         await store(await changeable(id, tx), { before, after }, request, tx);
         const data = { userId: id, connectionId: request.connection.id, externalId, content, deletedAt: null };
         await tx.scimUser
@@ -275,9 +293,9 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
     },
 
     /** The client does not see the person any more. The account is disabled, and deleted some days later or at once. */
-    remove(id: string, request: ScimRequest): Promise<void> {
+    remove(id: string, request: ScimRequest, ifMatch?: IfMatch): Promise<void> {
       return transaction(db, async (tx) => {
-        const row = await locked(request, id, tx);
+        const row = await locked(request, id, ifMatch, tx);
         const account = await changeable(id, tx);
         const { connection, by } = request;
         await services.groups.setMemberships(id, sourceOf(connection), [], { by, tx });
@@ -285,19 +303,18 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
           await endSession.all(id, 'account-deleted', by, tx);
           return accounts.remove(id, by, tx);
         }
-        await setActive(account, false, by, tx);
-        const { content, externalId } = row;
+        await obey(account, { said: false, before: undefined }, by, tx);
+        const { externalId } = row;
+        const values = fromJson(JSON.parse(row.content) as object);
+        // Whom an administrator disabled does not come back enabled.
+        const content = contentOf(account.isActive ? new Map([...values, ['active', false]]) : values);
         const data = { userId: id, connectionId: connection.id, externalId, content, deletedAt: now() };
         await tx.scimUser.update({ where: { userId: id }, data, select: { userId: true } });
       });
     },
 
     /** The people that fit the filter, in the order of their creation. */
-    async list(
-      filter: Filter | undefined,
-      place: Place,
-      request: ScimRequest,
-    ): Promise<{ users: ScimUser[]; total: number; next?: string }> {
+    async list(filter: Filter | undefined, place: Place, request: ScimRequest): Promise<Page<ScimUser>> {
       const { id: connectionId } = request.connection;
       const where = { connectionId, deletedAt: null, ...(filter && narrowed(filter)) };
       return pageOf({
@@ -314,9 +331,9 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
             skip,
             take,
           });
-          return shown(rows, request);
+          return { items: await shown(rows, request), isCut: false };
         },
-      }).then(({ found, ...rest }) => ({ users: found, ...rest }));
+      });
     },
 
     /** Deletes the accounts of those who were deleted long enough ago. */
@@ -331,6 +348,12 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
           for (const { userId, connection } of rows)
             await transaction(db, async (tx) => {
               const by = { scim: { id: connection.id, name: connection.name } };
+              const account = await accounts.findWithLater(userId, tx);
+              // Enabled here meanwhile, or with permissions: an administrator keeps the person.
+              if (!account || account.isActive || isStaff(account) || account.source === 'file') {
+                await tx.scimUser.delete({ where: { userId }, select: { userId: true } });
+                return;
+              }
               await endSession.all(userId, 'account-deleted', by, tx);
               await accounts.remove(userId, by, tx);
             });
@@ -382,10 +405,10 @@ function equalText(filter: Filter): [string, string] | undefined {
   return sub === undefined || sub.name === 'value' ? [attribute.name, filter.value] : undefined;
 }
 
-/** As JSON, in which the state and the groups of the account are not repeated. */
+/** As JSON, without the groups, and without `active` unless the directory disabled the person. */
 function contentOf(values: Values): string {
-  const { active: _active, groups: _groups, ...content } = toJson(values);
-  return JSON.stringify(content);
+  const { active, groups: _groups, ...content } = toJson(values);
+  return JSON.stringify({ ...content, ...(active === false && { active }) });
 }
 
 function assertUserName(values: Values): void {
@@ -434,7 +457,7 @@ function profileOf(values: Complex, connection: ScimConnection): ScimProfile {
     familyName: text('name', 'familyName'),
     nickname: text('nickName'),
     profile: text('profileUrl'),
-    locale: text('preferredLanguage') ?? text('locale'),
+    locale: localeOf(text('preferredLanguage')) ?? localeOf(text('locale')),
     zoneinfo: text('timezone'),
     phoneNumber: phoneOf(values),
     address: address
@@ -451,6 +474,12 @@ function profileOf(values: Complex, connection: ScimConnection): ScimProfile {
       Object.entries(connection.mappings.attributes).map(([field, path]) => [field, valueAt(values, path)]),
     ),
   };
+}
+
+/** The first language of an Accept-Language (RFC 7643 4.1.1) that is one. */
+function localeOf(text: string | null): string | null {
+  const [first = ''] = (text ?? '').split(/[,;]/);
+  return languageTag(first.trim()) === undefined ? null : first.trim();
 }
 
 function phoneOf(values: Complex): string | null {
@@ -493,8 +522,8 @@ export const replacedBy = (body: Readonly<Record<string, unknown>>) => (): Value
 /** PATCH. */
 export const changedBy =
   (steps: readonly Step[]) =>
-  (values: Values): Values => {
-    for (const step of steps) applyStep(values, step);
+  async (values: Values): Promise<Values> => {
+    for await (const step of inTurns(steps, STEPS)) applyStep(values, step);
     return values;
   };
 

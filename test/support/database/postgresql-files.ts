@@ -119,6 +119,7 @@ const races = {
   'registration/sign-up-codes': 'a sign-up code with one use, many accounts',
   'robustness/unwritable': 'a first start on a full disk beside a remote database',
   'robustness/two-instances': 'every flow with each request on another instance',
+  'scim/attacks': 'what a directory cannot do; rows that are locked, NUL and half characters in keys',
   'scim/groups': 'fifty changes of one group at the same moment',
   'scim/lists': 'filters by indexes, and pages in the order of creation',
   'scim/users': 'unique names; a row that is locked while it changes',
