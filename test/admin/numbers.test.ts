@@ -127,6 +127,7 @@ async function seedApplications(): Promise<void> {
   });
   expect(legacy.clientId).not.toBe('');
   wiki = await aServiceProvider(services);
+  await services.applications.createProxied({ name: 'Intranet', url: 'https://intranet.example.com', proxy: 'caddy' });
 
   reader = await aUser(services, { name: 'Reader' });
   const browser = httpClient(idp.issuer);
@@ -299,7 +300,7 @@ async function rowsAt(path: string): Promise<string[]> {
 
 interface Statistics {
   users: { total: number; disabled: number; with_second_factor: number };
-  applications: { oidc: number; saml: number; disabled: number };
+  applications: { oidc: number; saml: number; proxy: number; disabled: number };
   sessions: number;
   mail: { waiting: number; failed: number };
   days: { sign_ins: number; failures: number }[];
@@ -380,7 +381,8 @@ describe('users', () => {
 describe('applications', () => {
   it('are as many on the overview, in the list with each filter, in the API and on the command line', async () => {
     const { applications } = await statistics();
-    const total = applications.oidc + applications.saml;
+    const total = applications.oidc + applications.saml + applications.proxy;
+    expect(applications.proxy).toBe(1);
     const inApi = await all<{ protocol: string; enabled: boolean }>('/applications');
     expect(inApi).toHaveLength(total);
     expect(inApi.filter(({ protocol }) => protocol === 'saml')).toHaveLength(applications.saml);
@@ -390,7 +392,7 @@ describe('applications', () => {
     expect(await rowsAt('/admin/applications?state=disabled')).toHaveLength(applications.disabled);
     expect(await rowsAt('/admin/applications?protocol=saml')).toHaveLength(applications.saml);
     expect(await textAt('/admin/applications')).toMatch(
-      new RegExp(`All ${total} .*OpenID Connect ${applications.oidc} .*SAML ${applications.saml}`),
+      new RegExp(`All ${total} .*OpenID Connect ${applications.oidc} .*SAML ${applications.saml} .*Website ${applications.proxy}`),
     );
     expect(await cliJson('app', 'list')).toHaveLength(total);
   });

@@ -78,7 +78,7 @@ function addListPage(
       (cell: (used?: SignInCount) => Cell) =>
       (one: Application): Cell =>
         isServiceAccount(one) || !counts ? '' : cell(counts.get(one.clientId));
-    const total = protocol ? byProtocol[protocol] : byProtocol.oidc + byProtocol.saml;
+    const total = protocol ? byProtocol[protocol] : byProtocol.oidc + byProtocol.saml + byProtocol.proxy;
     return {
       title: t('console.applications.title'),
       lead: t('console.applications.lead'),

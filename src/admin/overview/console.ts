@@ -110,7 +110,7 @@ function numbers({ users, applications, sessions, mail }: Statistics, { locked }
       },
       {
         label: t('console.navigation.applications'),
-        value: applications.oidc + applications.saml,
+        value: applications.oidc + applications.saml + applications.proxy,
         href: '/admin/applications',
       },
       { label: t('console.overview.live-sessions'), value: sessions, href: '/admin/sessions' },
@@ -322,7 +322,7 @@ function stepsOf({
       isAllowed: may('gatehouse.applications:write'),
       title: t('console.overview.step.application'),
       text: t('console.overview.step.application-text'),
-      isDone: applications.oidc + applications.saml > 0,
+      isDone: applications.oidc + applications.saml + applications.proxy > 0,
       action: { label: t('console.overview.step.application-action'), href: '/admin/applications/new' },
     },
     {

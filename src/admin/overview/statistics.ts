@@ -17,7 +17,7 @@ import { signInsOf } from '../applications/sign-in-counts.ts';
 const statistics = z.object({
   counted_at: z.iso.datetime(),
   users: z.object({ total: z.int(), disabled: z.int(), with_second_factor: z.int() }),
-  applications: z.object({ oidc: z.int(), saml: z.int(), disabled: z.int() }),
+  applications: z.object({ oidc: z.int(), saml: z.int(), proxy: z.int(), disabled: z.int() }),
   sessions: z.int(),
   mail: z.object({ waiting: z.int(), failed: z.int() }),
   days: z.array(z.object({ day: z.iso.date(), sign_ins: z.int(), failures: z.int() })),
@@ -78,7 +78,7 @@ export interface Statistics {
   /** When they were counted. */
   at: Date;
   users: { total: number; disabled: number; withSecondFactor: number };
-  applications: { oidc: number; saml: number; disabled: number };
+  applications: { oidc: number; saml: number; proxy: number; disabled: number };
   sessions: number;
   mail: { waiting: number; failed: number };
   /** One entry for each day (UTC), the newest last. */
@@ -115,6 +115,7 @@ export function createStatistics({ db, sql, now }: Base) {
       applications: {
         oidc: total(applications.filter(({ protocol }) => protocol === 'oidc')),
         saml: total(applications.filter(({ protocol }) => protocol === 'saml')),
+        proxy: total(applications.filter(({ protocol }) => protocol === 'proxy')),
         disabled: total(applications.filter(({ enabled }) => !enabled)),
       },
       sessions,

@@ -16,7 +16,7 @@ import { type Address, addressOf, type TextFieldName, textFieldNames } from './p
 /**
  * `search`: part of the username, email address or name, in whatever case and spelling. With more than `limits.lists.searched`
  * users it is the beginning of one of these or of the last name, and at most `limits.lists.matches` of each are found. Without
- * `sort` the best matches come first: equal ones, then beginnings, then the rest.
+ * `sort` the best matches come first: equal ones, then those of which it is the first word, then beginnings, then the rest.
  */
 export interface ListAccounts extends AccountPageQuery {
   /** A role's name. */
@@ -357,10 +357,10 @@ interface MatchCursor {
 }
 
 /** The rank of matches that no index finds. */
-const REST = 2;
+const REST = 3;
 
 /**
- * Finds a page, and one more, of the accounts that begin with the text, equal ones first; or of the others that have it, which the index of
+ * Finds a page, and one more, of the accounts that begin with the text, equal ones first, then those of which it is the first word; or of the others that have it, which the index of
  * the list finds in its order.
  */
 export function matchQuery(
@@ -383,8 +383,9 @@ export function matchQuery(
       ]
     : [...conditions(dialect, filter, sizes, 'name'), begins];
   const ranked = isRest
-    ? fragment`2`
-    : fragment`CASE WHEN ${key} IN (f.username_key, f.email_key, f.name_key) THEN 0 ELSE 1 END`;
+    ? fragment`3`
+    : fragment`CASE WHEN ${key} IN (f.username_key, f.email_key, f.name_key) THEN 0
+        WHEN ${firstWordIs(key)} THEN 1 ELSE 2 END`;
   if (at && id !== undefined) {
     const later = fragment`(f.created_at <= ${at} AND (f.created_at < ${at} OR f.id < ${id}))`;
     where.push(isRest ? later : fragment`(${ranked} > ${rank} OR (${ranked} = ${rank} AND ${later}))`);
@@ -394,14 +395,24 @@ export function matchQuery(
     ORDER BY ${order}f.created_at DESC, f.id DESC LIMIT ${limit + 1}`;
 }
 
-/** `1.1795909854192.<id>`: the rank, and after which account; `2` alone: the first of that rank. */
+/** Whether the text is the first word of a name, or of an address. */
+function firstWordIs(key: string): Fragment {
+  const words = joinFragments(
+    [...' @.-_'].map((end) => `${key}${end}`),
+    ', ',
+  );
+  const start = (column: string) => fragment`substr(${trustedText(column)}, 1, ${[...key].length + 1}) IN (${words})`;
+  return fragment`(${joinFragments(['f.username_key', 'f.email_key', 'f.name_key'].map(start), ' OR ')})`;
+}
+
+/** `1.1795909854192.<id>`: the rank, and after which account; `3` alone: the first of that rank. */
 function toMatchCursor({ rank, createdAt, id }: Partial<MatchRow> & { rank: number }): string {
   return createdAt === undefined ? String(rank) : `${rank}.${new Date(createdAt).getTime()}.${id}`;
 }
 
 // A malformed cursor starts at the first page.
 function matchCursor(text = ''): MatchCursor {
-  const [, rank = 0, time, id] = /^([012])(?:\.(\d{1,14})\.([\w.~|-]{1,64}))?$/.exec(text) ?? [];
+  const [, rank = 0, time, id] = /^([0123])(?:\.(\d{1,14})\.([\w.~|-]{1,64}))?$/.exec(text) ?? [];
   return { rank: Number(rank), ...(time && { at: new Date(Number(time)), id }) };
 }
 

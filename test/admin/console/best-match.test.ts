@@ -1,4 +1,4 @@
-// Lists find the best match first: an equal username, address or name, then beginnings, then the rest; page by page, without a gap.
+// Lists find the best match first: an equal username, address or name, then the first word, then beginnings, then the rest; page by page, without a gap.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { aClient, aUser } from '../../support/factories.ts';
 import type { HttpClient, Page } from '../../support/http.ts';
@@ -27,9 +27,9 @@ it('of users', async () => {
   await aUser(idp.services, { username: 'o6', email: 'o6@example.com', name: 'Uma Taylorla' });
   expect(rowsOf(await admin.get('/admin/users?q=ORLA'))).toEqual([
     'Zed Zimmer',
+    'Yan Young',
     'Will West',
     'Xena Orlando',
-    'Yan Young',
     'Uma Taylorla',
     'Victor Florlan',
   ]);
@@ -38,6 +38,21 @@ it('of users', async () => {
     'Uma Taylorla',
     'Victor Florlan',
   ]);
+});
+
+it('of users whose first word is the text, before longer words', async () => {
+  const many = Array.from({ length: 12 }, (_, index) => index + 1);
+  for (const one of many)
+    await aUser(idp.services, { username: `pat${one}@example.com`, email: `pat${one}@example.com`, name: `Pat${one} Doe` });
+  expect(rowsOf(await admin.get('/admin/users?q=pat1'))).toEqual(['Pat1 Doe', 'Pat12 Doe', 'Pat11 Doe', 'Pat10 Doe']);
+  const found: string[] = [];
+  for (let after: string | undefined; ; ) {
+    const page = await idp.services.accounts.list({ search: 'pat1', limit: 1, after });
+    found.push(...page.accounts.map(({ name }) => name ?? ''));
+    after = page.next;
+    if (!after) break;
+  }
+  expect(found).toEqual(['Pat1 Doe', 'Pat12 Doe', 'Pat11 Doe', 'Pat10 Doe']);
 });
 
 it('of users on several pages, each once', async () => {
@@ -50,7 +65,7 @@ it('of users on several pages, each once', async () => {
       found.push(...page.accounts.map(({ username }) => username));
       after = page.next;
     } while (after);
-    expect(found, String(limit)).toEqual(['orla', 'orlagh', 'o3', 'o2', 'o6', 'o5']);
+    expect(found, String(limit)).toEqual(['orla', 'o2', 'orlagh', 'o3', 'o6', 'o5']);
   }
 });
 

@@ -12,7 +12,7 @@ function counting(users: number) {
     return {
       at: now(),
       users: { total: users, disabled: 0, withSecondFactor: 0 },
-      applications: { oidc: 0, saml: 0, disabled: 0 },
+      applications: { oidc: 0, saml: 0, proxy: 0, disabled: 0 },
       sessions: 0,
       mail: { waiting: 0, failed: 0 },
       days: [],
