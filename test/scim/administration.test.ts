@@ -3,10 +3,13 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { exportConfiguration } from '../../src/config-file/export.ts';
 import { parseFile } from '../../src/config-file/file.ts';
 import { scimApi } from '../../src/people/rbac/built-in.ts';
+import { declarationOf } from '../../src/protocols/scim/connections.ts';
+import { consoleOf, staff } from '../admin/console/support.ts';
 import { aService } from '../admin/support.ts';
 import { anApplication, basic } from '../oidc/support.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { textOf } from '../support/pages/html.ts';
 import { aConnection, clientOf } from './support.ts';
 
 let idp: TestIdp;
@@ -56,6 +59,25 @@ it('the API creates, changes and deletes a connection and its tokens', async () 
   expect((await clientOf(idp, token).send('GET', '/Users')).status).toBe(401);
   await ok('POST', '/scim-connections', { name: 'Entra ID' }, { status: 409 });
   await ok('POST', '/scim-connections', { name: 'Wrong', mappings: { attributes: { a: 'salary' } } }, { status: 400 });
+});
+
+it('a new token comes with a request to try it, and the page names the old one only where there is one', async () => {
+  const admin = await consoleOf(idp, await staff(idp, 'admin'));
+  const { id } = await idp.services.scimConnections.create(
+    { ...declarationOf((await aConnection(idp)).connection), name: 'First token' },
+    {},
+  );
+  const old = 'The old token stays valid';
+  for (const isFirst of [true, false]) {
+    const form = await admin.get(`/admin/scim/${id}/token`);
+    expect(textOf(form.text)).not.toContain(old);
+    const created = await admin.follow(await admin.submit(form, {}));
+    const [, token = ''] = /<code data-value>([^<]+)</.exec(created.text) ?? [];
+    await clientOf(idp, token.trim()).ok('GET', '/Users?count=2');
+    const text = textOf(created.text);
+    expect(text).toContain(`curl -H "Authorization: Bearer $TOKEN" '${scimApi(idp.issuer)}/Users?count=2'`);
+    expect(text.includes(old)).toBe(!isFirst);
+  }
 });
 
 it('an application calls with its own access token where a connection names it, and nobody else does', async () => {

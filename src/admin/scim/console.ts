@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { invalidInput } from '../../base/http/errors.ts';
 import { check, type Fault } from '../../base/texts/faults.ts';
-import { type PageText, t } from '../../base/texts/text.ts';
+import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import { maskedKey } from '../../people/api-keys/api-keys.ts';
 import { scimApi } from '../../people/rbac/built-in.ts';
 import type { ScimConnection, ScimToken } from '../../protocols/scim/connections.ts';
@@ -90,7 +90,10 @@ export function scimRoutes(services: ConsoleServices) {
     body: newToken,
     button: t('console.scim.token.new'),
     submit: async ({ by, subject }, { expires_in_days: days }) => ({
-      result: createdPage(await scim.addToken(subject.id, days, by), issuer),
+      result: createdPage(await scim.addToken(subject.id, days, by), {
+        issuer,
+        isOnly: (await scim.tokens(subject.id)).length === 1,
+      }),
     }),
   });
   question('/tokens/:token/revoke', {
@@ -355,17 +358,33 @@ function formOf(connection: ReturnType<typeof declarationOf>, version: string): 
   };
 }
 
-function createdPage({ connection, text: token }: CreatedToken, issuer: string): ConsolePage {
+function createdPage(
+  { connection, text: token }: CreatedToken,
+  { issuer, isOnly }: { issuer: string; isOnly: boolean },
+): ConsolePage {
+  const copyNow = t('console.scim.token.copy');
   return {
     title: t('console.scim.token.created'),
     back: { href: pathOf(connection), label: connection.name },
     blocks: [
-      { kind: 'secret', label: t('console.scim.token'), text: token, lead: t('console.scim.token.copy') },
+      {
+        kind: 'secret',
+        label: t('console.scim.token'),
+        text: token,
+        lead: isOnly ? copyNow : sentences([copyNow, t('console.scim.token.old-one')]),
+      },
       {
         kind: 'facts',
         rows: [
           { label: t('console.scim.address'), value: { text: scimApi(issuer), copy: t('console.scim.address-copy') } },
         ],
+      },
+      {
+        kind: 'code',
+        title: t('console.scim.token.try'),
+        label: t('console.scim.token.try'),
+        lead: t('console.scim.token.try-lead'),
+        text: `read -rs TOKEN\ncurl -H "Authorization: Bearer $TOKEN" '${scimApi(issuer)}/Users?count=2'\n`,
       },
       {
         kind: 'actions',
