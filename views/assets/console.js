@@ -17,6 +17,21 @@
     });
   }
 
+  const named = document.querySelector('[data-in-addresses]');
+  if (named) {
+    // As the page was sent; after Back the browser may have filled in another one.
+    let shown = named.defaultValue;
+    const follow = () => {
+      const typed = named.value.trim();
+      if (typed === '') return;
+      for (const address of document.querySelectorAll('.copyable [data-value]'))
+        address.textContent = address.textContent.replace(`/${shown}/`, () => `/${typed}/`);
+      shown = typed;
+    };
+    named.addEventListener('input', follow);
+    addEventListener('pageshow', follow);
+  }
+
   const all = document.querySelector('[data-picks-all]');
   if (all) {
     const boxes = [...document.querySelectorAll('[form=picked]')];

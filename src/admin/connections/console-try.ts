@@ -137,6 +137,10 @@ function finishedBlocks(result: FinishedTry): Block[] {
     ...(result.rejection
       ? [{ kind: 'text' as const, tone: 'alert' as const, text: directoryRejectionTexts[result.rejection] }]
       : []),
+    // First, because it is what has to be put right.
+    ...(result.match.outcome === 'rejected'
+      ? [{ kind: 'text' as const, tone: 'alert' as const, text: matchText(result) }]
+      : []),
     { kind: 'text', tone: 'notice', text: t('console.connections.nothing-saved') },
     {
       kind: 'facts',

@@ -329,6 +329,7 @@ function newPage({ subject: preset, language }: Visit<Preset>, issuer: string, s
       name: 'id',
       label: t('console.shared.id'),
       value: suggested,
+      isInAddresses: true,
       required: true,
       hint: t('console.connections.id-hint'),
     },
@@ -336,12 +337,14 @@ function newPage({ subject: preset, language }: Visit<Preset>, issuer: string, s
     ...connectionKey(kind, 'domains')
       .fields({})
       .map((field) => ({ ...field, rows: 2, hint: t('console.connections.domains-hint') })),
-    ...connectionKey(kind, 'create_users').fields({}),
+    ...createUsersFields(kind),
     { name: 'enabled', label: t('console.connections.enable-now'), type: 'checkbox', checked: true },
   ];
   return {
     title: t('console.connections.add-title', { name }),
-    lead: t('console.connections.add-lead', { name }),
+    lead: t('console.connections.add-lead', {
+      name: vendor === 'generic' ? t('console.connections.the-provider') : name,
+    }),
     back: { href: `${HOME}/new`, label: t('console.connections.add') },
     blocks: [
       ...vendorBlocks({ connection, values: pasteValuesOf(connection, issuer) }),
@@ -355,6 +358,22 @@ function newPage({ subject: preset, language }: Visit<Preset>, issuer: string, s
       },
     ],
   };
+}
+
+/** Asked, because either answer surprises some: strangers get accounts, or the first sign-in fails. */
+function createUsersFields(kind: Preset['kind']): Field[] {
+  const choices = { on: t('console.connections.creates-users.yes'), off: t('console.connections.creates-users.no') };
+  return connectionKey(kind, 'create_users')
+    .fields({})
+    .map(({ name, label, hint }) => ({
+      name,
+      label,
+      hint,
+      type: 'select',
+      required: true,
+      value: '',
+      options: [{ value: '', label: '–' }, ...Object.entries(choices).map(([value, text]) => ({ value, label: text }))],
+    }));
 }
 
 function editPage(details: ConnectionDetails, sent?: Sent): ConsolePage {

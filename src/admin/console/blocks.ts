@@ -116,6 +116,8 @@ export interface Field {
   isHalf?: boolean;
   /** An address, an identifier or the like: always from left to right. */
   isCode?: boolean;
+  /** A part of the addresses to copy on its page, which follow it as it is typed. */
+  isInAddresses?: boolean;
   required?: boolean;
   rows?: number;
   /** Of a text area: the language of its text. */

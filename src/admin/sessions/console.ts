@@ -74,7 +74,7 @@ export function sessionRoutes({ frame, admin: { sessions }, findUser, names }: C
 }
 
 /** Where the result of each application is listed. */
-const ACTIVITY = { href: '/admin/audit?kind=session', label: t('console.audit.title') };
+export const ACTIVITY = { href: '/admin/audit?kind=session', label: t('console.audit.title') };
 
 /** That sessions ended, which of their applications are being notified, and which cannot be. */
 export function endedNotice(ended: PageText, results: readonly EndResult[]): Notice {

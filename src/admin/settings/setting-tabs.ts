@@ -44,7 +44,7 @@ export const SECURITY: SettingGroup = {
       ['new-accounts'],
       [{ label: t('console.sign-up-codes.title'), href: '/admin/security/sign-up-codes' }],
     ),
-    tab('protection', '/admin/security/protection', ['limits', 'blocked-networks', 'notices']),
+    tab('protection', '/admin/security/protection', ['confirmation', 'limits', 'blocked-networks', 'notices']),
   ],
 };
 

@@ -207,13 +207,12 @@ function accountActions(
 ) {
   const { db, accounts, groups, personPictures, roles, endSession, notifyOwner, ssoIds } = services;
 
-  /** Returns whether it changed anything. Disabling ends every session. */
-  async function setState({ id, username }: Account, isActive: boolean, by: Actor, tx: Tx): Promise<boolean> {
+  /** Disabling ends every session; returns those. */
+  async function setState({ id, username }: Account, isActive: boolean, by: Actor, tx: Tx): Promise<EndedAll> {
     assertFreshProof(by, isActive ? 'user.enable' : 'user.disable', username);
     if (!isActive) await roles.assertNotLastAdmin(id, tx);
     const changed = await accounts.setActive(id, isActive, by, tx);
-    if (changed && !isActive) await endSession.all(id, 'account-disabled', by, tx);
-    return changed;
+    return changed && !isActive ? endSession.all(id, 'account-disabled', by, tx) : { count: 0, run: undefined };
   }
 
   return {
@@ -254,6 +253,10 @@ function accountActions(
       await findManaged(id, by);
       await personPictures.set(id, bytes, by);
     },
+
+    /** Returns the sessions that ended, and which applications are notified. */
+    disable: (id: string, by: Actor): Promise<EndedAll> =>
+      transaction(db, async (tx) => setState(await lockForChange(id, by, 'any', tx), false, by, tx)),
 
     /** Disabling ends every session. */
     setActive: (id: string, isActive: boolean, by: Actor, expected: Expected = 'any'): Promise<Account> =>

@@ -16,7 +16,7 @@ import type { Action, ConsolePage, Field } from '../console/blocks.ts';
 import { addForm, addPage, addQuestion, type Next, type Params, type Visit } from '../console/pages.ts';
 import { ACCESS_CHECK_NEEDS } from '../console/suggest.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import { endedNotice } from '../sessions/console.ts';
+import { ACTIVITY, endedNotice } from '../sessions/console.ts';
 import type { UserAdmin, UserDetails } from './actions.ts';
 import { invitationMessage } from './api.ts';
 import { disabledBy, disabledSentence } from './disabled-by.ts';
@@ -159,7 +159,10 @@ export const userActions: readonly UserAction[] = [
       const ended = await users.endSessions(id, by);
       const { count } = ended;
       if (count === 0) return { text: t('console.user-action.end-sessions.none'), tone: 'warn' };
-      return endedNotice(t('console.user-action.end-sessions.done', { count }), [ended]);
+      return {
+        ...endedNotice(t('console.user-action.end-sessions.done', { count }), [ended]),
+        link: ended.run && ACTIVITY,
+      };
     },
   },
   {
@@ -172,8 +175,12 @@ export const userActions: readonly UserAction[] = [
     isOffered: ({ account }) => account.isActive,
     consequence: t('console.user-action.disable.consequence'),
     run: async (users, id, by) => {
-      await users.setActive(id, false, by);
-      return t('console.user-action.disable.done');
+      const ended = await users.disable(id, by);
+      const done = sentences([
+        t('console.user-action.disable.done'),
+        t('console.user-action.disable.ended', { count: ended.count }),
+      ]);
+      return { ...endedNotice(done, [ended]), link: ended.run && ACTIVITY };
     },
   },
   {
@@ -294,8 +301,9 @@ export function userActionPages(router: Router<State, Extras>, services: Console
         const given = 'tone' in done ? done : { text: done, tone: 'good' as const };
         const { link, ...notice } = file && !mailServer.isSet() ? notSent(file.done, id) : given;
         const to = path === 'delete' ? '/admin/users' : tabPath(id, tab);
-        // Only for who may set a password.
-        return { to, notice: { ...notice, link: link && may(WRITE) ? link : undefined } };
+        // Only for who may set a password, or read the activity log.
+        const isOpen = link && may(link === ACTIVITY ? 'gatehouse.audit:read' : WRITE);
+        return { to, notice: { ...notice, link: isOpen ? link : undefined } };
       },
     };
     if (hasForm) {

@@ -72,8 +72,11 @@ export function newUserPage(router: Router<State, Extras>, services: ConsoleServ
       const attributes = sentAttributes(await schemaOfFields(visit.by), {}, sent);
       const invite = sentValue(sent, BEGIN) === 'invite';
       const message = sentValue(sent, messageField.name);
+      const { username, ...values } = bodyOf(keys, sent);
       const body = parse(newUser.extend({ username: typedName }), {
-        ...bodyOf(keys, sent),
+        ...values,
+        // The page says so.
+        username: username || values.email || '',
         ...(attributes && { attributes }),
         invite,
         ...(invite && message && { invitation_message: message }),
@@ -114,7 +117,10 @@ function sectionsOf(
   const roles: Field = { name: 'roles', label: t('console.users.form.roles'), type: 'checks', options: choices.roles };
   const others = textFieldNames.filter((name) => !IN_ACCOUNT.includes(name) && name !== 'picture');
   const sections: KeySection[] = [
-    { title: t('console.users.form.account'), keys: [usernameKey, ...emailKeys, ...texts(IN_ACCOUNT)] },
+    {
+      title: t('console.users.form.account'),
+      keys: [begin.length > 0 ? newUsernameKey : usernameKey, ...emailKeys, ...texts(IN_ACCOUNT)],
+    },
     { title: t('console.users.form.first-sign-in'), keys: begin },
     { title: t('console.users.roles'), keys: choices.roles.length > 0 ? [fieldKey(roles)] : [] },
     { title: t('console.users.form.profile'), keys: [...texts(others), phoneKey], isAdvanced: true },
@@ -130,6 +136,14 @@ export const usernameKey = fieldKey({
   name: 'username',
   label: t('console.users.username'),
   required: true,
+  isHalf: true,
+});
+
+/** Of a new user. */
+const newUsernameKey = fieldKey({
+  name: 'username',
+  label: t('console.users.username'),
+  hint: t('console.users.form.username-hint'),
   isHalf: true,
 });
 

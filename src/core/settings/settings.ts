@@ -110,7 +110,7 @@ export const settingSchemas = {
     .max(limits.recentAuthentication.maxMinutes)
     .default(limits.recentAuthentication.seconds / 60)
     .describe('sensitive changes need a sign-in, or “Confirm it’s you”, within this time')
-    .register(settingFields, { section: 'sessions', unit: 'minutes' }),
+    .register(settingFields, { section: 'confirmation', unit: 'minutes' }),
   mfa: z
     .enum(['required', 'optional', 'off'])
     .default('optional')

@@ -26,6 +26,7 @@ export type SettingBox =
   | 'new-passwords'
   | 'forgotten-passwords'
   | 'new-accounts'
+  | 'confirmation'
   | 'limits'
   | 'blocked-networks'
   | 'notices'

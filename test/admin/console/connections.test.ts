@@ -98,6 +98,27 @@ describe('a new connection', () => {
     expect(textOf(directory.text)).toContain('Base-DN Zum Beispiel ou=people,dc=example,dc=com');
   });
 
+  it('asks whether the first sign-in creates an account, has its ID in the addresses, and calls a generic one the provider', async () => {
+    const page = await admin.get(`${HOME}/new/oidc/generic`);
+    expect(page.text).toMatch(/<select[^>]*name="create_users" required/);
+    expect(page.forms.at(-1)?.fields.create_users).toBe('');
+    expect(page.text).toMatch(/name="id"[^>]* data-in-addresses/);
+    expect(textOf(page.text)).toContain('Enter these values at the provider, then');
+    for (const [create_users, creates] of [
+      ['on', true],
+      ['off', false],
+      ['', false],
+    ] as const) {
+      const fields = { issuer: 'https://sso.example.com', client_id: 'x', client_secret: 'y', create_users };
+      const added = await admin.submit(page, { ...fields, id: 'asked' });
+      expect(added.status, textOf(added.text)).toBe(303);
+      expect(await idp.services.connections.get('asked')).toMatchObject({ settings: { create_users: creates } });
+      await idp.services.connections.remove('asked');
+    }
+    const wrong = await admin.submit(page, { id: 'acme-up', issuer: 'http://sso.example.com', client_id: 'x' });
+    expect(wrong.text.replaceAll('<wbr>', '')).toContain(`${idp.issuer}/upstream/acme-up/callback`);
+  });
+
   it('comes back as it was typed when a value is wrong', async () => {
     const page = await admin.get(`${HOME}/new/oidc/generic`);
     const typed = { id: 'Not A Slug', name: 'Wrong', issuer: 'https://sso.example.com', client_id: 'x' };

@@ -185,7 +185,15 @@ describe('without a mail server', () => {
     ]);
     expect(await end([back, none], () => `/admin/users/${user.account.id}/end-sessions`)).toEqual([
       'warn',
-      '1 session ended. Gatehouse is notifying With back channel. These applications can’t be notified, so the person may still be signed in there: Without logout.',
+      '1 session ended. Gatehouse is notifying With back channel. These applications can’t be notified, so the person may still be signed in there: Without logout. Activity log',
+    ]);
+
+    await end([back, none], one);
+    for (const application of [back, none]) await signIn(httpClient(idp.issuer), application, user);
+    const disable = await admin.get(`/admin/users/${user.account.id}/disable`);
+    expect(noticeOf(await admin.follow(await admin.submit(disable, {}, { form: '/disable' })))).toEqual([
+      'warn',
+      'User disabled. 2 sessions ended. Gatehouse is notifying With back channel. These applications can’t be notified, so the person may still be signed in there: Without logout. Activity log',
     ]);
   });
 

@@ -458,3 +458,13 @@ it('an application of one’s own has code for each framework, filled in, with t
   );
   expect(spa.text).not.toContain('Code for');
 });
+
+it('a website is added by its name alone, and its address is https', async () => {
+  const form = await admin.get('/admin/applications/new/proxy');
+  const added = await admin.submit(form, { name: 'Intranet', url: 'intranet.example.com', proxy: 'caddy' });
+  expect(added.status, textOf(added.text)).toBe(303);
+  const { clientId } = await idp.services.db.asStored.application.findFirstOrThrow({ orderBy: { createdAt: 'desc' } });
+  expect(clientId).toBe('https://intranet.example.com');
+  const wrong = await admin.submit(form, { name: 'Other', url: 'http://other.example.com', proxy: 'caddy' });
+  expect([wrong.status, textOf(wrong.text)]).toEqual([400, expect.stringContaining('https')]);
+});

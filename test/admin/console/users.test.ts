@@ -52,6 +52,16 @@ describe('users', () => {
     expect(textOf(next.text)).toContain('Choose');
   });
 
+  it('are created without a username: it is the email address', async () => {
+    const form = await admin.get('/admin/users/new');
+    expect(textOf(form.text)).toContain('Username Empty: the email address.');
+    const email = 'unnamed@example.com';
+    expect((await admin.submit(form, { email })).status).toBe(303);
+    expect(await idp.services.accounts.findByLogin(email)).toMatchObject({ username: email, email });
+    const empty = await admin.submit(form, {});
+    expect([empty.status, /id="f-username-error"/.test(empty.text)]).toEqual([400, true]);
+  });
+
   it.each([
     ['a name in another case', { username: 'NEWCOMER2', email: 'x1@example.com' }],
     ['an address in another case', { username: 'other1', email: 'Newcomer2@Example.com' }],

@@ -7,7 +7,7 @@ import { lines, parseNameValueLines } from '../../console/text-area.ts';
 import { applicationKey } from '../form/sections.ts';
 import type { Answers, Declaration, Preset } from './parts.ts';
 import type { ProductPreset } from './products.ts';
-import { productPresets } from './products.ts';
+import { productPresets, webAddress } from './products.ts';
 
 const name: Field = {
   name: 'name',
@@ -152,7 +152,7 @@ export const genericPresets: readonly Preset[] = [
     ],
     toDeclaration: (answers) => ({
       name: answers.name,
-      url: answers.url,
+      url: webAddress(answers.url),
       ...Object.fromEntries(WEBSITE_KEYS.map((key) => [key.key, key.read(asLists(answers))])),
     }),
   },

@@ -215,7 +215,7 @@ function answersOf({ address, fields }: Product, answers: Answers): Record<strin
  * The URL without a slash at its end, `https` when it has no scheme. A name without a dot, such as `grafana`, needs its scheme: it could be
  * the name of the product or of a host. Throws invalid_input.
  */
-function webAddress(url: string | undefined): string {
+export function webAddress(url: string | undefined): string {
   const text = (url ?? '').trim();
   const whole = /^https?:\/\//i.test(text) ? text : `https://${text}`;
   if (text === '' || !URL.canParse(whole)) throw invalidInput([fault(['url'], 'web-address')]);
