@@ -392,7 +392,9 @@ describe('applications', () => {
     expect(await rowsAt('/admin/applications?state=disabled')).toHaveLength(applications.disabled);
     expect(await rowsAt('/admin/applications?protocol=saml')).toHaveLength(applications.saml);
     expect(await textAt('/admin/applications')).toMatch(
-      new RegExp(`All ${total} .*OpenID Connect ${applications.oidc} .*SAML ${applications.saml} .*Website ${applications.proxy}`),
+      new RegExp(
+        `All ${total} .*OpenID Connect ${applications.oidc} .*SAML ${applications.saml} .*Website ${applications.proxy}`,
+      ),
     );
     expect(await cliJson('app', 'list')).toHaveLength(total);
   });

@@ -43,7 +43,11 @@ it('of users', async () => {
 it('of users whose first word is the text, before longer words', async () => {
   const many = Array.from({ length: 12 }, (_, index) => index + 1);
   for (const one of many)
-    await aUser(idp.services, { username: `pat${one}@example.com`, email: `pat${one}@example.com`, name: `Pat${one} Doe` });
+    await aUser(idp.services, {
+      username: `pat${one}@example.com`,
+      email: `pat${one}@example.com`,
+      name: `Pat${one} Doe`,
+    });
   expect(rowsOf(await admin.get('/admin/users?q=pat1'))).toEqual(['Pat1 Doe', 'Pat12 Doe', 'Pat11 Doe', 'Pat10 Doe']);
   const found: string[] = [];
   for (let after: string | undefined; ; ) {
