@@ -39,7 +39,11 @@ const segments = (path: string) => {
 const steps: ((path: string) => string)[] = [
   decoded,
   (path) => path.toLowerCase(),
+  (path) => path.toUpperCase(),
   (path) => path.normalize('NFKC'),
+  // Windows, and file systems without invisible characters.
+  (path) => path.replace(/[\s.]+(?=\/|$)/g, ''),
+  (path) => path.replace(/\p{Cf}/gu, ''),
   segments,
   (path) => path.replace(/\/{2,}/g, '/'),
   (path) => path.replaceAll('\\', '/'),
@@ -72,6 +76,19 @@ const opensNothing = (path: string, method: string) =>
 // ── What is sent ──────────────────────────────────────────────────────────────────────────────────────────────
 
 const words = ['admin', 'Admin', 'ADMIN', 'public', 'Public', '@me', '@ME', 'kiosk', 'KIOSK', 'a', 'robots.txt'];
+const lookalikes = [
+  '\uff0f',
+  '\uff0e\uff0e',
+  '\u2025',
+  '\ufe68',
+  '\uff1b',
+  'x\uff0f..',
+  '..\u00a0',
+  '. ',
+  '.. ',
+  '\u200b..',
+];
+const spellings = ['adm\u0131n', 'ADM\u0130N', 'admin.', 'admin ', 'admin\u00ad', 'admin\uff0fx', 'k\u0131osk'];
 const marks = ['', '.', '..', ';', ';x', '\\', '\u212aiosk', '\u017f', '\0', '\t', '?', '#', '%', '/', 'é'];
 /** As it is, or any of its characters encoded once or twice, in either case. */
 const encoded = (word: string) =>
@@ -95,6 +112,7 @@ const segment = fc.oneof(
   plain.chain(encoded),
   fc.constantFrom(...marks),
   fc.constantFrom(...marks).chain(encoded),
+  fc.constantFrom(...lookalikes, ...spellings).map(encodeURIComponent),
 );
 const asPath = fc
   .array(
@@ -227,6 +245,32 @@ describe('rules for paths', () => {
       { numRuns: 3000 },
     );
   });
+
+  it.each([
+    ...[
+      '/public/x%ef%bc%8f%ef%bc%8e%ef%bc%8e%ef%bc%8fadmin/',
+      '/public/%e2%80%a5/admin/',
+      '/public/x%ef%b9%a8..%ef%b9%a8',
+    ],
+    ...['/public/x%ef%bc%9ba', '/public/..%20/admin/', '/public/.%20./admin/', '/public/..%c2%a0/admin/'],
+    ...['/public/%e2%80%8b../admin/', '/public/..%20', '/public/%20/', '/public/...', '/admin%ef%bc%8fx'],
+  ])('reject %s, in which some servers see a separator or a dot segment', (path) => {
+    expect(isAmbiguous(path)).toBe(true);
+  });
+
+  it.each(['/adm%c4%b1n/', '/ADM%c4%b0N/', '/admin.', '/admin./x', '/admin%20/', '/admin%c2%a0/', '/admin%c2%ad/'])(
+    'count for %s, which some servers take for their path',
+    (path) => {
+      expect(rulesFor(paths, 'GET', path)).toContain(paths[1]);
+    },
+  );
+
+  it.each(['/wiki/Dr.', '/wiki/a%20b', '/wiki/%d9%85%db%8c%e2%80%8c%d8%b1%d9%88%d9%85', '/wiki/.well-known/x.txt'])(
+    'reject no title of a page: %s',
+    (path) => {
+      expect(isAmbiguous(path)).toBe(false);
+    },
+  );
 
   it('ask for what each reading needs: a wider rule in other letters does not replace a narrower one', () => {
     const rules: PathRule[] = [

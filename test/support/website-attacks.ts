@@ -43,7 +43,7 @@ function receivedOf(text: string): Received | undefined {
 export async function sendRaw(origin: string, ...lines: string[]): Promise<string> {
   const { hostname, port } = new URL(origin);
   const socket = connect(Number(port), hostname === 'localhost' ? '127.0.0.1' : hostname);
-  socket.write(`${lines.join('\r\n')}\r\nConnection: close\r\n\r\n`);
+  socket.write(`${lines.join('\r\n')}\r\nConnection: close\r\n\r\n`, 'latin1');
   return readText(socket);
 }
 
@@ -360,6 +360,21 @@ export const attacks: readonly Attack[] = [
         const cookie = cookies.map((one) => cookieAt(one, site)).join('; ');
         const answer = await sendRaw(site, 'GET / HTTP/1.1', `Host: ${hostOf(site)}`, `Cookie: ${cookie}`);
         if (receivedOf(answer)?.headers['remote-user'] === attacker.username) found.push(answer);
+      }
+      return found;
+    },
+  },
+  {
+    title: 'a cookie of another name that reads like that of the session after white space opens nothing',
+    reports: ['cookie tossing with bytes that trim() removes: \\xa0__Host-'],
+    async run(attacked) {
+      const { site, attacker } = attacked;
+      const planted = cookieAt(await signedIn(attacked, site, attacker), site);
+      const found: unknown[] = [];
+      for (const space of ['\xa0', ' \xa0', '\xa0 ']) {
+        const cookie = `Cookie: a=b; ${space}${planted}`;
+        const answer = await sendRaw(site, 'GET / HTTP/1.1', `Host: ${hostOf(site)}`, cookie);
+        if (receivedOf(answer)) found.push(space, answer);
       }
       return found;
     },

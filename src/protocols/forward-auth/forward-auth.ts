@@ -589,7 +589,8 @@ export function createForwardAuth(
     const found = ctx
       .get('Cookie')
       .split(';')
-      .map((part) => part.trim())
+      // RFC 6265 5.2 knows two: trim() would make `\xa0__Host-…`, which any website of the domain can set, the name of the session's cookie.
+      .map((part) => part.replace(/^[ \t]+/, ''))
       .filter((part) => part.startsWith(`${name}=`))
       .map((part) => part.slice(name.length + 1));
     const [cookie = ''] = found.length === 1 ? found : [];

@@ -4,21 +4,28 @@
 import type { AccessSubject } from '../../applications/access-decision.ts';
 import type { PathRule } from '../../applications/fields/proxied-application.ts';
 
-/** Dot segments, empty segments, parameters, and encoded separators, percent signs or control characters (CVE-2021-32637, CVE-2026-134802 and their kind). */
-const AMBIGUOUS = /\/\/|\\|;|%(2f|5c|25|3b|23|3f|7f|[01][0-9a-f])|\/\.{1,2}(\/|$)/i;
+/**
+ * Segments of dots (to Windows also of dots and spaces), empty segments, parameters, and encoded separators, percent signs or control
+ * characters (CVE-2021-32637, CVE-2026-134802 and their kind).
+ */
+const AMBIGUOUS = /\/\/|\\|;|%(2f|5c|25|3b|23|3f|7f|[01][0-9a-f])|\/[\s.]+(\/|$)/i;
+/** The same in a path that is decoded. */
+const AMBIGUOUS_TEXT = /\/\/|[\\;%?#]|\/[\s.]+(\/|$)/;
 
 /** Whether two servers could read this path differently. */
 export function isAmbiguous(path: string): boolean {
-  return AMBIGUOUS.test(normalPath(path)) || !isText(path);
+  const text = textOf(path);
+  if (text === undefined || AMBIGUOUS.test(normalPath(path))) return true;
+  const read = compatible(text);
+  return AMBIGUOUS_TEXT.test(read) || read.split('/').length !== text.split('/').length;
 }
 
-/** Whether every percent sign begins a byte, and all of them are UTF-8: `%c0%af` is a slash to some servers (RFC 3629 10). */
-function isText(path: string): boolean {
+/** The decoded path; undefined unless every percent sign begins a byte, and all of them are UTF-8: `%c0%af` is a slash to some servers (RFC 3629 10). */
+function textOf(path: string): string | undefined {
   try {
-    decodeURIComponent(path);
-    return true;
+    return decodeURIComponent(path);
   } catch {
-    return false;
+    return undefined;
   }
 }
 
@@ -30,8 +37,20 @@ function normalPath(path: string): string {
   });
 }
 
-/** Letters as a website may compare them: in one case, and compatible ones alike (`K` is also the sign of Kelvin). */
-const folded = (path: string) => path.normalize('NFKC').toLowerCase();
+/** Without invisible characters, and compatible ones alike: `K` is also the sign of Kelvin, and a full-width slash is one to some servers. */
+const compatible = (text: string) => text.normalize('NFKC').replace(/[\p{Cf}\p{DI}]/gu, '');
+
+/** What some websites do before they compare: Windows ends no name with a dot or a space, and `i` has a capital with a dot besides. */
+const STEPS: readonly ((text: string) => string)[] = [
+  compatible,
+  (text) => text.replace(/(?<![\s.])[\s.]+(?=\/|$)/g, ''),
+  (text) => text.toUpperCase().toLowerCase().replaceAll('\u0307', ''),
+];
+/** Some of these steps, in each combination. */
+const READINGS = STEPS.reduce<((text: string) => string)[]>(
+  (readings, step) => readings.flatMap((read) => [read, (text) => step(read(text))]),
+  [(text) => text],
+);
 
 const covers = (rule: string, asked: string) =>
   rule.endsWith('/') ? asked.startsWith(rule) || `${asked}/` === rule : asked === rule;
@@ -39,19 +58,21 @@ const coversWithoutSlash = (rule: string, asked: string) => covers(rule, asked) 
 
 /**
  * The rules that count for a path which is not ambiguous, by this method: that of the longest path that covers it, in each way in which websites
- * read it. Some take letters in either case, a slash at the end for none, or HEAD for GET. Each of them must be met; undefined: the access
+ * read it. Some take letters in either case, a dot or a slash at the end for none, or HEAD for GET. Each of them must be met; undefined: the access
  * rule alone counts.
  */
 export function rulesFor(rules: readonly PathRule[], method: string, path: string): (PathRule | undefined)[] {
   if (rules.length === 0) return [undefined];
-  const asked = isText(path) ? decodeURIComponent(path) : path;
+  const asked = textOf(path) ?? path;
   const longestFirst = [...rules].sort((one, other) => other.path.length - one.path.length);
   const found = new Set<PathRule | undefined>();
   for (const as of method === 'HEAD' ? ['HEAD', 'GET'] : [method]) {
     const ofMethod = longestFirst.filter(({ methods }) => methods === undefined || methods.some((one) => one === as));
-    for (const reads of [covers, coversWithoutSlash]) {
-      found.add(ofMethod.find((rule) => reads(rule.path, asked)));
-      found.add(ofMethod.find((rule) => reads(folded(rule.path), folded(asked))));
+    for (const read of READINGS) {
+      const text = read(asked);
+      const inThisReading = ofMethod.map((rule) => ({ rule, path: read(rule.path) }));
+      for (const isCovered of [covers, coversWithoutSlash])
+        found.add(inThisReading.find(({ path }) => isCovered(path, text))?.rule);
     }
   }
   return [...found];
