@@ -73,7 +73,6 @@ export function createPeople(
   });
   const limiters = createLimits(core, knownBrowsers);
   const { rateLimits } = limiters;
-  const admit = async (address: string) => (await rateLimits.consume('rejections:address', siteBlock(address))).allowed;
   const sms = createSmsGateway({
     ...core,
     gateway: () => setting().sms_gateway,
@@ -104,7 +103,7 @@ export function createPeople(
     mfa,
     ...passwordServices,
     ...limiters,
-    rejections: createRejections({ ...core, admit }),
+    rejections: createRejections({ ...core, limit: rateLimits.remembered('rejections:address'), networkOf: siteBlock }),
     sms,
     codeDelivery: createCodeDelivery({ ...core, ...limiters, ...mfa, sms, emailCodes: () => setting().email_codes }),
     apiKeys: createApiKeys(core),

@@ -65,11 +65,12 @@ export function createApp({ services, http, viewsDir, tracing, forwardAuth, rout
   const offered = () => offeredLanguages(settings.latest());
   const { production } = config;
   const render = createRenderer({ viewsDir, production, assets, brand: brand.current, offered, texts });
+  // At most one entry an hour, so that a denied address cannot fill the audit log.
+  const entriesOfDenied = rateLimits.remembered('denied:address');
   const rejectDenied = deniedNetworks({
     networks: () => settings.latest().denied_networks,
     async onRejected(request) {
-      // At most once an hour, so that a denied address cannot fill the audit log.
-      if (!(await rateLimits.consume('denied:address', { address: request.address })).allowed) return;
+      if (!(await entriesOfDenied.consume({ address: request.address })).allowed) return;
       await audit.record({ type: 'address.denied', outcome: 'failure', reason: 'denied_network', request });
     },
   });

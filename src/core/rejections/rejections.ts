@@ -57,20 +57,68 @@ const MAX_EXPECTED = 4000;
 const MAX_VALUES = 40;
 const PAGE = 50;
 const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+/** Requests that wait for their row. Writes are short: only a flood, or a database that fails, has more. */
+const MAX_WAITING = 1000;
+/** Networks with a line about unstored requests in the same minute. */
+const MAX_LINES = 100;
+const TOO_MANY = 'too many from its network';
 /** Above this, the number beside the entry of the navigation says only that there are more. */
 export const MOST_COUNTED = 99;
 
 /** Stores rejected requests behind the response, and reads them. */
 export function createRejections(
   dependencies: Base & {
-    /** False when this address has caused enough of them for now, so that an attacker cannot fill the table. */
-    admit(address: string): Promise<boolean>;
+    /** How many one network may cause, so that an attacker cannot fill the table. */
+    limit: { waitSeconds(network: string): number; consume(network: string): Promise<{ allowed: boolean }> };
+    /** The network of a customer, for an address in it. */
+    networkOf(address: string): string;
   },
 ) {
-  const { db, logger } = dependencies;
+  const { db, logger, limit, networkOf, now } = dependencies;
   const codes = new WeakMap<RequestInfo, string>();
   // The page is sent before its row is written; a look-up on this instance waits for the row.
-  const writing = new Set<Promise<void>>();
+  let written = Promise.resolve();
+  let waiting = 0;
+  let logged = { until: 0, networks: new Set<string>() };
+
+  /** Whether no line of this minute is about the network yet. */
+  function isFirstLine(network: string): boolean {
+    const at = now().getTime();
+    if (logged.until <= at) logged = { until: at + MINUTE_MS, networks: new Set() };
+    if (logged.networks.has(network) || logged.networks.size >= MAX_LINES) return false;
+    logged.networks.add(network);
+    return true;
+  }
+
+  function logUnstored(code: string, request: RequestInfo, rejection: NewRejection, why: string): void {
+    if (!isFirstLine(networkOf(request.address))) return;
+    const { requestId, address } = request;
+    const { endpoint, reason, message, clientId, rules } = rejection;
+    logger.warn(
+      {
+        rejection: code,
+        endpoint,
+        reason: clipped(reason),
+        detail: clipped(message),
+        rule: rules.find(({ state }) => state === 'failed')?.rule,
+        requestId,
+        address,
+        client: clientId && clipped(clientId),
+      },
+      `a rejected request was not stored: ${why}; others of its network have no line for a minute`,
+    );
+  }
+
+  async function store(code: string, request: RequestInfo, rejection: NewRejection): Promise<void> {
+    try {
+      if ((await limit.consume(networkOf(request.address))).allowed)
+        await write(dependencies, code, request, rejection);
+      else logUnstored(code, request, rejection, TOO_MANY);
+    } catch (err) {
+      if (isFirstLine('failed')) logger.error({ err }, 'a rejected request was not stored');
+    }
+  }
 
   function assignCode(request: RequestInfo): string {
     const code = codes.get(request) ?? newCode();
@@ -85,24 +133,29 @@ export function createRejections(
     /** Stores it; a second call for the same request replaces the first. Returns the code and never fails. */
     record(request: RequestInfo, rejection: NewRejection): string {
       const code = assignCode(request);
-      const work = Promise.allSettled([...writing])
-        .then(() => write(dependencies, code, request, rejection))
-        .catch((err: unknown) => logger.error({ err }, 'a rejected request was not stored'))
-        .finally(() => writing.delete(work));
-      writing.add(work);
+      if (limit.waitSeconds(networkOf(request.address)) > 0) logUnstored(code, request, rejection, TOO_MANY);
+      else if (waiting >= MAX_WAITING) logUnstored(code, request, rejection, 'too many wait for the database');
+      else {
+        waiting += 1;
+        written = written
+          .then(() => store(code, request, rejection))
+          .finally(() => {
+            waiting -= 1;
+          });
+      }
       return code;
     },
 
     /** By its code, in either case and with or without the dash. */
     async find(code: string): Promise<Rejection | undefined> {
-      await Promise.allSettled([...writing]);
+      await written;
       const row = await db.rejection.findUnique({ where: { id: normalized(code) } });
       return row ? fromRow(row) : undefined;
     },
 
     /** How many there were in the last 24 hours, up to MOST_COUNTED + 1; 0 where the database fails. */
     async countRecent(): Promise<number> {
-      await Promise.allSettled([...writing]);
+      await written;
       // Prisma would sort by the id.
       const where = { at: { gte: new Date(dependencies.now().getTime() - DAY_MS) } };
       return db.rejection.count({ where, orderBy: { at: 'desc' }, take: MOST_COUNTED + 1 }).catch((err: unknown) => {
@@ -113,45 +166,14 @@ export function createRejections(
 
     /** Newest first. */
     async list(query: RejectionQuery): Promise<{ rejections: Rejection[]; next?: string }> {
-      await Promise.allSettled([...writing]);
+      await written;
       return listRejections(dependencies, query);
     },
   };
 }
 
-async function write(
-  {
-    db,
-    now,
-    logger,
-    admit,
-  }: Base & {
-    /** False when this address has caused enough of them for now, so that an attacker cannot fill the table. */
-    admit(address: string): Promise<boolean>;
-  },
-  code: string,
-  request: RequestInfo,
-  rejection: NewRejection,
-): Promise<void> {
+async function write({ db, now }: Base, code: string, request: RequestInfo, rejection: NewRejection): Promise<void> {
   const { endpoint, reason, message, clientId, subjectId } = rejection;
-  if (!(await admit(request.address))) {
-    const { requestId, address } = request;
-    const rule = rejection.rules.find(({ state }) => state === 'failed')?.rule;
-    const fields = {
-      rejection: code,
-      endpoint,
-      reason: clipped(reason),
-      detail: clipped(message),
-      rule,
-      requestId,
-      address,
-    };
-    logger.warn(
-      { ...fields, client: clientId && clipped(clientId) },
-      'a rejected request was not stored: too many from its address',
-    );
-    return;
-  }
   const values = {
     endpoint,
     reason: clipped(reason),
@@ -178,7 +200,6 @@ async function listRejections({ db }: Base, { after, limit = PAGE, isAscending =
   };
   const [beyond, orSame, order] = isAscending ? (['gt', 'gte', 'asc'] as const) : (['lt', 'lte', 'desc'] as const);
   const cursor = at && id ? { at: { [orSame]: at }, OR: [{ at: { [beyond]: at } }, { id: { [beyond]: id } }] } : {};
-  // As stored, because a forged row counts for the page.
   // As stored, because a forged row counts for the page.
   const rows = await db.asStored.rejection.findMany({
     where: { AND: [equals, cursor] },

@@ -72,6 +72,8 @@ export const statements = hotStatements('rate-limits', {
 });
 
 const MAX_POINTS = 2 ** 31 - 1;
+/** Addresses over a limit that a process remembers. */
+const MAX_REMEMBERED = 10_000;
 const ALLOWED: LimitResult = { allowed: true, retryAfterSeconds: 0 };
 
 /** The counters of every policy; with rate limits off, every attempt is allowed. */
@@ -85,18 +87,47 @@ export function createRateLimits({
   isEnabled?: () => boolean;
 }) {
   const counters = { db, sql, now };
+
+  /** Counts one attempt and decides whether it is allowed. Call it before the work that it protects. */
+  async function consume(name: PolicyName, key: string | NetworkKey): Promise<LimitResult> {
+    if (!isEnabled()) return ALLOWED;
+    // The address first, so that one that is over its limit does not use up that of its site.
+    for (const { id, policy } of countersOf(name, key)) {
+      if (await countAttempt(counters, id, policy)) continue;
+      const result = await peekRow(counters, id, policy);
+      // An attempt that was not counted is not allowed, also when the pause has ended since.
+      return result.allowed ? { allowed: false, retryAfterSeconds: 1 } : result;
+    }
+    return ALLOWED;
+  }
+
   return {
-    /** Counts one attempt and decides whether it is allowed. Call it before the work that it protects. */
-    async consume(name: PolicyName, key: string | NetworkKey): Promise<LimitResult> {
-      if (!isEnabled()) return ALLOWED;
-      // The address first, so that one that is over its limit does not use up that of its site.
-      for (const { id, policy } of countersOf(name, key)) {
-        if (await countAttempt(counters, id, policy)) continue;
-        const result = await peekRow(counters, id, policy);
-        // An attempt that was not counted is not allowed, also when the pause has ended since.
-        return result.allowed ? { allowed: false, retryAfterSeconds: 1 } : result;
+    consume,
+    /**
+     * A limit for what strangers can cause without end: this process remembers until when an address is over it, so that a flood does not reach
+     * the database. For limits without refund and reset.
+     */
+    remembered(name: PolicyName) {
+      const waitUntil = new Map<string, number>();
+      const memberOf = (key: string | NetworkKey) => (typeof key === 'string' ? key : addressBlock(key.address));
+      /** How long to wait, as far as this process knows; 0: not over the limit. */
+      function waitSeconds(key: string | NetworkKey): number {
+        return Math.ceil(Math.max(0, (waitUntil.get(memberOf(key)) ?? 0) - now().getTime()) / 1000);
       }
-      return ALLOWED;
+      return {
+        waitSeconds,
+        async consume(key: string | NetworkKey): Promise<LimitResult> {
+          const known = waitSeconds(key);
+          if (known > 0) return { allowed: false, retryAfterSeconds: known };
+          const result = await consume(name, key);
+          if (result.allowed) return result;
+          const [oldest] = waitUntil.keys();
+          if (waitUntil.size >= MAX_REMEMBERED && oldest !== undefined) waitUntil.delete(oldest);
+          waitUntil.delete(memberOf(key));
+          waitUntil.set(memberOf(key), now().getTime() + result.retryAfterSeconds * 1000);
+          return result;
+        },
+      };
     },
     /** Uncounts one attempt, because it was not a failure. */
     async refund(name: PolicyName, key: string | NetworkKey): Promise<void> {

@@ -97,9 +97,6 @@ interface ChallengedVisit {
   website: ProxiedSettings;
 }
 
-/** After a rejection for too many, an address is not counted again before it may go on. */
-const MAX_REMEMBERED = 10_000;
-
 export function createPrograms(
   services: Core &
     People &
@@ -111,7 +108,7 @@ export function createPrograms(
     },
 ) {
   const { accounts, apiTokens, appPasswords, checkDirectories, clients, db, now, rateLimits } = services;
-  const waitUntil = new Map<string, number>();
+  const wrongCredentials = rateLimits.remembered('programs:address');
 
   /** The program whose credential this is, or the rejection of the credential. Neither says anything about the website yet. */
   async function identify(about: Asked, credential: Credential): Promise<Program | Rejection> {
@@ -121,7 +118,7 @@ export function createPrograms(
     const invalid = () => wrong(ctx, challengeOf(origin, { error: 'invalid_token' }));
     if (value === undefined) return invalid();
     // Nothing tells a made-up token without a look at the database.
-    const waitSeconds = waits(ctx);
+    const waitSeconds = wrongCredentials.waitSeconds({ address: ctx.state.request.address });
     if (waitSeconds > 0) return { status: 429, error: 'too_many_requests', retryAfterSeconds: waitSeconds };
     const token = await apiTokens.findAny(value);
     if (token?.audience !== origin) return invalid();
@@ -158,22 +155,10 @@ export function createPrograms(
     return { visitor: { account }, proof: { id: `app password ${found.id}`, amr: [] } };
   }
 
-  /** Seconds until this address may send another wrong credential. */
-  function waits({ state: { request } }: Context): number {
-    return Math.ceil(Math.max(0, (waitUntil.get(request.address) ?? 0) - now().getTime()) / 1000);
-  }
-
   /** Counts a wrong credential, by address alone: no one locks the account of another. */
   async function wrong(ctx: Context, challenge: string): Promise<Rejection> {
-    const { address } = ctx.state.request;
-    let retryAfterSeconds = waits(ctx);
-    if (retryAfterSeconds === 0) {
-      const counted = await rateLimits.consume('programs:address', { address });
-      if (counted.allowed) return { status: 401, error: 'invalid_credential', challenge };
-      retryAfterSeconds = counted.retryAfterSeconds;
-      if (waitUntil.size >= MAX_REMEMBERED) waitUntil.clear();
-      waitUntil.set(address, now().getTime() + retryAfterSeconds * 1000);
-    }
+    const { allowed, retryAfterSeconds } = await wrongCredentials.consume({ address: ctx.state.request.address });
+    if (allowed) return { status: 401, error: 'invalid_credential', challenge };
     return { status: 429, error: 'too_many_requests', retryAfterSeconds };
   }
 
