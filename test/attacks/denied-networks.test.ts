@@ -97,3 +97,31 @@ describe('the setting', () => {
     expect((await from('192.0.2.44').get('/forgot-password')).status).toBe(200);
   });
 });
+
+describe('a denied address behind the proxy of a website', () => {
+  it.each([
+    { environment: { TRUST_PROXY: '2' } },
+    { environment: { TRUST_PROXY: '1' } },
+    { environment: { TRUST_PROXY: '1', FORWARD_AUTH_FROM: '192.0.2.0/24' } },
+  ])('is the last one with $environment, whatever the client sent', async ({ environment }) => {
+    const other = await startIdp({ environment });
+    try {
+      const url = 'https://wiki.example.com';
+      const paths = [{ path: '/public/', rule: 'public' }];
+      await other.services.applications.createProxied({ name: 'Wiki', url, proxy: 'caddy', paths });
+      await other.services.settings.set('denied_networks', ['192.0.2.0/24']);
+      await other.services.settings.reload();
+      const about = { 'x-forwarded-method': 'GET', 'x-forwarded-proto': 'https', 'x-forwarded-uri': '/public/' };
+      const ask = async (addresses: string) => {
+        const headers = { ...about, 'x-forwarded-host': 'wiki.example.com', 'x-forwarded-for': addresses };
+        return (await httpClient(other.issuer).get('/forward-auth/caddy', { headers })).status;
+      };
+      expect(await ask('198.51.100.1')).toBe(200);
+      expect(await ask('192.0.2.44')).toBe(403);
+      expect(await ask('198.51.100.1, 192.0.2.44')).toBe(403);
+      expect(await ask('198.51.100.1, 198.51.100.2, 192.0.2.44')).toBe(403);
+    } finally {
+      await other.stop();
+    }
+  });
+});

@@ -190,13 +190,11 @@ export function createForwardAuth(
     }
   }
 
-  /** The request has the address of the proxy that asks; its user is one hop further. */
+  /** The user of a proxy that asks is one hop further. It may append to what the client sent, so the last entry alone counts. */
   function useAddressOfUser(ctx: Context): void {
-    const { request } = ctx.state;
-    if (!isTrustedProxy(request.address)) return;
     const peer = ctx.socket.remoteAddress ?? '';
-    const address = clientAddress(ctx.get('X-Forwarded-For'), peer, config.trustProxy + 1);
-    ctx.state.request = { ...request, address };
+    if (!isTrustedProxy(clientAddress('', peer, 0))) return;
+    ctx.state.request = { ...ctx.state.request, address: clientAddress(ctx.get('X-Forwarded-For'), peer, 1) };
   }
 
   async function answer(ctx: Context, proxy: ProxyKind | undefined, asked: AskedRequest): Promise<void> {
