@@ -99,7 +99,7 @@ describe('the setting', () => {
 });
 
 describe('a denied address behind the proxy of a website', () => {
-  it.each([
+  it.each<{ environment: Record<string, string> }>([
     { environment: { TRUST_PROXY: '2' } },
     { environment: { TRUST_PROXY: '1' } },
     { environment: { TRUST_PROXY: '1', FORWARD_AUTH_FROM: '192.0.2.0/24' } },
