@@ -42,7 +42,7 @@ import type { ServiceProviderSettings } from './fields/service-provider.ts';
 import { oidcRules } from './oidc-rules.ts';
 import { createApplicationReads, listKey, type StoredApplication } from './read.ts';
 import { createReservedCheck } from './reserved-identifiers.ts';
-import { neededFor } from './rules/field-rights.ts';
+import { neededFor, newResources } from './rules/field-rights.ts';
 import { isNamedByPaths, withChangedName } from './rules/names.ts';
 import { unlistedAlgFaults } from './rules/signing-algorithms.ts';
 import { type AddSecret, createSecrets, type UnexpiredSecret } from './secrets.ts';
@@ -306,7 +306,10 @@ export function createApplications(
     tx: Tx,
   ): Promise<void> {
     const after = { access: row.access, metadata: readMetadata(row.protocol, row.metadata) };
-    for (const change of neededFor(before, after)) {
+    const origins = newResources(before, after).map((one) => (URL.canParse(one) ? new URL(one).origin : one));
+    const where = { protocol: 'proxy', clientId: { in: origins } };
+    const opened = origins.length === 0 ? [] : await tx.application.findMany({ where, include: withAccess });
+    for (const change of neededFor(before, after, opened.map(fromRow))) {
       // A name that no role has belongs to the application.
       const roles = change.what === 'rename' ? await existingRoles(change.roles, tx) : [];
       await authority.assertMay(by, change.what === 'rename' ? { ...change, roles } : change, tx);

@@ -121,6 +121,36 @@ describe('an application manager', () => {
     expect(await statusOf(patch(manager, inner.id, { paths: [{ path: '/x', rule: 'mfa' }] }))).toBe(200);
   });
 
+  it('lets no program of its own into a website for a role that it may not give', async () => {
+    const url = `https://${fresh()}.example`;
+    const site = { name: 'Site', protocol: 'proxy', proxy: 'caddy', url, access: { roles: ['field-boss'] } };
+    const { id } = (await register(admin, site)).json<{ id: string }>();
+    expect(await statusOf(patch(manager, id, { access_tokens: 'all' }))).toBe(403);
+    expect(await statusOf(patch(manager, id, { access_tokens: 'users' }))).toBe(200);
+    expect(await statusOf(patch(admin, id, { access_tokens: 'all' }))).toBe(200);
+    expect(await statusOf(patch(manager, id, { access_tokens: 'none' }))).toBe(403);
+    const program = {
+      redirect_uris: [],
+      grant_types: ['client_credentials'],
+      resources: [url],
+      scope: 'website:access',
+    };
+    expect(await statusOf(register(manager, oidc(program)))).toBe(403);
+    expect(await statusOf(register(manager, oidc({ ...program, resources: [`${url}/`] })))).toBe(403);
+    // A client that acts for users gets in by their roles.
+    const other = (await register(manager, oidc({ resources: [url], scope: 'openid website:access' }))).json<{
+      id: string;
+    }>();
+    const grants = { grant_types: ['authorization_code', 'client_credentials'] };
+    expect(await statusOf(patch(manager, other.id, grants))).toBe(403);
+    expect(await statusOf(register(admin, oidc(program)))).toBe(201);
+    const open = `https://${fresh()}.example`;
+    expect(await statusOf(register(manager, { ...site, url: open, access: 'everyone', access_tokens: 'all' }))).toBe(
+      201,
+    );
+    expect(await statusOf(register(manager, oidc({ ...program, resources: [open] })))).toBe(201);
+  });
+
   it('gives an application no right in Gatehouse that it lacks', async () => {
     const api = { resources: [adminApi(idp.issuer)], grant_types: ['client_credentials'], redirect_uris: [] };
     for (const scope of ['admin:*', 'gatehouse.users:read', 'gatehouse.applications:read gatehouse.keys:write'])

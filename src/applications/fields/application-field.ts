@@ -31,7 +31,7 @@ export type ApplicationSection =
   | 'programs';
 
 /** Rules of what a field gives, in rules/field-rights.ts. */
-export type FieldRight = 'access' | 'path rules' | 'apis' | 'evaluation' | 'permissions' | 'role names';
+export type FieldRight = 'access' | 'path rules' | 'programs' | 'apis' | 'evaluation' | 'permissions' | 'role names';
 
 export interface ApplicationField extends DescribedField<ApplicationSection> {
   /**

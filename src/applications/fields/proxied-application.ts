@@ -139,7 +139,7 @@ const answer = z.strictObject({
     .describe(
       'which [access tokens](forward-auth.md#programs) for it let a program in: none, those of people who may use it, or also those of clients that act for themselves',
     )
-    .register(applicationFields, { section: 'programs', gives: 'nothing' }),
+    .register(applicationFields, { section: 'programs', gives: 'programs' }),
   app_passwords: z
     .boolean()
     .default(false)

@@ -12,14 +12,14 @@ import type { ProxiedSettings } from '../fields/proxied-application.ts';
 /** The fields of every protocol that have a rule; a registration has those of its protocol. */
 export interface Declaration {
   access: OidcClient['access'];
-  metadata: Partial<OidcClient> & Partial<Pick<ProxiedSettings, 'paths'>>;
+  metadata: Partial<OidcClient> & Partial<Pick<ProxiedSettings, 'paths' | 'access_tokens'>>;
 }
 
 interface Rule {
   /** Rights that the application has, or can find out about users, by this value: everyone who changes the application needs them. */
   rights?(metadata: Declaration['metadata']): readonly string[];
-  /** What else this change of the value takes. */
-  change?(before: Declaration | undefined, after: Declaration): Change[];
+  /** What else this change of the value takes. `opened`: the websites for which it lets the client request tokens of its own. */
+  change?(before: Declaration | undefined, after: Declaration, opened: readonly Declaration[]): Change[];
 }
 
 /** An actor who may read users and roles knows the rights of each user. */
@@ -30,6 +30,8 @@ const rules: Record<FieldRight, Rule> = {
   access: { change: accessChange },
   // A public part of a website is open to everyone whatever the access rule says, and a closed part only to some of them.
   'path rules': { change: pathChange },
+  // Clients that act for themselves have no role and no group, so the access rule does not hold for them.
+  programs: { change: programChange },
   // APIs with their scopes: those of Gatehouse are rights, and the others belong to no single application. `scope` counts with `resources`.
   apis: { rights: rightsOfClient, change: apiChange },
   // What it can find out about users who never used it, or about rights in Gatehouse.
@@ -49,11 +51,15 @@ export function rightsOfApplication({ metadata }: Pick<Declaration, 'metadata'>)
 }
 
 /** What the actor needs for this registration, or for this change of one: each for Authority.assertMay. */
-export function neededFor(before: Declaration | undefined, after: Declaration): Change[] {
+export function neededFor(
+  before: Declaration | undefined,
+  after: Declaration,
+  opened: readonly Declaration[] = [],
+): Change[] {
   const rights = [...(before ? rightsOfApplication(before) : []), ...rightsOfApplication(after)];
   return [
     { what: 'permissions', permissions: [...new Set(rights)] },
-    ...Object.values(rules).flatMap((rule) => rule.change?.(before, after) ?? []),
+    ...Object.values(rules).flatMap((rule) => rule.change?.(before, after, opened) ?? []),
   ];
 }
 
@@ -88,11 +94,43 @@ function pathChange(before: Declaration | undefined, { access, metadata }: Decla
   return [{ what: 'access', roles: [...new Set(roles)], groups: [...new Set(groups)], isClosed: isClosed(opened) }];
 }
 
-/** APIs belong to no application, so a right that is limited to one adds none. */
-function apiChange(before: Declaration | undefined, { metadata }: Declaration): Change[] {
+/** A change to or from `all` opens what was meant for the roles and groups of the access rule, or closes it. */
+function programChange(before: Declaration | undefined, after: Declaration): Change[] {
+  const [was, is] = [before, after].map((one) => one?.metadata.access_tokens === 'all');
+  return was === is ? [] : [openingOf(after.access, before !== undefined && isClosed(after.access))];
+}
+
+const openingOf = (access: Declaration['access'], wasClosed: boolean): Change => ({
+  what: 'access',
+  roles: rolesOf(access),
+  groups: groupsOf(access),
+  isClosed: wasClosed,
+});
+
+/** The resources for which a client gets a new way to request tokens of its own (client_credentials). */
+export function newResources(before: Declaration | undefined, { metadata }: Declaration): string[] {
+  const own = ({ grant_types = [], resources = [] }: Declaration['metadata']) =>
+    grant_types.includes('client_credentials') ? resources : [];
+  const known = before && before.metadata.scope === metadata.scope ? own(before.metadata) : [];
+  return own(metadata).filter((one) => !known.includes(one));
+}
+
+/**
+ * APIs belong to no application, so a right that is limited to one adds none. A website that lets all clients in was meant for the roles and
+ * groups of its access rule.
+ */
+function apiChange(
+  before: Declaration | undefined,
+  { metadata }: Declaration,
+  opened: readonly Declaration[],
+): Change[] {
   const known = new Set([...(before?.metadata.resources ?? []), ...scopesOf(before)]);
   const isNew = [...(metadata.resources ?? []), ...scopesOf({ metadata })].some((one) => !known.has(one));
-  return isNew ? [{ what: 'permissions', permissions: [ALL_APPLICATIONS] }] : [];
+  const websites = opened.filter((one) => one.metadata.access_tokens === 'all');
+  return [
+    ...(isNew ? [{ what: 'permissions' as const, permissions: [ALL_APPLICATIONS] }] : []),
+    ...websites.map(({ access }) => openingOf(access, isClosed(access))),
+  ];
 }
 
 /** The scopes of APIs; those of OpenID Connect say nothing beyond the claims. */
