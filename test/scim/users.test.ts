@@ -95,7 +95,9 @@ describe('a new user', () => {
     expect(await hr.fails('POST', '/Users', { ...taken, externalId: 'other' })).toMatchObject({
       status: 409,
       scimType: 'uniqueness',
-      detail: 'Another account has this username or email address.',
+      detail: expect.stringMatching(
+        /^Another account has this username or email address\. Reference: [0-9A-Z]{4}-[0-9A-Z]{4}$/,
+      ),
     });
     expect(await hr.fails('POST', '/Users', named({ userName: '' }))).toMatchObject({
       status: 400,

@@ -10,7 +10,7 @@ import { limits } from '../../base/limits.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { rule } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
-import type { AuditFilter } from '../../core/audit/audit.ts';
+import { type AuditFilter, directoryActor } from '../../core/audit/audit.ts';
 import { auditEventTypes, type EventKind, eventTypesByKind } from '../../core/audit/events.ts';
 import { eventKinds } from '../../core/audit/sentence.ts';
 import type { Account } from '../../people/accounts/account.ts';
@@ -53,6 +53,7 @@ const filters = {
   client: text,
   address: text,
   request: text,
+  directory: text,
   from: moment,
   until: moment,
   zone,
@@ -109,6 +110,7 @@ export function auditRoutes(services: ConsoleServices): Router<State, Extras> {
             ...filterForm({ ...given, zone: given.zone || ownZone }, orderField({ sort }), {
               user: typedUserValue(given.user, found),
               client: await typedApplicationValue(services.names, given.client, application),
+              directory: (await services.names.directories([given.directory])).get(given.directory) ?? given.directory,
               zones: [...new Set(['UTC', ownZone, given.zone || 'UTC'])],
             }),
             ...(saved.length > 0 && {
@@ -219,9 +221,9 @@ const LAST_MINUTE = '23:59';
 const withTime = (moment: string, time: string): string => (moment.length === 10 ? `${moment}T${time}` : moment);
 
 function filterForm(
-  { kind, type, outcome, address, request, from, until, zone }: Filters,
+  { kind, type, outcome, address, request, directory, from, until, zone }: Filters,
   order: Field,
-  named: { user: NamedField; client: NamedField; zones: readonly string[] },
+  named: { user: NamedField; client: NamedField; directory: string; zones: readonly string[] },
 ): Search {
   const rare: Field[] = [
     ...(type
@@ -234,6 +236,20 @@ function filterForm(
             options: [
               { value: '', label: t('console.audit.every-event') },
               { value: type, label: type },
+            ],
+          },
+        ]
+      : []),
+    ...(directory
+      ? [
+          {
+            name: 'directory',
+            label: t('console.audit.directory'),
+            type: 'select' as const,
+            value: directory,
+            options: [
+              { value: '', label: t('console.audit.every-actor') },
+              { value: directory, label: named.directory },
             ],
           },
         ]
@@ -285,7 +301,7 @@ function filterForm(
 
 /** What to look for. A user is named by id, username, email address or full name, an application by identifier or name; `until` is a whole minute. */
 function filterOf(
-  { kind, type, outcome, user, client, address, request, from, until, zone }: Filters,
+  { kind, type, outcome, user, client, address, request, directory, from, until, zone }: Filters,
   found: TypedUser | undefined,
   application: NamedApplication | undefined,
 ): AuditFilter {
@@ -296,6 +312,7 @@ function filterOf(
     ...(user && { partyId: found?.account?.id ?? user }),
     ...(client && { clientId: application?.clientId ?? client }),
     ...(request && { requestId: request }),
+    ...(directory && { actorApp: directoryActor(directory) }),
     ...(address && { address: storedAddress(address) }),
     ...(from && { from: momentIn(zone, withTime(from, FIRST_MINUTE)) }),
     ...(until && { until: new Date(momentIn(zone, withTime(until, LAST_MINUTE)).getTime() + MINUTE_MS) }),

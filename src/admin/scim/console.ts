@@ -2,12 +2,14 @@
 import { z } from 'zod';
 import { invalidInput } from '../../base/http/errors.ts';
 import { check, type Fault } from '../../base/texts/faults.ts';
-import { type PageText, sentences, t } from '../../base/texts/text.ts';
+import { type PageText, sentences, t, textAt } from '../../base/texts/text.ts';
+import { type Actor, directoryActor } from '../../core/audit/audit.ts';
 import { maskedKey } from '../../people/api-keys/api-keys.ts';
 import { scimApi } from '../../people/rbac/built-in.ts';
 import type { ScimConnection, ScimToken } from '../../protocols/scim/connections.ts';
 import { declarationOf } from '../../protocols/scim/connections.ts';
 import { etagOf } from '../api/versions.ts';
+import { eventItems } from '../audit/console-rows.ts';
 import { type Action, type Block, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
 import { tableOf } from '../console/lists.ts';
@@ -18,6 +20,7 @@ import { pagesOf } from '../resource.ts';
 import { type CreatedToken, newConnection, newToken, scimNoun } from './scim.ts';
 
 const HOME = '/admin/scim';
+const AUDIT = 'gatehouse.audit:read' as const;
 const WRITE = 'gatehouse.connections:write' as const;
 const pathOf = ({ id }: Pick<ScimConnection, 'id'>) => `${HOME}/${id}`;
 const ADD: Action = { label: t('console.scim.add'), icon: 'plus', href: `${HOME}/new` };
@@ -40,7 +43,8 @@ type Form = z.output<typeof form>;
 export function scimRoutes(services: ConsoleServices) {
   const {
     frame,
-    admin: { scim },
+    admin: { audit, scim },
+    names,
     config: { configFile, issuer },
   } = services;
   const { router, list, create, one, form: tokenForm, question } = pagesOf(frame, scimNoun(scim));
@@ -56,11 +60,12 @@ export function scimRoutes(services: ConsoleServices) {
   });
   one('', {
     form,
-    page: async ({ subject, may }, given = formOf(subject, etagOf(declarationOf(subject)))) =>
+    page: async ({ subject, may, by }, given = formOf(subject, etagOf(declarationOf(subject)))) =>
       connectionPage(subject, given, {
         issuer,
         tokens: await scim.tokens(subject.id),
         counts: await scim.counts(subject.id),
+        history: may(AUDIT) ? await historyOf(subject, by) : [],
         mayWrite: may(WRITE),
         mayRelease: may(WRITE) && may(RELEASE),
         configFile,
@@ -124,6 +129,41 @@ export function scimRoutes(services: ConsoleServices) {
     },
   });
   return router;
+
+  /** The last changes and rejected requests. */
+  async function historyOf({ id }: ScimConnection, by: Actor): Promise<Block[]> {
+    const events = await audit.list({ actorApp: directoryActor(id), limit: 5 }, by);
+    const all = (label: PageText, href: string, isSome: boolean): Action[] => (isSome ? [{ label, href }] : []);
+    const rejected = await scim.rejected(id);
+    return [
+      {
+        kind: 'events',
+        title: t('console.scim.changes'),
+        caption: t('console.scim.changes'),
+        actions: all(t('console.scim.all-changes'), `/admin/audit?directory=${id}`, events.length > 0),
+        items: await eventItems(events, names),
+        empty: t('console.scim.no-changes'),
+      },
+      {
+        kind: 'table',
+        title: t('console.scim.rejected'),
+        caption: t('console.scim.rejected'),
+        actions: all(t('console.scim.all-rejected'), `/admin/rejections?client=${id}`, rejected.length > 0),
+        ...tableOf(rejected, [
+          [
+            t('console.rejections.reason'),
+            ({ code, message, rules: [rule] }) => ({
+              text: textAt(`console.rejections.failed.${rule?.rule}`) ?? message,
+              href: `/admin/rejections/${code}`,
+            }),
+          ],
+          [t('console.rejections.when'), ({ at }) => at],
+          [{ label: t('console.rejections.reference'), isShort: true }, ({ code }) => ({ text: code, code: true })],
+        ]),
+        empty: t('console.scim.no-rejected'),
+      },
+    ];
+  }
 }
 
 function listPage(connections: readonly ScimConnection[], mayWrite: boolean): ConsolePage {
@@ -174,6 +214,7 @@ interface PageOptions {
   issuer: string;
   tokens: readonly ScimToken[];
   counts: { users: number; groups: number };
+  history: readonly Block[];
   mayWrite: boolean;
   mayRelease: boolean;
   configFile: string | undefined;
@@ -182,7 +223,7 @@ interface PageOptions {
 function connectionPage(
   connection: ScimConnection,
   given: Form,
-  { issuer, tokens, counts, mayWrite, mayRelease, configFile }: PageOptions,
+  { issuer, tokens, counts, history, mayWrite, mayRelease, configFile }: PageOptions,
 ): ConsolePage {
   const at = pathOf(connection);
   const isFile = connection.source === 'file';
@@ -243,6 +284,7 @@ function connectionPage(
     blocks: [
       ...(isFile ? [fileNotice(configFile, 'connection', mayRelease && at)] : []),
       facts,
+      ...history,
       table,
       ...(mayEdit ? [edit, danger] : []),
     ],

@@ -25,7 +25,7 @@ export type CreatedToken = { connection: ScimConnection; token: ScimToken; text:
 export type ScimAdmin = ReturnType<typeof createScimAdmin>;
 
 /** Changes throw StepUpNeeded, owned_by_file, precondition_failed for another version, and not_found. */
-export function createScimAdmin({ db, scimConnections: connections }: AdminServices) {
+export function createScimAdmin({ db, rejections, scimConnections: connections }: AdminServices) {
   async function assertExpected(id: string, expected: Expected, tx: Tx): Promise<ScimConnection> {
     const connection = await connections.get(id, tx);
     assertVersion(expected, declarationOf(connection));
@@ -37,6 +37,8 @@ export function createScimAdmin({ db, scimConnections: connections }: AdminServi
     get: (id: string) => connections.get(id),
     tokens: (id: string) => connections.tokens(id),
     counts: connections.counts,
+    /** The last rejected requests. */
+    rejected: async (id: string) => (await rejections.list({ clientId: id, limit: 5 })).rejections,
 
     /** `onCreated` runs in the transaction. */
     create: (given: ScimDeclaration, by: Actor, onCreated: OnCreated<ScimConnection> = async () => {}) =>

@@ -11,7 +11,7 @@ import { type RuleResult, ruleIds } from './rules.ts';
 
 export type RejectionEndpoint =
   | ('authorize' | 'par' | 'token' | 'device' | 'introspect' | 'revoke' | 'end-session' | 'register')
-  | ('saml' | 'access' | 'upstream' | 'website');
+  | ('saml' | 'access' | 'upstream' | 'website' | 'scim');
 /** What was received, by parameter; secrets are never among the values. */
 export type ReceivedParameters = Record<string, string>;
 

@@ -51,11 +51,16 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
       after,
       isAscending: sort === 'at',
     });
-    const [applications, users] = await Promise.all([
+    const [applications, users, directories] = await Promise.all([
       names.applicationsWithLogos(
-        page.rejections.map(({ clientId, endpoint }) => (endpoint === 'upstream' ? null : (clientId ?? null))),
+        page.rejections.map(({ clientId, endpoint }) =>
+          endpoint === 'upstream' || endpoint === 'scim' ? null : (clientId ?? null),
+        ),
       ),
       names.users(page.rejections.map(({ subjectId }) => subjectId ?? null)),
+      names.directories(
+        page.rejections.map(({ clientId, endpoint }) => (endpoint === 'scim' ? (clientId ?? null) : null)),
+      ),
     ]);
     frame.show(ctx, {
       title: t('console.rejections.title'),
@@ -81,10 +86,13 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
             [t('console.rejections.reason'), (one) => ({ text: rejectionText(one), href: `${HOME}/${one.code}` })],
             [
               t('console.rejections.application-or-connection'),
-              ({ endpoint, clientId = null }) =>
-                endpoint === 'upstream'
-                  ? { text: clientId ?? '', href: `/admin/connections/${clientId}` }
-                  : applicationCell(clientId, applications),
+              ({ endpoint, clientId = null }) => {
+                if (endpoint === 'upstream') return { text: clientId ?? '', href: `/admin/connections/${clientId}` };
+                const id = clientId ?? '';
+                return endpoint === 'scim'
+                  ? { text: directories.get(id) ?? id, ...(directories.has(id) && { href: `/admin/scim/${id}` }) }
+                  : applicationCell(clientId, applications);
+              },
             ],
             [t('console.rejections.user'), ({ subjectId = null }) => userCell(subjectId, users)],
             [list.column(t('console.rejections.when'), '-at'), ({ at }) => at],
@@ -166,25 +174,32 @@ function rulesBlock({ rules }: Explanation): Block {
   };
 }
 
-function requestBlock({ rejection, application, account, connection }: Explanation): Block {
+function requestBlock({ rejection, application, account, connection, directory }: Explanation): Block {
   return {
     kind: 'facts',
     title: t('console.rejections.the-request'),
     rows: [
       { label: t('console.rejections.when'), value: rejection.at },
-      rejection.endpoint === 'upstream'
+      rejection.endpoint === 'scim'
         ? {
             label: t('console.rejections.connection'),
-            value: connection
-              ? { text: connection.name, href: `/admin/connections/${connection.id}` }
+            value: directory
+              ? { text: directory.name, href: `/admin/scim/${directory.id}` }
               : (rejection.clientId ?? null),
           }
-        : {
-            label: t('console.rejections.application'),
-            value: application
-              ? { text: application.name, href: `/admin/applications/${application.id}` }
-              : (rejection.clientId ?? null),
-          },
+        : rejection.endpoint === 'upstream'
+          ? {
+              label: t('console.rejections.connection'),
+              value: connection
+                ? { text: connection.name, href: `/admin/connections/${connection.id}` }
+                : (rejection.clientId ?? null),
+            }
+          : {
+              label: t('console.rejections.application'),
+              value: application
+                ? { text: application.name, href: `/admin/applications/${application.id}` }
+                : (rejection.clientId ?? null),
+            },
       {
         label: t('console.rejections.user'),
         value: account ? { text: account.username, href: `/admin/users/${account.id}` } : null,
@@ -295,9 +310,13 @@ function fixRows({ rejection, fixes }: Explanation, may: May) {
 
 /** Pages of the console for a rule that no button fixes. */
 function fixLinks(explanation: Explanation, may: May): Action[] {
-  const { rejection, application, connection, rules, isFixed, note, error } = explanation;
+  const { rejection, application, connection, directory, rules, isFixed, note, error } = explanation;
   if (rejection.endpoint === 'upstream')
     return connection && may(READ_CONNECTIONS) ? connectionLinks(explanation, connection) : [];
+  if (rejection.endpoint === 'scim')
+    return directory && may(READ_CONNECTIONS)
+      ? [{ label: t('console.rejections.open-connection'), href: `/admin/scim/${directory.id}` }]
+      : [];
   if (!may('gatehouse.applications:write')) return [];
   if (!application) {
     return rejection.clientId

@@ -23,6 +23,8 @@ export interface Explanation {
   account: { id: string; username: string } | undefined;
   /** Of a rejected sign-in at an upstream. */
   connection: Connection | undefined;
+  /** Of a rejected request of a directory (SCIM). */
+  directory: { id: string; name: string } | undefined;
   rules: ExplainedRule[];
   /** Whether the rule that failed would pass now. */
   isFixed: boolean;
@@ -58,7 +60,9 @@ export function createRejectionAdmin(services: DiagnosticServices) {
     if (!rejection) throw unknownReference();
     const { clientId, endpoint } = rejection;
     const [application, connection, account] = await Promise.all([
-      clientId === undefined || endpoint === 'upstream' ? undefined : applications.find(clientId),
+      clientId === undefined || endpoint === 'upstream' || endpoint === 'scim'
+        ? undefined
+        : applications.find(clientId),
       clientId !== undefined && endpoint === 'upstream' ? connections.find(clientId) : undefined,
       rejection.subjectId === undefined ? undefined : accounts.find(rejection.subjectId),
     ]);
@@ -75,6 +79,9 @@ export function createRejectionAdmin(services: DiagnosticServices) {
   async function explained(code: string): Promise<{ explanation: Explanation; fixes: ApplicableFix[] }> {
     const about = await caseOf(code);
     const { rejection, application, account, connection } = about;
+    const ofScim = rejection.endpoint === 'scim' ? { id: rejection.clientId ?? '' } : undefined;
+    const select = { id: true, name: true } as const;
+    const directory = ofScim && (await db.asStored.scimConnection.findUnique({ where: ofScim, select }));
     const failed = rejection.rules.find(({ state }) => state === 'failed')?.rule;
     const isFixed = failed !== undefined && passesNow(failed, about) === true;
     const isBroken = failed !== undefined && !isFixed;
@@ -85,6 +92,7 @@ export function createRejectionAdmin(services: DiagnosticServices) {
         rejection,
         application,
         connection,
+        directory: directory ?? undefined,
         isFixed,
         rules: explainedRules(about),
         account: account && { id: account.id, username: account.username },

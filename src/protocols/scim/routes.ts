@@ -5,7 +5,7 @@ import { bearerOf } from '../../base/http/authorization-header.ts';
 import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
 import { logError, toAppError } from '../../base/http/error-handler.ts';
 import { AppError, methodNotAllowed, notFound, tooManyRequests, unauthorized } from '../../base/http/errors.ts';
-import { bodyLimit, parseJson, parseQuery } from '../../base/http/input.ts';
+import { bodyLimit, parse, parseJson, parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
 import { sha256 } from '../../base/platform/random.ts';
 import { inTurns } from '../../base/platform/turns.ts';
@@ -21,6 +21,7 @@ import { type Filter, listOf, parseFilter, parsePath } from './filter.ts';
 import { createScimGroups } from './groups.ts';
 import type { Place } from './pages.ts';
 import { patchBody, stepsOf } from './patch.ts';
+import { type Call, recordRejection } from './rejected-requests.ts';
 import { toJson, type Values } from './resource-values.ts';
 import { GROUP, groupType, LIST_RESPONSE, type ResourceType, schemaJson, schemas, userType } from './schemas.ts';
 import { changedBy, createScimUsers, replacedBy, type ScimRequest, schemasOf } from './users.ts';
@@ -58,6 +59,7 @@ export function createScim(
   const users = createScimUsers(services);
   const groups = createScimGroups({ ...services, users });
   const base = `${config.issuer}${BASE}`;
+  const calls = new WeakMap<Context, Call>();
 
   /** The connection of the caller. Throws 401, and 429 after too many calls. */
   async function identify(ctx: Context): Promise<ScimRequest> {
@@ -77,6 +79,7 @@ export function createScim(
     const { allowed, retryAfterSeconds } = await rateLimits.consume('scim:connection', connection.id);
     if (!allowed) throw tooManyRequests(retryAfterSeconds, { message: 'There were too many calls.' });
     ctx.state.sender = 'trusted';
+    calls.set(ctx, { connection });
     const { id, name } = connection;
     return { connection, by: { scim: { id, name }, request } };
   }
@@ -87,6 +90,13 @@ export function createScim(
     const token = looksLikeKey(bearer) ? undefined : await tokens.find(bearer);
     const isForUs = token?.audience === scimApi(config.issuer) && token.accountId === undefined;
     return isForUs && token.scopes.includes(SCIM_SCOPE) ? scimConnections.ofClient(token.clientId) : undefined;
+  }
+
+  async function bodyOf<Schema extends z.ZodType>(ctx: Context, schema: Schema): Promise<z.output<Schema>> {
+    const given = await parseJson(ctx, z.unknown());
+    const call = calls.get(ctx);
+    if (call) call.body = given;
+    return parse(schema, given);
   }
 
   const locationOf = ({ endpoint }: ResourceType, id: string) => `${base}${endpoint}/${encodeURIComponent(id)}`;
@@ -130,6 +140,27 @@ export function createScim(
   const ifMatch = (ctx: Context, type: ResourceType) => (resource: Resource) => {
     const wanted = ctx.get('If-Match');
     return wanted === '' || wanted === '*' || wanted.includes(resourceJson(type, resource).meta.version);
+  };
+
+  /** Every error as SCIM has it (RFC 7644 3.12). */
+  const scimErrors: Middleware = async (ctx, next) => {
+    ctx.type = TYPE;
+    try {
+      await next();
+      if (ctx.status !== 204 && ctx.status !== 304) ctx.type = TYPE;
+      ctx.set('Cache-Control', 'no-store');
+    } catch (thrown) {
+      const error = thrown instanceof AppError ? thrown : toAppError(thrown);
+      ctx.state.errorCode = error.code;
+      logError(ctx, error);
+      ctx.status = error.status;
+      ctx.set(error.headers);
+      ctx.type = TYPE;
+      const call = calls.get(ctx);
+      const reference = call && recordRejection(services, ctx, call, error);
+      const json = errorJson(error);
+      ctx.body = JSON.stringify(reference ? { ...json, detail: `${json.detail} Reference: ${reference}` } : json);
+    }
   };
 
   const router = new Router<State, Extras>({ prefix: BASE });
@@ -180,14 +211,14 @@ export function createScim(
     });
     router.post(`${type.endpoint}/.search`, async (ctx) => {
       const request = await identify(ctx);
-      await answer(ctx, await parseJson(ctx, listQuery), request);
+      await answer(ctx, await bodyOf(ctx, listQuery), request);
     });
   }
 
   // People and groups, one after the other (RFC 7644 3.4.3). A filter that one of them does not have finds none of them.
   router.post('/.search', async (ctx) => {
     const request = await identify(ctx);
-    const query = await parseJson(ctx, listQuery);
+    const query = await bodyOf(ctx, listQuery);
     const place = placeOf(query);
     if ('cursor' in place) throw scimError('invalidCursor', 'Cursors are for /Users and /Groups.');
     const filters = lists.map(({ type }) => filterFor(query, type));
@@ -207,7 +238,7 @@ export function createScim(
 
   router.post('/Users', async (ctx) => {
     const request = await identify(ctx);
-    send(ctx, userType, await users.create(await parseJson(ctx, body), request), queryOf(ctx), 201);
+    send(ctx, userType, await users.create(await bodyOf(ctx, body), request), queryOf(ctx), 201);
   });
   router.get('/Users/:id', async (ctx) => {
     const request = await identify(ctx);
@@ -215,13 +246,13 @@ export function createScim(
   });
   router.put('/Users/:id', async (ctx) => {
     const request = await identify(ctx);
-    const change = replacedBy(await parseJson(ctx, body));
+    const change = replacedBy(await bodyOf(ctx, body));
     send(ctx, userType, await users.change(ctx.params.id ?? '', change, request, ifMatch(ctx, userType)), queryOf(ctx));
   });
   router.patch('/Users/:id', async (ctx) => {
     const request = await identify(ctx);
     const { id = '' } = ctx.params;
-    const change = changedBy(await stepsOf(await parseJson(ctx, patchBody), userType, id));
+    const change = changedBy(await stepsOf(await bodyOf(ctx, patchBody), userType, id));
     send(ctx, userType, await users.change(id, change, request, ifMatch(ctx, userType)), queryOf(ctx));
   });
   router.delete('/Users/:id', async (ctx) => {
@@ -232,7 +263,7 @@ export function createScim(
 
   router.post('/Groups', async (ctx) => {
     const request = await identify(ctx);
-    send(ctx, groupType, await groups.create(await parseJson(ctx, body), request), queryOf(ctx), 201);
+    send(ctx, groupType, await groups.create(await bodyOf(ctx, body), request), queryOf(ctx), 201);
   });
   router.get('/Groups/:id', async (ctx) => {
     const request = await identify(ctx);
@@ -241,7 +272,7 @@ export function createScim(
   });
   router.put('/Groups/:id', async (ctx) => {
     const request = await identify(ctx);
-    const given = await parseJson(ctx, body);
+    const given = await bodyOf(ctx, body);
     send(
       ctx,
       groupType,
@@ -252,7 +283,7 @@ export function createScim(
   router.patch('/Groups/:id', async (ctx) => {
     const request = await identify(ctx);
     const { id = '' } = ctx.params;
-    const steps = await stepsOf(await parseJson(ctx, patchBody), groupType, id);
+    const steps = await stepsOf(await bodyOf(ctx, patchBody), groupType, id);
     await groups.change(id, steps, request, ifMatch(ctx, groupType));
     const query = queryOf(ctx);
     // Without members in the answer a change of a large group stays cheap (RFC 7644 3.5.2).
@@ -273,24 +304,6 @@ export function createScim(
   });
   return { router, jobs: [users.deleteOld] };
 }
-
-/** Every error as SCIM has it (RFC 7644 3.12). */
-const scimErrors: Middleware = async (ctx, next) => {
-  ctx.type = TYPE;
-  try {
-    await next();
-    if (ctx.status !== 204 && ctx.status !== 304) ctx.type = TYPE;
-    ctx.set('Cache-Control', 'no-store');
-  } catch (thrown) {
-    const error = thrown instanceof AppError ? thrown : toAppError(thrown);
-    ctx.state.errorCode = error.code;
-    logError(ctx, error);
-    ctx.status = error.status;
-    ctx.set(error.headers);
-    ctx.type = TYPE;
-    ctx.body = JSON.stringify(errorJson(error));
-  }
-};
 
 const queryOf = (ctx: Context): ListQuery => parseQuery(ctx, listQuery);
 

@@ -1,0 +1,68 @@
+// Rejected SCIM requests have a reference, under which administrators find the broken rule; the page of the connection lists them.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { consoleOf, staff } from '../admin/console/support.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { linksOf, textOf } from '../support/pages/html.ts';
+import { aConnection, type Connection, USER } from './support.ts';
+
+let idp: TestIdp;
+let hr: Connection;
+beforeAll(async () => {
+  idp = await startIdp();
+  hr = await aConnection(idp, { name: 'Entra ID' });
+});
+afterAll(() => idp?.stop());
+
+async function rejected(method: string, path: string, json?: unknown) {
+  const { status, detail } = await hr.fails(method, path, json);
+  const [, code = ''] = /Reference: (\S+)$/.exec(detail) ?? [];
+  return { status, code, found: await idp.services.rejections.find(code) };
+}
+
+it('each rejected request is explained by a rule, without the values that it sent', async () => {
+  const ann = { schemas: [USER], userName: 'ann@corp.example', displayName: 'Ann Secret' };
+  const { id } = await hr.ok('POST', '/Users', ann);
+  const cases = [
+    [409, 'scim_unique', await rejected('POST', '/Users', ann)],
+    [404, 'scim_resource', await rejected('GET', '/Users/nobody')],
+    [400, 'scim_filter', await rejected('GET', '/Users?filter=salary%20eq%20%221%22')],
+    [
+      400,
+      'scim_request',
+      await rejected('PATCH', `/Users/${id}`, { Operations: [{ op: 'add', path: 'salary', value: 'Ann Secret' }] }),
+    ],
+  ] as const;
+  for (const [status, rule, one] of cases) {
+    expect([one.status, one.found?.endpoint, one.found?.clientId]).toEqual([status, 'scim', hr.connection.id]);
+    expect(one.found?.rules).toMatchObject([{ rule, state: 'failed', expected: expect.any(String) }]);
+    expect(JSON.stringify(one.found)).not.toContain('Secret');
+  }
+  await idp.services.roles.assign(String(id), 'support', {});
+  const staffed = await rejected('PUT', `/Users/${id}`, { ...ann, displayName: 'Ann Two' });
+  expect([staffed.status, staffed.found?.rules[0]?.rule]).toEqual([403, 'scim_owner']);
+
+  const admin = await consoleOf(idp, await staff(idp, 'admin'));
+  const home = `/admin/scim/${hr.connection.id}`;
+  const list = await admin.get('/admin/rejections');
+  expect(linksOf(list.text, list.url)).toContainEqual(
+    expect.objectContaining({ label: 'Entra ID', href: expect.stringContaining(home) }),
+  );
+  const one = await admin.get(`/admin/rejections/${cases[0][2].code}`);
+  expect(textOf(one.text)).toContain('Somebody else already has this name.');
+  expect(linksOf(one.text, one.url).map(({ href }) => new URL(href, one.url).pathname)).toContain(home);
+
+  const page = await admin.get(home);
+  expect(textOf(page.text)).toContain(cases[0][2].code);
+  const links = linksOf(page.text, page.url);
+  const hrefOf = (label: string) => links.find((link) => link.label === label)?.href ?? '';
+  expect(textOf((await admin.get(hrefOf('All rejected requests'))).text)).toContain(cases[0][2].code);
+  const log = await admin.get(hrefOf('All changes'));
+  expect(textOf(log.text)).toContain('Entra ID added ann@corp.example');
+  expect(textOf(log.text)).not.toContain('signed in');
+});
+
+it('a request without a valid token is none of a connection, and is not recorded', async () => {
+  const page = await hr.send('GET', '/Users', undefined, { authorization: 'Bearer wrong' });
+  expect(page.status).toBe(401);
+  expect(page.text).not.toContain('Reference');
+});
