@@ -48,7 +48,7 @@ it('each rejected request is explained by a rule, without the values that it sen
     expect.objectContaining({ label: 'Entra ID', href: expect.stringContaining(home) }),
   );
   const one = await admin.get(`/admin/rejections/${cases[0][2].code}`);
-  expect(textOf(one.text)).toContain('Somebody else already has this name.');
+  expect(textOf(one.text)).toContain('Another account already has this name.');
   expect(linksOf(one.text, one.url).map(({ href }) => new URL(href, one.url).pathname)).toContain(home);
 
   const page = await admin.get(home);
