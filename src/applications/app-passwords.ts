@@ -12,6 +12,7 @@ import { t } from '../base/texts/text.ts';
 import type { Actor } from '../core/audit/audit.ts';
 import type { Core } from '../core/core.ts';
 import type { Account } from '../people/accounts/account.ts';
+import { staffRule } from '../people/mfa/account-factors.ts';
 import { accessDecisionFilter } from './access-decision.ts';
 import { fromRow, withAccess } from './application.ts';
 import type { ProxiedSettings } from './fields/proxied-application.ts';
@@ -64,7 +65,7 @@ export function acceptsAppPasswords(website: ProxiedSettings): boolean {
   return website.app_passwords && mfa === undefined && signInRule === undefined;
 }
 
-export function createAppPasswords({ db, sql, vault, now, audit, logger }: Core) {
+export function createAppPasswords({ db, sql, vault, now, audit, logger, settings }: Core) {
   // The newest data key first: it makes a new password.
   const macs = vault.deriveKeys('app passwords').map(hmacSha256);
   const tagOf = (mac: (text: string) => string, secret: string, origin: string) =>
@@ -73,8 +74,15 @@ export function createAppPasswords({ db, sql, vault, now, audit, logger }: Core)
   // Another instance does not know of it and writes once more.
   const recordedAt = new Map<string, number>();
 
+  /** Whether the settings let the user sign in with one factor, which is what a password is. */
+  function isEnoughFor(account: Account): boolean {
+    const latest = settings.latest();
+    return latest.mfa !== 'required' && staffRule(latest, account) === undefined;
+  }
+
   /** The websites for which the user may create one, by name. */
   async function websitesFor(account: Account, tx: Tx = db) {
+    if (!isEnoughFor(account)) return [];
     const where = { AND: [accessDecisionFilter(account), { protocol: 'proxy' }] };
     const rows = await tx.application.findMany({
       where,
@@ -86,6 +94,7 @@ export function createAppPasswords({ db, sql, vault, now, audit, logger }: Core)
   }
 
   return {
+    isEnoughFor,
     websitesFor,
 
     /**

@@ -2,7 +2,7 @@
 // rule, the requested authentication context and the browser, and applies the pure rules of people/mfa/policy.ts.
 
 import type { Account } from '../people/accounts/account.ts';
-import type { OwnFactors } from '../people/mfa/account-factors.ts';
+import { type OwnFactors, staffRule } from '../people/mfa/account-factors.ts';
 import {
   type Acr,
   acrLevel,
@@ -16,11 +16,10 @@ import {
 } from '../people/mfa/acr.ts';
 import type { CodeDelivery } from '../people/mfa/factors/code-delivery.ts';
 import {
-  type AdminMfaSetting,
   type Enrollable,
   type FactorRule,
+  type FactorSettings,
   hasSecondFactor,
-  type MfaSetting,
   mailedCodeIsStrongest,
   type Need,
   nextFactor,
@@ -33,7 +32,6 @@ import {
 } from '../people/mfa/policy.ts';
 import type { StrongestProof } from '../people/mfa/step-up.ts';
 import type { People } from '../people/people.ts';
-import { isStaff } from '../people/rbac/built-in.ts';
 import type { Progress } from './next-step.ts';
 
 export interface SignInRequirements extends Pick<Progress, 'missing' | 'mustChangePassword'> {
@@ -73,7 +71,6 @@ export interface SignInContext {
 
 export type SignInPolicy = ReturnType<typeof createSignInPolicy>;
 
-type FactorSettings = { mfa: MfaSetting; admin_mfa: AdminMfaSetting };
 type SignInPolicyDependencies = People & { settings(): FactorSettings };
 
 export function createSignInPolicy(dependencies: SignInPolicyDependencies) {
@@ -195,12 +192,6 @@ async function factorsOf({ codeDelivery, mfa: { factors } }: People, account: Ac
   const channels = codeDelivery.channels(account, own);
   const { email, sms } = channels;
   return { channels, factors: { ...own, email: email !== undefined, sms: sms !== undefined } };
-}
-
-/** What the setting `admin_mfa` demands of users with a right in Gatehouse. */
-function staffRule({ admin_mfa: rule }: FactorSettings, account: Account): FactorRule {
-  if (rule === 'optional' || !isStaff(account)) return undefined;
-  return rule === 'required' ? 'mfa' : rule;
 }
 
 async function missingStep(

@@ -354,6 +354,52 @@ describe('an app password', () => {
     expect(await idp.services.appPasswords.create(user.account, { applicationId: id, name: 'x' }, {})).toBeUndefined();
   });
 
+  it('neither counts nor is offered where the settings demand a second factor of its user', async () => {
+    const site = await aWebsite('caddy', { app_passwords: true });
+    const [user, admin] = [await aUser(idp.services), await aUser(idp.services)];
+    const { settings, appPasswords, applications, roles, accounts } = idp.services;
+    const { id: applicationId = '' } = (await applications.find(site.origin)) ?? {};
+    const created = await Promise.all(
+      [user, admin].map(({ account }) => appPasswords.create(account, { applicationId, name: 'x' }, {})),
+    );
+    await roles.assign(admin.account.id, 'admin');
+    const statuses = () =>
+      Promise.all(
+        [user, admin].map(async ({ username }, at) => (await asPerson(site, username, created[at] ?? '')).status),
+      );
+    const offers = () =>
+      Promise.all(
+        [user, admin].map(async ({ account }) => {
+          const current = await accounts.find(account.id);
+          return current && (await appPasswords.websitesFor(current)).filter(({ id }) => id === applicationId).length;
+        }),
+      );
+    const change = async (values: { mfa: string; admin_mfa: string }) => {
+      for (const [name, value] of Object.entries(values)) await settings.set(name as 'mfa', value as 'required');
+      await settings.reload();
+    };
+    const { mfa, admin_mfa } = settings.latest();
+    try {
+      await change({ mfa: 'optional', admin_mfa: 'optional' });
+      expect([await statuses(), await offers()]).toEqual([
+        [200, 200],
+        [1, 1],
+      ]);
+      await change({ mfa: 'optional', admin_mfa: 'phishing-resistant' });
+      expect([await statuses(), await offers()]).toEqual([
+        [200, 403],
+        [1, 0],
+      ]);
+      await change({ mfa: 'required', admin_mfa: 'optional' });
+      expect([await statuses(), await offers()]).toEqual([
+        [403, 403],
+        [0, 0],
+      ]);
+    } finally {
+      await change({ mfa, admin_mfa });
+    }
+  });
+
   it('is asked for by no browser', async () => {
     const site = await aWebsite('caddy', { app_passwords: true });
     const headers = { 'sec-fetch-mode': 'cors', accept: '*/*' };

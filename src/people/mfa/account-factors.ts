@@ -4,12 +4,14 @@ import { type Tx, transaction } from '../../base/storage/database.ts';
 import { hotStatements } from '../../base/storage/statements.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
+import type { Account } from '../accounts/account.ts';
+import { isStaff } from '../rbac/built-in.ts';
 import type { Passkeys } from './factors/passkeys.ts';
 import type { Phones } from './factors/phone-number.ts';
 import type { RecoveryCodes } from './factors/recovery-codes.ts';
 import type { Totp } from './factors/totp.ts';
 import { allowReplacement } from './first-enrolment-rule.ts';
-import { type FactorSet, hasSecondFactor } from './policy.ts';
+import { type FactorRule, type FactorSet, type FactorSettings, hasSecondFactor } from './policy.ts';
 
 export type OwnFactors = FactorSet & {
   /** The verified number for codes by SMS. */
@@ -159,3 +161,9 @@ export function createFactors(
 /** When a code of the app was last entered: the time step of the code (RFC 6238, section 4.2). */
 const lastUseOf = ({ lastStep, period }: { lastStep: bigint; period: number }): Date | null =>
   lastStep > 0n ? new Date(Number(lastStep) * period * 1000) : null;
+
+/** What the setting `admin_mfa` demands of users with a right in Gatehouse. */
+export function staffRule({ admin_mfa: rule }: FactorSettings, account: Account): FactorRule {
+  if (rule === 'optional' || !isStaff(account)) return undefined;
+  return rule === 'required' ? 'mfa' : rule;
+}

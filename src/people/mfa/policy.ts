@@ -16,6 +16,7 @@ import {
 
 export type MfaSetting = 'off' | 'optional' | 'required';
 export type AdminMfaSetting = 'optional' | 'required' | 'phishing-resistant';
+export type FactorSettings = { mfa: MfaSetting; admin_mfa: AdminMfaSetting };
 /** What an application, or the setting `admin_mfa`, demands. */
 export type FactorRule = 'mfa' | 'phishing-resistant' | undefined;
 export type SecondFactor = 'totp' | 'passkey' | 'email' | 'sms' | 'recovery-code';

@@ -151,6 +151,7 @@ export function createPrograms(
     const isOwn = account?.isActive && nameKey(account.username) === nameKey(login?.username ?? '');
     if (!found || !account || !isOwn || found.applicationId !== application.id)
       return wrong(ctx, basicChallenge(origin));
+    if (!appPasswords.isEnoughFor(account)) return { status: 403, error: 'access_denied' };
     appPasswords.recordUse(found, origin, { request: ctx.state.request });
     return { visitor: { account }, proof: { id: `app password ${found.id}`, amr: [] } };
   }
