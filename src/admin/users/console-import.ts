@@ -40,7 +40,8 @@ export function importRoutes({ audit, frame, admin: { imports, userImport } }: C
     needs,
     accepts: acceptUploads(limits.import.bytes),
     form: importForm,
-    page: async ({ by }, given) => importPage(await imports.list(by), given),
+    page: async ({ by }, given) =>
+      importPage(await imports.list(by), [...IMPORT_COLUMNS, ...userImport.ownColumns()], given),
     async submit({ by }, { csv, file, invite, existing, message }) {
       const options = { existing, message, invite: invite === 'on', unknown_columns: 'reject' } as const;
       const read = await userImport.read(file.trim() === '' ? csv : file, 'ignore');
@@ -113,7 +114,7 @@ function sendCsv(ctx: Context, name: string, body: string | Readable): void {
 const MOST_SHOWN = 100_000;
 
 /** The form, with what was typed into it, and the imports of a week. */
-function importPage(own: readonly StoredImport[], given?: Given): ConsolePage {
+function importPage(own: readonly StoredImport[], columns: readonly string[], given?: Given): ConsolePage {
   const { existing, message, invite } = given ?? importForm.parse({});
   return {
     title: t('console.import.title'),
@@ -126,7 +127,7 @@ function importPage(own: readonly StoredImport[], given?: Given): ConsolePage {
     blocks: [
       {
         kind: 'form',
-        lead: t('console.import.columns', { columns: IMPORT_COLUMNS.join(', ') }),
+        lead: t('console.import.columns', { columns: columns.join(', ') }),
         action: HOME,
         fields: [
           {

@@ -12,6 +12,7 @@ import { fault, faultText, formatPath, textFault } from '../../base/texts/faults
 import { type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import { csvCell } from '../../core/audit/export.ts';
+import type { Core } from '../../core/core.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { Accounts } from '../../people/accounts/accounts.ts';
 import { nameKey } from '../../people/accounts/names.ts';
@@ -23,6 +24,7 @@ import {
   textClaims,
   textsOf,
 } from '../../people/accounts/profile-fields.ts';
+import { type SimpleAttribute, simpleAttributes } from '../../people/accounts/simple-attributes.ts';
 import { taggedName } from '../../people/accounts/tagged-values.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import type { UserAdmin } from './actions.ts';
@@ -90,6 +92,7 @@ export const IMPORT_COLUMNS = [
 type Values = Partial<Record<(typeof IMPORT_COLUMNS)[number] | `${string}#${string}`, string>>;
 
 interface ImportServices {
+  settings: Core['settings'];
   accounts: Accounts;
   users: UserAdmin;
 }
@@ -97,7 +100,12 @@ interface ImportServices {
 /** The import and the export of users, on the same actions as single users. */
 export function createUserImport(services: ImportServices) {
   return {
-    read: readFile,
+    /** Throws invalid_input for a text without a header line, with too many rows, and with unknown columns unless these are left out. */
+    read: (text: string, unknownColumns: ImportOptions['unknown_columns']): Promise<UserFile> =>
+      readFile(text, unknownColumns, ownFields(services)),
+
+    /** The own fields, which have a column each. */
+    ownColumns: (): string[] => ownFields(services).map(({ name }) => name),
 
     /** Throws StepUpNeeded, so that no import stops between two rows. */
     assertMayBegin(
@@ -330,21 +338,27 @@ async function errorOf(work: () => Promise<PageText | undefined>): Promise<PageT
 /** Rows of one turn of the event loop. */
 const ROWS = 100;
 
-/** Throws invalid_input for a text without a header line, with too many rows, and with unknown columns unless these are left out. */
-async function readFile(text: string, unknownColumns: ImportOptions['unknown_columns']): Promise<UserFile> {
+const ownFields = ({ settings }: ImportServices) => simpleAttributes(settings.latest().user_attributes ?? {});
+
+async function readFile(
+  text: string,
+  unknownColumns: ImportOptions['unknown_columns'],
+  own: readonly SimpleAttribute[],
+): Promise<UserFile> {
   const [header, ...lines] = await parseCsv(text).catch((error: unknown) => {
     if (error instanceof CsvError) throw wrongText(t('console.import.error.form'));
     throw error;
   });
   const columns = (header?.cells ?? []).map(columnName);
+  const fields = columns.map((column) => (isKnown(column) ? undefined : fieldOf(column, own)));
   if (!columns.includes('username'))
     throw wrongText(t('console.import.error.columns', { columns: IMPORT_COLUMNS.join(', ') }));
   if (lines.length > limits.import.rows) throw wrongText(t('console.import.error.rows', { count: limits.import.rows }));
-  const names = columns.filter((name) => name !== '' && !isKnown(name)).slice(0, 20);
+  const names = columns.filter((name, at) => name !== '' && !isKnown(name) && !fields[at]).slice(0, 20);
   const unknown = names.map((name) => name.slice(0, 100));
   if (unknown.length > 0 && unknownColumns === 'reject')
     throw wrongText(t('console.import.error.unknown-columns', { columns: unknown.join(', ') }));
-  const read = rowReader(columns);
+  const read = rowReader(columns, fields);
   const rows: FileRow[] = [];
   for await (const line of inTurns(lines, ROWS)) rows.push(read(line));
   const givesRoles = rows.some(({ values }) => namesIn(values.roles).length + namesIn(values.groups).length > 0);
@@ -354,10 +368,10 @@ async function readFile(text: string, unknownColumns: ImportOptions['unknown_col
 const wrongText = (text: Text) => invalidInput([textFault(['csv'], text)]);
 
 /** Reads one row after the other, from the first one on: two rows about the same name or address are a mistake of the second. */
-function rowReader(columns: readonly string[]) {
+function rowReader(columns: readonly string[], fields: readonly (SimpleAttribute | undefined)[]) {
   const lineOf = new Map<string, number>();
   return ({ line, cells }: CsvRow): FileRow => {
-    const values = valuesOf(columns, cells);
+    const values = withOwnFields(valuesOf(columns, cells), fields, cells);
     const { username = '', email = '' } = values;
     const sso = values.sso_id && `${values.sso_connection ?? ''} ${values.sso_id}`;
     const keys = [`login ${nameKey(username)}`, ...(email ? [`login ${nameKey(email)}`] : []), ...(sso ? [sso] : [])];
@@ -379,6 +393,35 @@ const isKnown = (name: string) =>
 function valuesOf(columns: readonly string[], cells: readonly string[]): Values {
   const named = columns.map((name, index) => [name, cells[index]?.trim() ?? ''] as const);
   return Object.fromEntries(named.filter(([name]) => isKnown(name)));
+}
+
+/** The own field with this name or label. */
+function fieldOf(column: string, own: readonly SimpleAttribute[]): SimpleAttribute | undefined {
+  const isCalled = (name: string | undefined) => name !== undefined && nameKey(name) === nameKey(column);
+  return own.find(({ name }) => isCalled(name)) ?? own.find(({ keywords }) => isCalled(keywords.title));
+}
+
+/** The cells of own fields, beside the JSON of the row. */
+function withOwnFields(
+  values: Values,
+  fields: readonly (SimpleAttribute | undefined)[],
+  cells: readonly string[],
+): Values {
+  const own = fields.flatMap((field, at) => {
+    const text = cells[at]?.trim() ?? '';
+    return field === undefined || text === '' ? [] : [[field.name, valueIn(text, field.kind)] as const];
+  });
+  const json = values.attributes ? parsedJson(values.attributes) : {};
+  // What is wrong with the JSON is said about the row.
+  if (own.length === 0 || typeof json !== 'object' || json === null || Array.isArray(json)) return values;
+  return { ...values, attributes: JSON.stringify({ ...json, ...Object.fromEntries(own) }) };
+}
+
+/** A text that is no value of this kind stays one: the schema of the fields rejects it. */
+function valueIn(text: string, kind: SimpleAttribute['kind']): unknown {
+  if (kind === 'number') return Number.isFinite(Number(text)) ? Number(text) : text;
+  if (kind === 'flag') return stateIn(text) ?? text;
+  return kind === 'list' ? namesIn(text) : text;
 }
 
 /** In lower case, but for a language tag, which has a case of its own. */

@@ -411,6 +411,41 @@ describe('the import of users', () => {
     expect((await idp.services.audit.list({ types: ['users.exported'] })).length).toBe(1);
   });
 
+  it('has a column for each own field, by its name or its label', async () => {
+    const properties = {
+      t_shirt_size: { type: 'string', enum: ['S', 'M'], title: 'T-shirt size' },
+      floor: { type: 'number' },
+      driver: { type: 'boolean', title: 'Drives' },
+      badges: { type: 'array', items: { type: 'string' } },
+    };
+    await idp.services.settings.set('user_attributes', { type: 'object', properties });
+    await idp.services.settings.reload();
+    expect(textOf((await admin.get('/admin/import')).text)).toContain('t_shirt_size, floor, driver, badges');
+    const sheet = [
+      'username,T-Shirt Size,floor,DRIVES,badges',
+      'sized,M,3,yes,gold;blue',
+      'unsized,,,,',
+      'wrong-size,XXL,3,no,',
+      'wrong-floor,S,upper,no,',
+    ].join('\n');
+    const tried = await triedImport(admin, sheet);
+    expect(textOf(tried.text)).toContain('4 of 4 rows: 2 can be created, 2 not.');
+    await startedImport(admin, tried);
+    const attributesOf = async (name: string) => (await idp.services.accounts.findByLogin(name))?.attributes;
+    expect(await attributesOf('sized')).toEqual({
+      t_shirt_size: 'M',
+      floor: 3,
+      driver: true,
+      badges: ['gold', 'blue'],
+    });
+    expect(await attributesOf('unsized')).toEqual({});
+    const rest = await triedImport(admin, 'username,t_shirt_size,attributes\nnamed,S,"{""floor"": 4}"');
+    await startedImport(admin, rest);
+    expect(await attributesOf('named')).toEqual({ t_shirt_size: 'S', floor: 4 });
+    await idp.services.settings.unset('user_attributes');
+    await idp.services.settings.reload();
+  });
+
   it('takes a file in UTF-8, with the CSRF token of the form', async () => {
     const { fields: { _csrf = '' } = {} } = (await admin.get('/admin/import')).forms[0] ?? {};
     const upload = async (content: BlobPart, token: string) => {
