@@ -131,7 +131,10 @@ export const userActions: readonly UserAction[] = [
     isOffered: ({ factors }) => factors.totp || factors.passkeys > 0 || factors.phone !== undefined,
     run: async (users, id, by) => {
       await users.resetFactors(id, by);
-      return t('console.user-action.reset-factors.done');
+      const done = t('console.user-action.reset-factors.done');
+      const { hasCredentials } = await users.get(id, by);
+      if (hasCredentials) return done;
+      return notSent(sentences([done, t('console.user-action.reset-factors.locked-out')]), id);
     },
   },
   {
@@ -266,7 +269,7 @@ export const messageField: Field = {
 export const invitedNotice = (hasMailServer: boolean, id: string): Notice =>
   hasMailServer ? INVITED : notSent(t('console.user-action.invite.not-sent'), id);
 
-const notSent = (text: Text, id: string): Notice => ({
+const notSent = (text: PageText, id: string): Notice => ({
   text,
   tone: 'warn',
   link: { href: `/admin/users/${id}/password`, label: t('console.users.temporary') },
@@ -336,7 +339,12 @@ export function userActionPages(router: Router<State, Extras>, services: Console
       back: (account) => ({ href: tabPath(account.id, tab), label: nameOf(account) }),
       lead: async (visit) => {
         const disabled = path === 'enable' ? await disabledTexts(services, visit) : [];
-        return sentences([...disabled, consequence]);
+        const isLast = path === 'reset-factors' && !(await users.get(visit.subject.id, visit.by)).password;
+        return sentences([
+          ...disabled,
+          consequence,
+          ...(isLast ? [t('console.user-action.reset-factors.no-password')] : []),
+        ]);
       },
       button: (account) => (asksForName ? t('console.shared.delete-name', { name: nameOf(account) }) : label),
       look: isHarmless ? 'primary' : 'danger',

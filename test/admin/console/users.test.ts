@@ -52,6 +52,28 @@ describe('users', () => {
     expect(textOf(next.text)).toContain('Choose');
   });
 
+  it('who have a passkey alone have no way in after a reset: the question and the notice say so, with the next step', async () => {
+    const user = await aUser(idp.services, { name: 'Pia Passkey' });
+    const { id } = user.account;
+    const passkey = { id: `reset-${id}`, userId: id, name: 'Phone', publicKey: Buffer.from('key'), userVerified: true };
+    await idp.services.db.passkey.create({ data: passkey });
+    await idp.services.db.passwordCredential.deleteMany({ where: { userId: id } });
+    const question = await admin.get(`/admin/users/${id}/reset-factors`);
+    expect(textOf(question.text)).toContain('This person has no password');
+    const done = await admin.follow(await admin.submit(question, {}, { form: '/reset-factors' }));
+    expect(textOf(done.text)).toContain('The person has no password and can’t sign in now');
+    expect(done.text).toContain(`href="/admin/users/${id}/password"`);
+
+    const other = await aUser(idp.services);
+    const data = { ...passkey, id: `reset-${other.account.id}`, userId: other.account.id };
+    await idp.services.db.passkey.create({ data });
+    const plain = await admin.get(`/admin/users/${other.account.id}/reset-factors`);
+    expect(textOf(plain.text)).not.toContain('no password');
+    const reset = await admin.follow(await admin.submit(plain, {}, { form: '/reset-factors' }));
+    expect(textOf(reset.text)).toContain('Two-step verification reset. ');
+    expect(textOf(reset.text)).not.toContain('no password');
+  });
+
   it('are created without a username: it is the email address', async () => {
     const form = await admin.get('/admin/users/new');
     expect(textOf(form.text)).toContain('Username Empty: the email address.');
