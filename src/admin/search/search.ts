@@ -5,6 +5,7 @@ import type { ApplicationPictures } from '../../applications/pictures/pictures.t
 import { inLanguage, type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Rejections } from '../../core/rejections/rejections.ts';
+import type { SettingName } from '../../core/settings/settings.ts';
 import { MATCHES, matchRank, nameKey } from '../../people/accounts/names.ts';
 import { type Need, within } from '../../people/rbac/rights.ts';
 import type { Logo } from '../console/cells.ts';
@@ -64,7 +65,7 @@ export function createSearch(services: {
           text: label,
           small: below,
           href,
-          rank: matchRank(text, [label]),
+          rank: rankOf(text, [label], wordsOfPages[href] ?? ''),
         })),
     },
     user: {
@@ -123,9 +124,8 @@ export function createSearch(services: {
       find: async (text) =>
         SETTING_PLACES.map(({ name, href, tab }) => {
           const { label, hint = '' } = settingTexts(name);
-          const isInHint = nameKey(String(hint)).includes(nameKey(text));
-          const rank = matchRank(text, [String(label), name]);
-          return { text: label, small: String(tab), href, rank: isInHint ? Math.min(rank, MATCHES.inside) : rank };
+          const others = [hint, wordsOfSettings[name] ?? ''].map(String).join(' ');
+          return { text: label, small: String(tab), href, rank: rankOf(text, [String(label), name], others) };
         }),
     },
     document: {
@@ -161,6 +161,38 @@ export function createSearch(services: {
   };
 }
 
+/** Of the best of these names; `inside` where each word of the text is in one of them or in the other words. */
+function rankOf(text: string, names: readonly string[], others: PageText): number {
+  const all = nameKey([...names, others].map(String).join(' '));
+  // The texts have US spelling.
+  const words = nameKey(text)
+    .replace(/colou?r/g, 'color')
+    .split(/\s+/);
+  return Math.min(matchRank(text, names), words.every((word) => all.includes(word)) ? MATCHES.inside : MATCHES.none);
+}
+
+/** What administrators call these pages, and what they do there. */
+const wordsOfPages: Readonly<Record<string, PageText>> = {
+  '/admin/users': t('console.search.words.users'),
+  '/admin/users/new': t('console.search.words.new-user'),
+  '/admin/import': t('console.search.words.import'),
+  '/admin/branding': t('console.search.words.branding'),
+  '/admin/settings': t('console.search.words.sessions'),
+  '/admin/settings/mail': t('console.search.words.mail'),
+  '/admin/settings/attributes': t('console.search.words.attributes'),
+};
+
+/** The same for settings. */
+const wordsOfSettings: Partial<Record<SettingName, PageText>> = {
+  recent_authentication_minutes: t('console.search.words.re-authentication'),
+};
+
+/** Pages of which the navigation has no entry. */
+const ACTIONS: readonly { href: string; label: PageText }[] = [
+  { href: '/admin/users/new', label: t('console.users.add') },
+  { href: '/admin/import', label: t('console.import.title') },
+];
+
 /** Each setting with the page that has it. */
 const SETTING_PLACES = [SECURITY, SETTINGS].flatMap(({ tabs }) =>
   tabs.flatMap(({ href, label: tab, boxes }) =>
@@ -172,8 +204,9 @@ const SETTING_PLACES = [SECURITY, SETTINGS].flatMap(({ tabs }) =>
 function pages(meets: Searcher['meets']) {
   const entries = navigationAt('', meets, { rejections: 0 }).flatMap((group) => group.entries);
   const tabs = meets('gatehouse.settings:read') ? [SECURITY, SETTINGS] : [];
+  const actions = meets(within('gatehouse.users:write')) ? ACTIONS : [];
   return [
-    ...entries.map(({ href, label }) => ({ href, label: String(label), below: '' })),
+    ...[...entries, ...actions].map(({ href, label }) => ({ href, label: String(label), below: '' })),
     ...tabs.flatMap(({ title, tabs }) =>
       tabs.map(({ href, label }) => ({ href, label: String(label), below: String(title) })),
     ),

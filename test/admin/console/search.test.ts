@@ -50,6 +50,25 @@ async function withRights(...permissions: string[]): Promise<HttpClient> {
 }
 
 describe('the search', () => {
+  it.each([
+    ['re-authentication', 'Time until re-authentication'],
+    ['reauthentication', 'Time until re-authentication'],
+    ['password length', 'Shortest password'],
+    ['colour', 'Branding'],
+    ['color', 'Branding'],
+    ['SMTP', 'Mail'],
+    ['timeout', 'Sessions'],
+    ['CSV import', 'Import users'],
+    ['invite', 'Add user'],
+    ['reset password', 'Users'],
+  ])('finds by %s what administrators call it: %s', async (words, label) => {
+    const labels = (await suggested(admin, words)).map((one) => one.label);
+    expect(
+      labels.filter((one) => one.includes(label)),
+      labels.join(' | '),
+    ).not.toEqual([]);
+  });
+
   it('finds people, applications, groups and roles, equal names first', async () => {
     const labels = (await suggested(admin, 'QUILL')).map(({ label, small }) => `${label} (${small.split(' · ')[0]})`);
     expect(labels[0]).toBe('Quill (User)');
