@@ -97,6 +97,9 @@ interface ChallengedVisit {
   website: ProxiedSettings;
 }
 
+/** Valid tokens that a process remembers. */
+const MAX_KNOWN = 10_000;
+
 export function createPrograms(
   services: Core &
     People &
@@ -109,6 +112,8 @@ export function createPrograms(
 ) {
   const { accounts, apiTokens, appPasswords, checkDirectories, clients, db, now, rateLimits } = services;
   const wrongCredentials = rateLimits.remembered('programs:address');
+  // The hashes of tokens that were valid: wrong ones of others at the same address do not delay them.
+  const known = new Set<string>();
 
   /** The program whose credential this is, or the rejection of the credential. Neither says anything about the website yet. */
   async function identify(about: Asked, credential: Credential): Promise<Program | Rejection> {
@@ -119,9 +124,15 @@ export function createPrograms(
     if (value === undefined) return invalid();
     // Nothing tells a made-up token without a look at the database.
     const waitSeconds = wrongCredentials.waitSeconds({ address: ctx.state.request.address });
-    if (waitSeconds > 0) return { status: 429, error: 'too_many_requests', retryAfterSeconds: waitSeconds };
+    const hash = sha256(value);
+    if (waitSeconds > 0 && !known.has(hash))
+      return { status: 429, error: 'too_many_requests', retryAfterSeconds: waitSeconds };
     const token = await apiTokens.findAny(value);
+    known.delete(hash);
     if (token?.audience !== origin) return invalid();
+    const [oldest] = known;
+    if (known.size >= MAX_KNOWN && oldest !== undefined) known.delete(oldest);
+    known.add(hash);
     const { clientId, accountId, signIn, group } = token;
     const isInScope = token.scopes.includes(WEBSITE_SCOPE);
     if (!isInScope || (accountId === undefined && website.access_tokens !== 'all'))
@@ -130,7 +141,7 @@ export function createPrograms(
         error: 'insufficient_scope',
         challenge: challengeOf(origin, { error: 'insufficient_scope', scope: WEBSITE_SCOPE }),
       };
-    const proof = { id: `token ${sha256(value)}`, clientId };
+    const proof = { id: `token ${hash}`, clientId };
     if (accountId === undefined) {
       const client = await clients.applicationOf(clientId);
       return { visitor: { client: { clientId, name: client?.name ?? clientId } }, proof: { ...proof, amr: [] } };
