@@ -18,7 +18,7 @@ import {
   textFieldNames,
   textFields,
 } from '../../people/accounts/profile-fields.ts';
-import { attributesFor, schemaFor } from '../../people/accounts/simple-attributes.ts';
+import { attributesFor, schemaFor, simpleAttributes } from '../../people/accounts/simple-attributes.ts';
 import { within } from '../../people/rbac/rights.ts';
 import { etagOf } from '../api/versions.ts';
 import {
@@ -169,6 +169,8 @@ export async function profileBlocks(
   const disabled = may('gatehouse.audit:read') ? await disabledBy(services, account) : undefined;
   const languages = languageOptions(ctx, account.locale ?? '');
   const { schema, own, hasNone } = await attributesOf(account, visit.by, services, directory);
+  const declared = simpleAttributes(await services.attributeSchema());
+  const labels = new Map(declared.map(({ name, keywords }) => [name, keywords.title]));
   const current = etagOf(versionOf(account, ssoConnection));
 
   const formOf = (
@@ -214,7 +216,9 @@ export async function profileBlocks(
     ...(['name', 'email', 'phone', 'language', 'address', 'more'] as const).map(row),
     {
       label: t('console.users.form.attributes'),
-      value: lines(Object.entries(account.attributes).map(([label, value]) => [label, attributeWords(value)])),
+      value: lines(
+        Object.entries(account.attributes).map(([name, value]) => [labels.get(name) ?? name, attributeWords(value)]),
+      ),
       ...(!hasNone && formOf('attributes', (sent) => attributeSection(schema, own, sent).fields)),
     },
   ];

@@ -233,6 +233,9 @@ describe('users', () => {
     await admin.submit(form, { ...values, 'attributes.level': '3', 'attributes.remote': 'yes' });
     expect(await attributes()).toEqual({ team: 'Ops', level: 3, remote: true });
     expect(textOf((await admin.get(at)).text)).toMatch(/level: 3/);
+    const titled = { type: 'object', properties: { level: { type: 'number', title: 'Pay level' } } };
+    await idp.services.settings.set('user_attributes', titled);
+    expect(textOf((await admin.get(at)).text)).toMatch(/Own fields .*Pay level: 3/);
     // A schema that rows cannot show is edited as JSON.
     const json = { user_attributes: '{"type":"object","properties":{"team":{"type":"string","pattern":"^O"}}}' };
     expect((await admin.submit(await admin.get(setting), json)).status).toBe(303);
