@@ -40,11 +40,18 @@ it('a connection is added by its vendor on a desktop and read on a phone in the 
   await inspect(page, 'vendors');
   await page.click('a:has-text("Microsoft Entra ID")');
   await inspect(page, 'new');
+  // The addresses to copy follow the ID, as it is typed.
+  const redirectUri = () => page.textContent('.copyable [data-value]');
+  for (const id of ['acme', 'entra']) {
+    await page.fill('[name=id]', id);
+    expect(await redirectUri()).toContain(`/upstream/${id}/`);
+  }
   await page.fill('[name=tenant]', '11111111-2222-3333-4444-555555555555');
   await page.fill('[name=client_id]', 'aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee');
   await page.fill('[name=client_secret]', 'a secret of Entra');
   await page.fill('[name=client_secret_expires_at]', '2030-01-31');
   await page.fill('[name=domains]', 'example.com');
+  await page.selectOption('[name=create_users]', 'on');
   await page.click('button:has-text("Add")');
   await page.waitForURL('**/admin/connections/entra');
   await inspect(page, 'one');
