@@ -1,6 +1,7 @@
 // Roles and groups that a website or an application names: a new name, and the end of the name.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withChangedName } from '../../src/applications/rules/names.ts';
+import { userHeaders } from '../../src/protocols/forward-auth/user-headers.ts';
 import { completeSignIn } from '../oidc/support.ts';
 import { aClient, aUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
@@ -120,5 +121,34 @@ describe('what an application receives', () => {
     expect(withChangedName(byPath, change).groups_filter).toEqual(['/Laboratory/*', '/Labour']);
     const byId = { groups_as: 'id' as const, groups_filter: ['Lab'] };
     expect(withChangedName(byId, change).groups_filter).toEqual(['Lab']);
+  });
+});
+
+describe('a website', () => {
+  const url = 'https://odd.example.com';
+  const create = async (declared: object) =>
+    idp.services.applications.createProxied({ name: 'Odd', url, proxy: 'caddy', ...declared });
+
+  it.each([
+    'https://a$b.example',
+    'https://a;b.example',
+    'https://a{b.example',
+    "https://a'b.example",
+    'https://*.example.com',
+  ])('has no host that a proxy never asks about: %s', async (odd) => {
+    await expect(create({ url: odd })).rejects.toMatchObject({ code: 'invalid_input' });
+  });
+
+  it.each(['Location', 'Date', 'Refresh', 'Set-Cookie2', 'X-HTTP-Method-Override', 'X-Rewrite-Url', 'True-Client-Ip'])(
+    'gets no user in the header %s',
+    async (name) => {
+      await expect(create({ headers: { [name]: 'email' } })).rejects.toMatchObject({ code: 'invalid_input' });
+    },
+  );
+
+  it('reads one value of an attribute with a comma as one', async () => {
+    const headers = { 'X-Teams': 'attributes.teams' };
+    const account = { attributes: { teams: ['a,admin'] }, roles: [], groups: [], permissions: [] };
+    expect(userHeaders({ account: account as never }, { headers } as never)).toEqual({ 'X-Teams': 'a%2Cadmin' });
   });
 });

@@ -109,8 +109,10 @@ describe.each(proxyKinds)('behind %s', (kind) => {
 
   it('what is not for this server reaches the website', async () => {
     const site = await aWebsite(kind, { access_tokens: 'users', paths: [{ path: '/dav/', rule: 'public' }] });
-    for (const sent of ['Basic dXNlcjpwYXNz', 'DPoP x', 'Digest username="x", realm="y"', 'Bearer in-a-public-part'])
+    for (const sent of ['Basic dXNlcjpwYXNz', 'DPoP x', 'Digest username="x", realm="y"'])
       expect(headersOf(await send(`${site.origin}/dav/`, sent)).authorization).toBe(sent);
+    // A token of this server would look like that.
+    expect(headersOf(await send(`${site.origin}/dav/`, 'Bearer in-a-public-part')).authorization).toBe('');
   });
 });
 

@@ -38,9 +38,9 @@ export type HeaderSet = keyof typeof headerSets;
 /** The signed statement about the user, in every answer. */
 export const JWT_HEADER = 'X-Gatehouse-Jwt';
 
-/** Headers that carry a request or its connection: an answer must not replace them at the website. */
+/** Headers that carry a request or its connection, or steer a proxy: an answer must not replace them at the website. */
 const NOT_FOR_PEOPLE =
-  /^(accept|authorization|connection|content|cookie|expect|forwarded|host|if|keep-alive|origin|proxy|range|sec|set-cookie|te|trailer|transfer-encoding|upgrade|via|x-forwarded|x-gatehouse|x-original|x-real-ip)(-|$)/i;
+  /^(accept|authorization|cache-control|cf-connecting|connection|content|cookie|date|expect|forwarded|host|if|keep-alive|location|origin|proxy|range|refresh|sec|set-cookie2?|te|trailer|transfer-encoding|true-client|upgrade|via|www-authenticate|x-accel|x-client-ip|x-forwarded|x-gatehouse|x-http-method|x-method-override|x-original|x-real-ip|x-rewrite|x-sendfile)(-|$)/i;
 const headerName = z
   .string()
   .max(64)
@@ -87,6 +87,8 @@ export type PathRule = z.output<typeof pathRule>;
 const siteUrl = typedAddress(255)
   .superRefine(faultFrom(webUriFault))
   .refine((url) => !URL.canParse(url) || new URL(url).href === `${new URL(url).origin}/`, rule('site-url'))
+  // What a proxy asks about (protocols/forward-auth/asked-request.ts), and safe in each configuration that the console fills in.
+  .refine((url) => !URL.canParse(url) || /^[\w.:[\]-]+$/.test(new URL(url).host), rule('site-url'))
   .transform((url) => new URL(url).origin)
   .meta(webUriSchema);
 

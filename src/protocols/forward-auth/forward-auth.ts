@@ -286,7 +286,7 @@ export function createForwardAuth(
     const closed = programs.closed(about, found, needs);
     if (closed?.status === 403 && 'account' in visitor) await recordRejected(visit, visitor.account);
     if (closed) return rejectProgram(visit, closed);
-    pass(visit, visitor, await tokenFor(origin, website, visitor, proof), { isCredentialOurs: true });
+    pass(visit, visitor, await tokenFor(origin, website, visitor, proof));
   }
 
   /** A page of another website sent a form, or a script of it asked (CSRF). */
@@ -609,12 +609,12 @@ function setCookie({ ctx, asked: { origin } }: Visit, value: string): void {
   ctx.append('Set-Cookie', `${cookieName(origin)}=${value}; path=/; httponly; samesite=lax${secure}`);
 }
 
-/** The website gets `Authorization` back as it was sent, unless it is a credential for this server. */
-function pass({ ctx, website }: Visit, visitor?: Visitor, jwt = '', { isCredentialOurs = false } = {}): void {
+/** The website gets `Authorization` as it was sent, unless its scheme is one that this server accepts: on a public path nobody looked at it. */
+function pass({ ctx, website }: Visit, visitor?: Visitor, jwt = ''): void {
   ctx.status = 200;
   for (const [name, value] of Object.entries(userHeaders(visitor, website))) ctx.set(name, value);
   ctx.set(JWT_HEADER, jwt);
-  if (letsProgramsIn(website)) ctx.set('Authorization', isCredentialOurs ? '' : ctx.get('Authorization'));
+  if (letsProgramsIn(website)) ctx.set('Authorization', credentialOf(ctx, website) ? '' : ctx.get('Authorization'));
   ctx.body = '';
 }
 

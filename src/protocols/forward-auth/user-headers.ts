@@ -38,7 +38,7 @@ export function userHeaders(visitor: Visitor | undefined, website: ProxiedSettin
   const separator = website.headers === 'authentik' ? '|' : ',';
   const textOf = (field: string) => {
     const values = valuesOf(field);
-    const isList = values.length > 1 || LISTS.has(field);
+    const isList = values.length > 1 || LISTS.has(field) || field.startsWith('attributes.');
     return values
       .map((value) => headerText(isList ? value.replaceAll(separator, encodeURIComponent(separator)) : value))
       .join(separator);
