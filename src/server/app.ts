@@ -27,6 +27,7 @@ import { TooMuchStored } from '../base/storage/stored-size.ts';
 import { offeredLanguages } from '../core/settings/value-schemas.ts';
 import type { StorageBudget } from '../people/rate-limits/storage-budget.ts';
 import { FORWARD_AUTH_PATH } from '../protocols/forward-auth/asked-request.ts';
+import type { createForwardAuth } from '../protocols/forward-auth/forward-auth.ts';
 import { engineSender } from '../protocols/oidc/engine/app-context.ts';
 import { isForPrograms } from '../protocols/oidc/engine/routes.ts';
 import type { Services } from './services.ts';
@@ -38,7 +39,7 @@ interface AppParts {
   /** Absent: no traces. */
   tracing: Tracing | undefined;
   /** Answers reverse proxies about websites, on any host. */
-  forwardAuth: (rejectDenied: Middleware) => Middleware;
+  forwardAuth: ReturnType<typeof createForwardAuth>;
   /** Routers and the engine, in the order in which they run. */
   routes: Middleware[];
 }
@@ -75,6 +76,8 @@ export function createApp({ services, http, viewsDir, tracing, forwardAuth, rout
     },
   });
   const app = createKoa(cookieKeys, logger);
+  // First, so that a rejection costs a quarter of an answer.
+  app.use(forwardAuth.limitStrangers);
   // Sets request id and address; everything after it can log.
   app.use(
     requestContext({
@@ -108,7 +111,7 @@ export function createApp({ services, http, viewsDir, tracing, forwardAuth, rout
     }
   });
   // Before the check of the host: some proxies ask with the host of the website.
-  app.use(forwardAuth(rejectDenied));
+  app.use(forwardAuth.answer(rejectDenied));
   // After it, nothing uses a Host or X-Forwarded header of the client.
   app.use(hostGuard({ issuerUrl: config.issuerUrl, trustProxy: config.trustProxy }));
   app.use(serveBrand(brandImages));

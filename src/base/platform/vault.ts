@@ -79,7 +79,7 @@ export function createVault(secrets: readonly Buffer[], dataKeys: readonly DataK
 }
 
 /** In constant time. The length of a MAC is no secret, so the values need no hash before they are compared. */
-function isSameMac(expected: string, given: string): boolean {
+export function isSameMac(expected: string, given: string): boolean {
   const [one, other] = [Buffer.from(expected), Buffer.from(given)];
   return one.length === other.length && timingSafeEqual(one, other);
 }

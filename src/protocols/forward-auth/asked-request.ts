@@ -69,7 +69,8 @@ function only({ req: { rawHeaders } }: Context, name: string): string {
   let value: string | undefined;
   const wanted = name.toLowerCase();
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    if (rawHeaders[at]?.toLowerCase() !== wanted) continue;
+    const sent = rawHeaders[at];
+    if (sent?.length !== wanted.length || sent.toLowerCase() !== wanted) continue;
     if (value !== undefined) throw malformed(`${name}, sent twice`);
     value = rawHeaders[at + 1];
   }

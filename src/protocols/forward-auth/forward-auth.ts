@@ -7,7 +7,7 @@
 //
 // The cookie is a random value with a MAC for its website. Before the sign-in it binds the sign-in to the browser: the `state` holds its hash,
 // sealed, and the PKCE verifier follows from it, so nothing is stored for a stranger. After the sign-in it is another value, whose hash
-// finds the session.
+// finds the session, and whose first letter says so.
 
 import { z } from 'zod';
 import { accessDecision, accessDecisionRule } from '../../applications/access-decision.ts';
@@ -26,9 +26,11 @@ import {
 import type { Context, Middleware } from '../../base/http/context.ts';
 import { AppError } from '../../base/http/errors.ts';
 import { clientAddress } from '../../base/http/request-context.ts';
+import { limits } from '../../base/limits.ts';
 import { inNetworks } from '../../base/network/networks.ts';
 import { hmacSha256 } from '../../base/platform/hmac.ts';
 import { randomToken, safeEqual, sha256 } from '../../base/platform/random.ts';
+import { isSameMac } from '../../base/platform/vault.ts';
 import { shareReads } from '../../base/storage/request-reads.ts';
 import { directionOf } from '../../base/texts/languages.ts';
 import { escapeHtml } from '../../base/texts/messages.ts';
@@ -97,6 +99,10 @@ const SIGN_IN_MS = 10 * 60_000;
 const MAX_ROUNDS = 2;
 /** Longer ones are replaced by the first page: the address of the sign-in has its limits. */
 const MAX_PATH = 1500;
+/** How cookies begin, before and after the sign-in. */
+const [OF_BEGUN, OF_SESSION] = ['b', 's'];
+/** In no language: what to write would be computed for each. */
+const WAIT = `<!doctype html><meta http-equiv="refresh" content="${limits.strangers.retrySeconds}"><title>…</title>…`;
 
 const state = z.object({
   /** The hash of the cookie. */
@@ -123,7 +129,7 @@ const callbackQuery = z.object({
 /**
  * Answers the questions of reverse proxies. It runs before the check of the host, because some proxies ask with the host of the website.
  *
- * Returns the middleware, which needs that which rejects denied addresses (base/http/host-guard.ts).
+ * `answer` needs the middleware that rejects denied addresses (base/http/host-guard.ts).
  */
 export function createForwardAuth(
   services: Core &
@@ -135,8 +141,8 @@ export function createForwardAuth(
       provider(): Provider;
       checkDirectories(accountId: string): Promise<boolean>;
     },
-): (rejectDenied: Middleware) => Middleware {
-  const { accounts, clients, config, provider, sessions, settings, vault, now, repeatedEntries } = services;
+) {
+  const { accounts, clients, config, logger, provider, sessions, settings, vault, now, repeatedEntries } = services;
   const { issuer } = config;
   const rpSessions = createRpSessions(services);
   const tokenFor = createWebsiteTokens(services);
@@ -145,6 +151,8 @@ export function createForwardAuth(
   const tickets = createTestTickets(services);
   const macs = vault.deriveKeys('website cookies').map(hmacSha256);
   const isTrustedProxy = inNetworks(config.forwardAuthFrom);
+  /** The answers of this second to questions without a session, of browsers that began a sign-in and of all others. */
+  let strangers = { second: 0, begun: 0, unknown: 0 };
 
   const ticketOf = ({ query }: AskedRequest) => tickets.open(new URLSearchParams(query).get('ticket') ?? '');
 
@@ -154,17 +162,68 @@ export function createForwardAuth(
   const schemeOf = (ctx: Context) =>
     config.trustProxy > 0 ? ctx.get('X-Forwarded-Proto') || 'http' : config.issuerUrl.protocol.slice(0, -1);
 
-  return (rejectDenied) => (ctx, next) => {
+  return { answer: answerProxies, limitStrangers };
+
+  /**
+   * Rejects questions without a session beyond the limit of a second, before anything is computed for them. Sessions, programs (whose wrong
+   * credentials have a limit of their own) and public pages go on. The page of the rejection loads itself again.
+   */
+  function limitStrangers(ctx: Context, next: () => Promise<void>): void | Promise<void> {
     const proxy = askingProxy(ctx.path);
-    // `/.gatehouse/` of a website, which its proxy may send here; there is no such path at the issuer.
-    if (!proxy && !ctx.path.startsWith(RESERVED_PATH)) return next();
-    if (proxy) useAddressOfUser(ctx);
-    ctx.state.route = proxy ? `${FORWARD_AUTH_PATH}${proxy}` : RESERVED_PATH;
+    if (!proxy) return next();
+    const { begun, unknown } = strangersNow();
+    if (Math.max(begun, unknown) < limits.strangers.perSecond || !settings.latest().rate_limits) return next();
+    const kind = strangerIn(ctx, proxy);
+    if (!kind || strangers[kind] < limits.strangers.perSecond) return next();
+    ctx.status = proxy === 'nginx' ? 403 : 429;
+    ctx.set('Retry-After', String(limits.strangers.retrySeconds));
     ctx.set('Cache-Control', 'no-store');
-    // Some proxies hand on all headers, and this one is about the host of the website and all below it.
-    ctx.remove('Strict-Transport-Security');
-    return answerOrExplain(ctx, proxy, rejectDenied);
-  };
+    ctx.type = 'html';
+    ctx.body = WAIT;
+  }
+
+  function strangersNow(): typeof strangers {
+    const second = Math.floor(now().getTime() / 1000);
+    if (strangers.second !== second) strangers = { second, begun: 0, unknown: 0 };
+    return strangers;
+  }
+
+  function countStranger(kind: 'begun' | 'unknown'): void {
+    strangersNow()[kind] += 1;
+    if (strangers[kind] === limits.strangers.perSecond && settings.latest().rate_limits)
+      logger.warn({ kind, perSecond: limits.strangers.perSecond }, 'more questions without a session are rejected');
+  }
+
+  /** Whether this is a question without a session, as far as it can be said without the database. */
+  function strangerIn(ctx: Context, proxy: ProxyKind): 'begun' | 'unknown' | undefined {
+    try {
+      const asked = askedRequest(ctx, proxy);
+      const cookie = cookieOf(ctx, asked.origin);
+      if (cookie && isOfSession(cookie)) return undefined;
+      const website = clients.cachedApplicationOf(asked.origin)?.website;
+      const isOpen =
+        website &&
+        (isAllowedPreflight(ctx, asked, website) || isPublic(rulesFor(website.paths, asked.method, asked.path)));
+      if (website && (isOpen || credentialOf(ctx, website))) return undefined;
+      return cookie ? 'begun' : 'unknown';
+    } catch {
+      return 'unknown';
+    }
+  }
+
+  function answerProxies(rejectDenied: Middleware): Middleware {
+    return (ctx, next) => {
+      const proxy = askingProxy(ctx.path);
+      // `/.gatehouse/` of a website, which its proxy may send here; there is no such path at the issuer.
+      if (!proxy && !ctx.path.startsWith(RESERVED_PATH)) return next();
+      if (proxy) useAddressOfUser(ctx);
+      ctx.state.route = proxy ? `${FORWARD_AUTH_PATH}${proxy}` : RESERVED_PATH;
+      ctx.set('Cache-Control', 'no-store');
+      // Some proxies hand on all headers, and this one is about the host of the website and all below it.
+      ctx.remove('Strict-Transport-Security');
+      return answerOrExplain(ctx, proxy, rejectDenied);
+    };
+  }
 
   async function answerOrExplain(ctx: Context, proxy: ProxyKind | undefined, rejectDenied: Middleware): Promise<void> {
     let asked: AskedRequest | undefined;
@@ -173,13 +232,15 @@ export function createForwardAuth(
       asked = question;
       await rejectDenied(ctx, () => answer(ctx, proxy, question));
     } catch (error) {
-      if (error instanceof MalformedQuestion)
+      if (error instanceof MalformedQuestion) {
+        countStranger('unknown');
         return reject({ ctx, proxy }, 400, {
           rule: 'question',
           reason: error.code,
           message: 'The headers of the proxy do not describe a request.',
           received: error.what,
         });
+      }
       if (!(error instanceof AppError && error.code === 'address_denied')) throw error;
       reject({ ctx, proxy, asked }, 403, {
         rule: 'denied_network',
@@ -202,7 +263,14 @@ export function createForwardAuth(
     // First, because on PostgreSQL this statement reads what proves that the website and the account are current, too.
     shareReads();
     const cookie = cookieOf(ctx, asked.origin);
-    const session = await rpSessions.find(cookie, asked.origin);
+    const isSession = cookie !== undefined && isOfSession(cookie);
+    const session = isSession ? await rpSessions.find(cookie, asked.origin) : undefined;
+    await answerFor({ ctx, proxy, asked, cookie, session });
+    if (ctx.status !== 200 && !ctx.state.sender && !isSession) countStranger(cookie ? 'begun' : 'unknown');
+  }
+
+  async function answerFor(visitor: Pick<Visit, 'ctx' | 'proxy' | 'asked' | 'cookie' | 'session'>): Promise<void> {
+    const { ctx, proxy, asked } = visitor;
     const application = await websiteAt(asked.origin);
     if (!application?.website)
       return reject({ ctx, proxy, asked }, 403, {
@@ -212,7 +280,7 @@ export function createForwardAuth(
         received: asked.origin,
       });
     const by = askedBy(ctx, asked.method);
-    const visit = { ctx, proxy, asked, by, application, website: application.website, cookie, session };
+    const visit = { ...visitor, by, application, website: application.website };
     if (asked.path.startsWith(RESERVED_PATH)) return ownPage(visit);
     return decide(visit);
   }
@@ -225,8 +293,7 @@ export function createForwardAuth(
 
   async function decide(visit: Visit): Promise<void> {
     const { ctx, asked, by, website, application } = visit;
-    const isPreflight = asked.method === 'OPTIONS' && ctx.get('Access-Control-Request-Method') !== '';
-    if (isPreflight && website.preflight === 'allow') return pass(visit);
+    if (isAllowedPreflight(ctx, asked, website)) return pass(visit);
     if (website.paths.length > 0 && isAmbiguous(asked.path))
       return reject(visit, 400, {
         rule: 'path',
@@ -235,7 +302,7 @@ export function createForwardAuth(
         received: asked.path,
       });
     const rules = rulesFor(website.paths, asked.method, asked.path);
-    if (rules.every((rule) => rule?.rule === 'public')) return pass(visit);
+    if (isPublic(rules)) return pass(visit);
     const level = strongestOf(
       application.mfa && acrOfRule(application.mfa),
       rules.some((rule) => rule?.rule === 'mfa') ? acrOfRule('mfa') : undefined,
@@ -447,7 +514,8 @@ export function createForwardAuth(
     const sso = await sessions.find(redeemed.ssoUid);
     const lifetimeMs = (sso?.expiresAt.getTime() ?? 0) - now().getTime();
     await rpSessions.remove(cookie);
-    setCookie(visit, await rpSessions.create(redeemed, { clientId: origin, cookie: newCookie(origin), lifetimeMs }));
+    const session = newCookie(origin, OF_SESSION);
+    setCookie(visit, await rpSessions.create(redeemed, { clientId: origin, cookie: session, lifetimeMs }));
     const { accountId: userId, ssoUid } = redeemed;
     return goOn(visit, { ...begun, joins: begun.joins ?? { origin, place: -1, userId, ssoUid } });
   }
@@ -576,8 +644,8 @@ export function createForwardAuth(
   // ── The cookie ────────────────────────────────────────────────────────────────────────────────────────────
 
   /** With the MAC, a value that was made up, or is of another website, costs no look-up. */
-  function newCookie(origin: string): string {
-    const value = randomToken();
+  function newCookie(origin: string, kind = OF_BEGUN): string {
+    const value = `${kind}${randomToken()}`;
     return `${value}.${macs[0]?.(`${origin} ${value}`)}`;
   }
 
@@ -593,9 +661,16 @@ export function createForwardAuth(
       .map((part) => part.slice(name.length + 1));
     const [cookie = ''] = found.length === 1 ? found : [];
     const [value, mac = ''] = cookie.split('.');
-    return macs.some((macOf) => safeEqual(macOf(`${origin} ${value}`), mac)) ? cookie : undefined;
+    return macs.some((macOf) => isSameMac(macOf(`${origin} ${value}`), mac)) ? cookie : undefined;
   }
 }
+
+const isOfSession = (cookie: string) => cookie.startsWith(OF_SESSION);
+
+const isPublic = (rules: ReturnType<typeof rulesFor>) => rules.every((rule) => rule?.rule === 'public');
+
+const isAllowedPreflight = (ctx: Context, asked: AskedRequest, website: ProxiedSettings) =>
+  website.preflight === 'allow' && asked.method === 'OPTIONS' && ctx.get('Access-Control-Request-Method') !== '';
 
 const contextOf = (origin: string) => `website sign-in ${origin}`;
 const verifierOf = (cookie: string, salt: string) => sha256(`${salt} ${cookie}`);

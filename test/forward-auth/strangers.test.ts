@@ -1,0 +1,116 @@
+// More questions without a session than the server has time for.
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limits } from '../../src/base/limits.ts';
+import { completeSignIn } from '../oidc/support.ts';
+import { openPage } from '../support/browser/pages.ts';
+import { type TestClock, testClock } from '../support/clock.ts';
+import { aUser, type TestUser } from '../support/factories.ts';
+import { httpClient } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { openWebsite, type Website, website } from '../support/website.ts';
+
+let clock: TestClock;
+let idp: TestIdp;
+let site: Website;
+let user: TestUser;
+
+beforeAll(async () => {
+  // Stands still: a slow test stays within its second.
+  clock = testClock(new Date());
+  idp = await startIdp({ now: clock.now });
+  site = await website('caddy', () => idp.issuer, ['Remote-User']);
+  await idp.services.applications.createProxied({
+    name: 'Wiki',
+    url: site.origin,
+    proxy: 'caddy',
+    paths: [{ path: '/public/', rule: 'public' }],
+    app_passwords: true,
+  });
+  user = await aUser(idp.services);
+});
+afterAll(async () => {
+  await site?.close();
+  await idp?.stop();
+});
+
+const page = { 'sec-fetch-mode': 'navigate', accept: 'text/html' };
+const madeUp = () => {
+  const value = () => randomBytes(32).toString('base64url');
+  return `gatehouse_app_${new URL(site.origin).port}=${value()}.${value()}`;
+};
+const ask = (headers: Record<string, string>, path = '/') =>
+  httpClient().get(`${site.origin}${path}`, { headers: { ...page, ...headers } });
+
+/** As many as the limit, in the next second, and each gets an answer. */
+async function fill(cookie: () => string): Promise<void> {
+  clock.advance({ seconds: 1 });
+  const left = Array.from({ length: limits.strangers.perSecond });
+  const askAll = async () => {
+    while (left.length > 0) {
+      left.pop();
+      expect((await ask({ cookie: cookie() })).status).toBe(302);
+    }
+  };
+  await Promise.all([askAll(), askAll(), askAll(), askAll()]);
+}
+
+describe('a flood of made-up cookies', () => {
+  it('is rejected beyond the limit of a second, and answered again in the next one', async () => {
+    await fill(madeUp);
+    for (const cookie of [madeUp(), '']) {
+      const rejected = await ask({ cookie });
+      expect(rejected.status).toBe(429);
+      expect(rejected.headers['retry-after']).toBe(String(limits.strangers.retrySeconds));
+      expect(rejected.headers['set-cookie']).toBeUndefined();
+    }
+    clock.advance({ seconds: 1 });
+    expect((await ask({ cookie: madeUp() })).status).toBe(302);
+  });
+
+  it('keeps neither sessions nor programs nor public pages from an answer', async () => {
+    const browser = httpClient();
+    await openWebsite(browser, site.origin, '/', user);
+    await fill(madeUp);
+    expect((await browser.get(`${site.origin}/notes`, { headers: page })).status).toBe(200);
+    expect((await ask({ cookie: madeUp() }, '/public/logo')).status).toBe(200);
+    const authorization = `Basic ${Buffer.from('bo:wrong').toString('base64')}`;
+    expect((await ask({ authorization })).json()).toEqual({ error: 'invalid_credential' });
+    expect((await ask({ cookie: madeUp() })).status).toBe(429);
+  });
+
+  it('keeps nobody who began a sign-in from its end', async () => {
+    const browser = httpClient();
+    const redirectUri = `${site.origin}/.gatehouse/`;
+    const returned = await completeSignIn(browser, `${site.origin}/notes`, { user, redirectUri });
+    await fill(madeUp);
+    expect((await browser.follow(returned)).url).toBe(`${site.origin}/notes`);
+  });
+
+  it('leads a browser to the sign-in as soon as there is time', async () => {
+    await fill(madeUp);
+    const browser = await openPage();
+    expect((await browser.goto(`${site.origin}/notes`))?.status()).toBe(429);
+    clock.advance({ seconds: 1 });
+    await browser.waitForSelector('input[name=password], input[name=username]');
+  });
+});
+
+it('limits those who repeat the cookie of a sign-in that they began, too', async () => {
+  const browser = httpClient();
+  await browser.get(`${site.origin}/`, { headers: page });
+  const cookie = browser.cookies.headerFor(new URL(site.origin));
+  expect(cookie).toContain('gatehouse_app');
+  await fill(() => cookie);
+  expect((await ask({ cookie })).status).toBe(429);
+  expect((await ask({ cookie: madeUp() })).status).toBe(302);
+});
+
+it('answers nginx 403, which takes other statuses for a fault of the server', async () => {
+  const url = { 'X-Original-URL': `${site.origin}/`, 'X-Original-Method': 'GET' };
+  const status = async () =>
+    (await httpClient(idp.issuer).get('/forward-auth/nginx', { headers: { ...page, ...url } })).status;
+  expect(await status()).toBe(401);
+  await fill(madeUp);
+  expect(await status()).toBe(403);
+});
