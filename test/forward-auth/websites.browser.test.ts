@@ -27,11 +27,11 @@ it('is added with the configuration of its proxy, gets rules for paths, and open
   await page.click('a:has-text("Website without a sign-in")');
   await page.waitForSelector('[name=url]');
   await page.fill('[name=name]', 'Wiki');
-  await page.fill('[name=url]', 'wiki.example.com');
+  await page.fill('[name=url]', 'wiki.example.com/page');
   await page.selectOption('[name=proxy]', 'caddy');
   await looksRight(page, 'website-new');
   await page.click('main form button.btn-primary');
-  // The address needs its scheme, and what was typed stays.
+  // The address of a page is not that of the website; what was typed stays.
   await page.waitForSelector('#f-url-error, [aria-invalid=true]');
   await page.fill('[name=url]', site.origin);
   await page.click('main form button.btn-primary');
