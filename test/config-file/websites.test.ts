@@ -25,6 +25,7 @@ const WEBSITE = `
     depends_on: [https://api.example.com]
     csrf: reject
     access_tokens: users
+    app_passwords: true
     mfa: required
     session_hours: 8
     allowed_networks: [10.0.0.0/8]

@@ -291,6 +291,8 @@ describe('the access check', () => {
     const page = (path: string) => `https://wiki.example.com${path}`;
     let user: TestUser;
     beforeAll(async () => {
+      await idp.services.settings.set('first_factor', 'open');
+      await idp.services.settings.reload();
       await idp.services.roles.create({ name: 'wiki admin' });
       await idp.services.applications.createProxied({
         name: 'Handbook',

@@ -116,7 +116,10 @@ it('an administrator makes a group, its parts, an owner, a member with an end, a
   await page.selectOption('[name=role]', 'auditor');
   await page.click('summary:has-text("From · Until")');
   await page.fill('[name=until]', day(14));
+  // The form names the person in its heading too.
+  const given = page.waitForEvent('framenavigated');
   await page.click('main form button:visible:not(.sr-only):has-text("Give a role")');
+  await given;
   await page.waitForSelector('h1:has-text("Bo Berg")');
   await look('deputy');
   await page.click('nav.tabs a:has-text("Access")');

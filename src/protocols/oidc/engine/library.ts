@@ -3,6 +3,7 @@
 
 export type * from 'oidc-provider';
 export { LOOPBACKS } from 'oidc-provider/lib/consts/client_attributes.js';
+export { default as requestStorage } from 'oidc-provider/lib/helpers/als.js';
 export * as errors from 'oidc-provider/lib/helpers/errors.js';
 export * as interactionPolicy from 'oidc-provider/lib/helpers/interaction_policy/index.js';
 export { Provider } from 'oidc-provider/lib/provider.js';

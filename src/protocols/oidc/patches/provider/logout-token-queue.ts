@@ -2,7 +2,7 @@
 // queued, and a job sends it with retries (OpenID Connect Back-Channel Logout 1.0; docs/logout.md).
 import { unexpectedAnswer } from '../../../../base/network/outgoing-fetch.ts';
 import { outsideRequest } from '../../../../base/storage/request-scope.ts';
-import { Provider } from '../../engine/library.ts';
+import { Provider, requestStorage } from '../../engine/library.ts';
 import { type ReportRejectedClient, registrationFault } from '../../registration.ts';
 
 /** Queues a logout token for one client. */
@@ -28,8 +28,8 @@ interface EngineClient {
 export function createLogoutTokenSender(provider: Provider, report: ReportRejectedClient): SendLogoutToken {
   const { backchannelLogout } = provider.Client.prototype as unknown as EngineClient;
   return async function sendLogoutToken(clientId, accountId, sid) {
-    // A request may have started the job, and is not what looks the client up.
-    const find = () => outsideRequest(() => provider.Client.find(clientId));
+    // A request may have started the job, and is not what looks the client up: neither for the engine nor for the database.
+    const find = () => outsideRequest(() => requestStorage.exit(() => provider.Client.find(clientId)));
     const found = await find().catch((error: unknown) => {
       const fault = registrationFault(error);
       if (fault !== undefined) report(clientId, fault);
