@@ -97,6 +97,11 @@ describe.each(proxyKinds)('behind %s', (kind) => {
     const { id } = (await idp.services.applications.find(app.clientId)) ?? { id: '' };
     await idp.services.applications.setEnabled(id, false, {});
     expect((await withToken(site, token)).status).toBe(401);
+    await idp.services.applications.setEnabled(id, true, {});
+    const another = await ownToken(app, site.origin);
+    expect((await withToken(site, another)).status).toBe(200);
+    expect((await postAs(idp, app, '/revoke', { token: another })).status).toBe(200);
+    expect((await withToken(site, another)).status).toBe(401);
   });
 
   it('a website that lets no programs in keeps what they send', async () => {
