@@ -331,8 +331,8 @@ export const limits = {
     noteSeconds: MINUTE,
     keepDeletedDays: 30,
   },
-  /** Questions of proxies without a session that a process answers: of browsers that began a sign-in, and as many others. */
-  strangers: { perSecond: 250, retrySeconds: 2 },
+  /** Questions of proxies without a session that a process answers: of browsers that began a sign-in, and as many others; each address has a part. */
+  questionsWithoutSession: { perSecond: 1000, perAddress: 250, retrySeconds: 2 },
   appPassword: { maxPerUser: 50, useSeconds: 60 },
   apiKey: { defaultDays: 90, defaultMaxDays: 365, maxDays: 1825, keepDays: 30, maxPerUser: 50 },
   /** Invitation codes for sign-up; an expired one is listed for `keepDays`. */

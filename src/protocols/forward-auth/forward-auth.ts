@@ -41,6 +41,7 @@ import type { Account } from '../../people/accounts/account.ts';
 import { termsDue } from '../../people/accounts/terms.ts';
 import { type Acr, acrLevel, acrOfRule, acrValues, strongestOf } from '../../people/mfa/acr.ts';
 import type { People } from '../../people/people.ts';
+import { addressBlock } from '../../people/rate-limits/policies.ts';
 import type { SessionServices } from '../logout/session-services.ts';
 import type { Provider } from '../oidc/engine/library.ts';
 import { createInProcessClient } from '../oidc/in-process-clients.ts';
@@ -102,7 +103,7 @@ const MAX_PATH = 1500;
 /** How cookies begin, before and after the sign-in. */
 const [OF_BEGUN, OF_SESSION] = ['b', 's'];
 /** In no language: what to write would be computed for each. */
-const WAIT = `<!doctype html><meta http-equiv="refresh" content="${limits.strangers.retrySeconds}"><title>…</title>…`;
+const WAIT = `<!doctype html><meta http-equiv="refresh" content="${limits.questionsWithoutSession.retrySeconds}"><title>…</title>…`;
 
 const state = z.object({
   /** The hash of the cookie. */
@@ -151,8 +152,8 @@ export function createForwardAuth(
   const tickets = createTestTickets(services);
   const macs = vault.deriveKeys('website cookies').map(hmacSha256);
   const isTrustedProxy = inNetworks(config.forwardAuthFrom);
-  /** The answers of this second to questions without a session, of browsers that began a sign-in and of all others. */
-  let strangers = { second: 0, begun: 0, unknown: 0 };
+  /** The answers of this second to questions without a session, of browsers that began a sign-in and of all others, also by address. */
+  let answered = { second: 0, begun: 0, unknown: 0, byAddress: new Map<string, number>() };
 
   const ticketOf = ({ query }: AskedRequest) => tickets.open(new URLSearchParams(query).get('ticket') ?? '');
 
@@ -162,40 +163,56 @@ export function createForwardAuth(
   const schemeOf = (ctx: Context) =>
     config.trustProxy > 0 ? ctx.get('X-Forwarded-Proto') || 'http' : config.issuerUrl.protocol.slice(0, -1);
 
-  return { answer: answerProxies, limitStrangers };
+  return { answer: answerProxies, limitWithoutSession };
 
   /**
    * Rejects questions without a session beyond the limit of a second, before anything is computed for them. Sessions, programs (whose wrong
    * credentials have a limit of their own) and public pages go on. The page of the rejection loads itself again.
    */
-  function limitStrangers(ctx: Context, next: () => Promise<void>): void | Promise<void> {
+  function limitWithoutSession(ctx: Context, next: () => Promise<void>): void | Promise<void> {
     const proxy = askingProxy(ctx.path);
-    if (!proxy) return next();
-    const { begun, unknown } = strangersNow();
-    if (Math.max(begun, unknown) < limits.strangers.perSecond || !settings.latest().rate_limits) return next();
-    const kind = strangerIn(ctx, proxy);
-    if (!kind || strangers[kind] < limits.strangers.perSecond) return next();
+    if (!proxy || !settings.latest().rate_limits) return next();
+    const block = addressBlock(addressOfUser(ctx));
+    if (!isOver('begun', block) && !isOver('unknown', block)) return next();
+    const kind = withoutSession(ctx, proxy);
+    if (!kind || !isOver(kind, block)) return next();
     ctx.status = proxy === 'nginx' ? 403 : 429;
-    ctx.set('Retry-After', String(limits.strangers.retrySeconds));
+    ctx.set('Retry-After', String(limits.questionsWithoutSession.retrySeconds));
     ctx.set('Cache-Control', 'no-store');
     ctx.type = 'html';
     ctx.body = WAIT;
   }
 
-  function strangersNow(): typeof strangers {
+  function answeredNow(): typeof answered {
     const second = Math.floor(now().getTime() / 1000);
-    if (strangers.second !== second) strangers = { second, begun: 0, unknown: 0 };
-    return strangers;
+    if (answered.second !== second) answered = { second, begun: 0, unknown: 0, byAddress: new Map() };
+    return answered;
   }
 
-  function countStranger(kind: 'begun' | 'unknown'): void {
-    strangersNow()[kind] += 1;
-    if (strangers[kind] === limits.strangers.perSecond && settings.latest().rate_limits)
-      logger.warn({ kind, perSecond: limits.strangers.perSecond }, 'more questions without a session are rejected');
+  function isOver(kind: 'begun' | 'unknown', block: string): boolean {
+    const { perSecond, perAddress } = limits.questionsWithoutSession;
+    const { [kind]: all, byAddress } = answeredNow();
+    return all >= perSecond || (byAddress.get(`${kind} ${block}`) ?? 0) >= perAddress;
+  }
+
+  function countAnswer(ctx: Context, kind: 'begun' | 'unknown'): void {
+    const { perSecond, perAddress } = limits.questionsWithoutSession;
+    const { byAddress } = answeredNow();
+    const block = addressBlock(addressOfUser(ctx));
+    const key = `${kind} ${block}`;
+    const ofAddress = (byAddress.get(key) ?? 0) + 1;
+    byAddress.set(key, ofAddress);
+    answered[kind] += 1;
+    if (!settings.latest().rate_limits) return;
+    if (answered[kind] === perSecond || ofAddress === perAddress)
+      logger.warn(
+        { kind, address: block, ofAddress, all: answered[kind] },
+        'more questions without a session are rejected',
+      );
   }
 
   /** Whether this is a question without a session, as far as it can be said without the database. */
-  function strangerIn(ctx: Context, proxy: ProxyKind): 'begun' | 'unknown' | undefined {
+  function withoutSession(ctx: Context, proxy: ProxyKind): 'begun' | 'unknown' | undefined {
     try {
       const asked = askedRequest(ctx, proxy);
       const cookie = cookieOf(ctx, asked.origin);
@@ -216,7 +233,7 @@ export function createForwardAuth(
       const proxy = askingProxy(ctx.path);
       // `/.gatehouse/` of a website, which its proxy may send here; there is no such path at the issuer.
       if (!proxy && !ctx.path.startsWith(RESERVED_PATH)) return next();
-      if (proxy) useAddressOfUser(ctx);
+      if (proxy) ctx.state.request = { ...ctx.state.request, address: addressOfUser(ctx) };
       ctx.state.route = proxy ? `${FORWARD_AUTH_PATH}${proxy}` : RESERVED_PATH;
       ctx.set('Cache-Control', 'no-store');
       // Some proxies hand on all headers, and this one is about the host of the website and all below it.
@@ -233,7 +250,7 @@ export function createForwardAuth(
       await rejectDenied(ctx, () => answer(ctx, proxy, question));
     } catch (error) {
       if (error instanceof MalformedQuestion) {
-        countStranger('unknown');
+        countAnswer(ctx, 'unknown');
         return reject({ ctx, proxy }, 400, {
           rule: 'question',
           reason: error.code,
@@ -252,10 +269,10 @@ export function createForwardAuth(
   }
 
   /** The user of a proxy that asks is one hop further. It may append to what the client sent, so the last entry alone counts. */
-  function useAddressOfUser(ctx: Context): void {
+  function addressOfUser(ctx: Context): string {
     const peer = ctx.socket.remoteAddress ?? '';
-    if (!isTrustedProxy(clientAddress('', peer, 0))) return;
-    ctx.state.request = { ...ctx.state.request, address: clientAddress(ctx.get('X-Forwarded-For'), peer, 1) };
+    const hops = isTrustedProxy(clientAddress('', peer, 0)) ? 1 : config.trustProxy;
+    return clientAddress(ctx.get('X-Forwarded-For'), peer, hops);
   }
 
   async function answer(ctx: Context, proxy: ProxyKind | undefined, asked: AskedRequest): Promise<void> {
@@ -266,7 +283,7 @@ export function createForwardAuth(
     const isSession = cookie !== undefined && isOfSession(cookie);
     const session = isSession ? await rpSessions.find(cookie, asked.origin) : undefined;
     await answerFor({ ctx, proxy, asked, cookie, session });
-    if (ctx.status !== 200 && !ctx.state.sender && !isSession) countStranger(cookie ? 'begun' : 'unknown');
+    if (ctx.status !== 200 && !ctx.state.sender && !isSession) countAnswer(ctx, cookie ? 'begun' : 'unknown');
   }
 
   async function answerFor(visitor: Pick<Visit, 'ctx' | 'proxy' | 'asked' | 'cookie' | 'session'>): Promise<void> {

@@ -42,10 +42,10 @@ const madeUp = () => {
 const ask = (headers: Record<string, string>, path = '/') =>
   httpClient().get(`${site.origin}${path}`, { headers: { ...page, ...headers } });
 
-/** As many as the limit, in the next second, and each gets an answer. */
+/** As many as the limit of an address, in the next second, and each gets an answer. */
 async function fill(cookie: () => string): Promise<void> {
   clock.advance({ seconds: 1 });
-  const left = Array.from({ length: limits.strangers.perSecond });
+  const left = Array.from({ length: limits.questionsWithoutSession.perAddress });
   const askAll = async () => {
     while (left.length > 0) {
       left.pop();
@@ -61,11 +61,30 @@ describe('a flood of made-up cookies', () => {
     for (const cookie of [madeUp(), '']) {
       const rejected = await ask({ cookie });
       expect(rejected.status).toBe(429);
-      expect(rejected.headers['retry-after']).toBe(String(limits.strangers.retrySeconds));
+      expect(rejected.headers['retry-after']).toBe(String(limits.questionsWithoutSession.retrySeconds));
       expect(rejected.headers['set-cookie']).toBeUndefined();
     }
     clock.advance({ seconds: 1 });
     expect((await ask({ cookie: madeUp() })).status).toBe(302);
+  });
+
+  it('from one address leaves first visits from another one their answers', async () => {
+    await fill(madeUp);
+    const { host } = new URL(site.origin);
+    const asked = {
+      'X-Forwarded-Method': 'GET',
+      'X-Forwarded-Proto': 'http',
+      'X-Forwarded-Host': host,
+      'X-Forwarded-Uri': '/',
+    };
+    const status = async (address: string) => {
+      const headers = { ...page, ...asked, 'X-Forwarded-For': `203.0.113.7, ${address}` };
+      return (await httpClient(idp.issuer).get('/forward-auth/caddy', { headers })).status;
+    };
+    // The one that the proxy of the test names.
+    expect(await status('192.0.2.7')).toBe(429);
+    expect(await status('203.0.113.9')).toBe(302);
+    clock.advance({ seconds: 1 });
   });
 
   it('keeps neither sessions nor programs nor public pages from an answer', async () => {
@@ -107,7 +126,7 @@ it('limits those who repeat the cookie of a sign-in that they began, too', async
 });
 
 it('answers nginx 403, which takes other statuses for a fault of the server', async () => {
-  const url = { 'X-Original-URL': `${site.origin}/`, 'X-Original-Method': 'GET' };
+  const url = { 'X-Original-URL': `${site.origin}/`, 'X-Original-Method': 'GET', 'X-Forwarded-For': '192.0.2.7' };
   const status = async () =>
     (await httpClient(idp.issuer).get('/forward-auth/nginx', { headers: { ...page, ...url } })).status;
   expect(await status()).toBe(401);
