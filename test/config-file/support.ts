@@ -64,7 +64,6 @@ export async function configFileBench(shared?: string) {
   });
   const brandImages = createImageStore(servicesOf({ db, now }));
   const signUpCodes = createSignUpCodes(servicesOf({ db, sql, vault, now, audit }));
-  const scimConnections = createScimConnections(servicesOf({ db, vault, now, audit }));
   const authority = createAuthority({ accounts });
   const roles = createRoles({ ...servicesOf({ db, audit, now }), authority });
   const groups = createGroups({
@@ -76,6 +75,7 @@ export async function configFileBench(shared?: string) {
   const documents = new Map<string, string>();
   const expired = new Set<string>();
   const logger = createLogger({ level: 'silent', format: 'json' });
+  const scimConnections = createScimConnections(servicesOf({ db, vault, now, audit, logger }));
   const groupDomains = createGroupDomains({ ...servicesOf({ db, sql, audit, now, logger }), groups, accounts });
   const { assertMay } = authority;
   const notifyAdministrators = async () => {};

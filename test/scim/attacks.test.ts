@@ -1,6 +1,7 @@
-// What a directory, or whoever has its token, cannot do: section by section of the threats to accounts, groups and the server.
+// Attacks by a SCIM client, or with its stolen token: on accounts, on groups and on the server.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createScimUsers } from '../../src/protocols/scim/users.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { aConnection, type Connection, clientOf, USER } from './support.ts';
@@ -358,4 +359,18 @@ describe('hostile input', () => {
       expect(performance.now() - began).toBeLessThan(1000);
     }
   });
+});
+
+itOnSqlite('a use that cannot be stored, as on a full disk, fails no read', async () => {
+  const { db } = idp.services;
+  const hr = await aConnection(idp);
+  await db.$executeRawUnsafe(
+    "CREATE TRIGGER scim_full BEFORE UPDATE ON scim_connections BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END",
+  );
+  try {
+    expect((await hr.send('GET', '/Users')).status).toBe(200);
+  } finally {
+    await db.$executeRawUnsafe('DROP TRIGGER scim_full');
+  }
+  expect((await idp.services.scimConnections.get(hr.connection.id)).lastRequestAt).toBeNull();
 });

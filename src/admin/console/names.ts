@@ -86,7 +86,7 @@ export function createNames({ db, pictures }: { db: Db; pictures: ApplicationPic
 
     directories,
 
-    /** What put somebody into a group or gave a role, in words, by its source, such as `direct`, `domain:NAME`, `connection:ID`, `scim:ID`. */
+    /** The text for the source of a membership or of a role, such as `direct`, `domain:NAME`, `connection:ID`, `scim:ID`. */
     async ways(sources: readonly string[]): Promise<(source: string) => Mark> {
       const idsOf = (kind: string) =>
         sources.flatMap((source) => (source.startsWith(`${kind}:`) ? [source.slice(kind.length + 1)] : []));

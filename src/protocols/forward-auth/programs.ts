@@ -17,7 +17,7 @@ import type { ClientApplication, ClientSource } from '../oidc/store/clients.ts';
 import { brokenRule } from './path-rules.ts';
 import type { SignInProof, Visitor } from './user-headers.ts';
 
-/** A program, with how whoever it acts for has signed in. */
+/** A program that sent a valid credential: the user or client it acts for, and the sign-in behind the credential. */
 export interface Program {
   visitor: Visitor;
   proof: SignInProof;

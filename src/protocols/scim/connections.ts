@@ -30,7 +30,7 @@ const isAttributePath = (path: string): boolean => {
   }
 };
 
-/** What an administrator, the API and the configuration file say about a connection, by the names of the contract. */
+/** The fields of a connection in the API and in the configuration file. */
 export const scimConnectionFields = {
   name: nameUpTo(100, z.string().trim()).describe('of the directory, such as “Entra ID”'),
   client_id: z
@@ -108,7 +108,7 @@ export interface ScimChange {
 
 export type ScimConnections = ReturnType<typeof createScimConnections>;
 
-export function createScimConnections({ db, vault, now, audit }: Core) {
+export function createScimConnections({ db, vault, now, audit, logger }: Core) {
   // An unknown id costs as much as a wrong secret.
   const noHash = vault.mac('', HASH_PURPOSE);
 
@@ -257,7 +257,8 @@ export function createScimConnections({ db, vault, now, audit }: Core) {
       if (!row || !matches || (row.expiresAt && row.expiresAt <= at)) return undefined;
       const connection = await db.scimConnection.findUnique({ where: { id: row.connectionId } });
       if (!connection) return undefined;
-      if (isOld(row.lastUsedAt, at)) await db.scimToken.updateMany({ where: { id: row.id }, data: { lastUsedAt: at } });
+      if (isOld(row.lastUsedAt, at))
+        await note(db.scimToken.updateMany({ where: { id: row.id }, data: { lastUsedAt: at } }));
       return noted(connectionOf(connection), at);
     },
 
@@ -277,9 +278,15 @@ export function createScimConnections({ db, vault, now, audit }: Core) {
     },
   };
 
+  /** A use that could not be stored, as on a full disk, fails no request. */
+  async function note(work: Promise<unknown>): Promise<void> {
+    await work.catch((err: unknown) => logger.warn({ err }, 'the use of a SCIM connection was not stored'));
+  }
+
   async function noted(connection: ScimConnection, at: Date): Promise<ScimConnection> {
     const { id, lastRequestAt } = connection;
-    if (isOld(lastRequestAt, at)) await db.scimConnection.updateMany({ where: { id }, data: { lastRequestAt: at } });
+    if (isOld(lastRequestAt, at))
+      await note(db.scimConnection.updateMany({ where: { id }, data: { lastRequestAt: at } }));
     return connection;
   }
 }

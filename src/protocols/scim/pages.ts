@@ -127,7 +127,7 @@ function markOf(cursor: string): Mark | undefined {
     if (typeof at === 'number' && Number.isSafeInteger(at) && typeof id === 'string' && rest.length === 0)
       return { at: new Date(at), id };
   } catch {
-    // Not one of ours.
+    // Not a cursor of this server.
   }
   throw scimError('invalidCursor', 'The cursor is not one of this server.');
 }
