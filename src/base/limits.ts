@@ -317,9 +317,8 @@ export const limits = {
   import: { rows: 100_000, bytes: 12 * 1024 * 1024, inRequest: 4 * 1024 * 1024, waitingMail: 100 }, // `waitingMail`: invitations wait while so many mails do
   statistics: { countedRows: 50_000, msPerRow: 0.5, maxAgeMs: 10 * MINUTE * 1000 }, // how long those of more rows are used
   secretOverlap: { defaultSeconds: 7 * DAY, maxSeconds: 90 * DAY }, // of the old secrets beside a new one
-  /** API keys: lifetime, the range of the setting `api_key_max_days`, how long ended ones are listed. */
   /**
-   * SCIM: the operations of one PATCH, octets of a body, people that a filter without an index looks at, resources of a page, seconds between
+   * SCIM: the operations of one PATCH, octets of a body, users or groups that a filter without an index looks at, resources of a page, seconds between
    * two notes of a use, days until a deleted person's account is deleted.
    */
   scim: {
@@ -334,6 +333,7 @@ export const limits = {
   /** Questions of proxies without a session that a process answers: of browsers that began a sign-in, and as many others; each address has a part. */
   questionsWithoutSession: { perSecond: 1000, perAddress: 250, retrySeconds: 2 },
   appPassword: { maxPerUser: 50, useSeconds: 60 },
+  /** API keys: lifetime, the range of the setting `api_key_max_days`, how long ended ones are listed. */
   apiKey: { defaultDays: 90, defaultMaxDays: 365, maxDays: 1825, keepDays: 30, maxPerUser: 50 },
   /** Invitation codes for sign-up; an expired one is listed for `keepDays`. */
   signUpCode: { defaultDays: 30, maxDays: 365, maxUses: 100_000, max: 500, minLength: 12, maxLength: 64, keepDays: 30 },

@@ -1,5 +1,6 @@
 // People by SCIM: created, changed, disabled, deleted and back; what becomes of each in the account, and what a connection may not do.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { declarationOf } from '../../src/protocols/scim/connections.ts';
 import { createScimUsers } from '../../src/protocols/scim/users.ts';
 import { aUser, PASSWORD } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -145,6 +146,26 @@ describe('a change', () => {
     });
     await hr.patch(`/Users/${idOf(user)}`, { op: 'remove', path: `${ENTERPRISE}:department` });
     expect((await accountOf(user)).attributes).toEqual({ color: 'red' });
+  });
+
+  it('reaches a person whose userName was in a domain that the connection owns no more', async () => {
+    const { scimConnections } = idp.services;
+    const moved = await aConnection(idp, { owned_domains: ['old.example'] });
+    const user = await moved.ok('POST', '/Users', { schemas: [USER], userName: `moved${count}@old.example` });
+    await scimConnections.update(moved.connection.id, { ...declarationOf(moved.connection), owned_domains: [] }, {});
+    const path = `/Users/${idOf(user)}`;
+    expect((await moved.patch(path, { op: 'replace', path: 'displayName', value: 'Moved' })).status).toBe(200);
+    const other = { op: 'replace', path: 'userName', value: `other${count}@old.example` };
+    expect((await moved.patch(path, other)).json()).toMatchObject({ scimType: 'invalidValue' });
+    expect((await moved.patch(path, { ...other, value: `moved${count}` })).status).toBe(200);
+  });
+
+  it('of a value by any filter is made where one fits, and creates one only by equations', async () => {
+    const emails = [{ value: 'one@corp.example', type: 'work' }];
+    const path = `/Users/${idOf(await hr.ok('POST', '/Users', { ...named(), userName: `filtered${count}`, emails }))}`;
+    const change = { op: 'replace', path: 'emails[value co "one@"]', value: { value: 'two@corp.example' } };
+    expect((await hr.patch(path, change)).json()).toMatchObject({ emails: [{ value: 'two@corp.example' }] });
+    expect((await hr.patch(path, change)).json()).toMatchObject({ scimType: 'noTarget' });
   });
 
   it('of what the directory manages is not made here', async () => {

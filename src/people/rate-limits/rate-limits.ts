@@ -104,7 +104,7 @@ export function createRateLimits({
   return {
     consume,
     /**
-     * A limit for what strangers can cause without end: this process remembers until when an address is over it, so that a flood does not reach
+     * A limit for what anyone can cause without signing in: this process remembers until when an address is over it, so that a flood does not reach
      * the database. For limits without refund and reset.
      */
     remembered(name: PolicyName) {

@@ -6,7 +6,7 @@
 // cookie of the session. So a website needs no further route.
 //
 // The cookie is a random value with a MAC for its website. Before the sign-in it binds the sign-in to the browser: the `state` holds its hash,
-// sealed, and the PKCE verifier follows from it, so nothing is stored for a stranger. After the sign-in it is another value, whose hash
+// sealed, and the PKCE verifier follows from it, so nothing is stored before the user has signed in. After the sign-in it is another value, whose hash
 // finds the session, and whose first letter says so.
 
 import { z } from 'zod';
@@ -166,15 +166,19 @@ export function createForwardAuth(
   return { answer: answerProxies, limitWithoutSession };
 
   /**
-   * Rejects questions without a session beyond the limit of a second, before anything is computed for them. Sessions, programs (whose wrong
+   * Rejects questions without a session beyond the limits for one second, before anything is computed for them. Sessions, programs (whose wrong
    * credentials have a limit of their own) and public pages go on. The page of the rejection loads itself again.
    */
   function limitWithoutSession(ctx: Context, next: () => Promise<void>): void | Promise<void> {
     const proxy = askingProxy(ctx.path);
-    if (!proxy || !settings.latest().rate_limits) return next();
+    if (!proxy) return next();
+    const { begun, unknown } = answeredNow();
+    const { perSecond, perAddress } = limits.questionsWithoutSession;
+    // No address has more than all together.
+    if (Math.max(begun, unknown) < Math.min(perSecond, perAddress) || !settings.latest().rate_limits) return next();
     const block = addressBlock(addressOfUser(ctx));
     if (!isOver('begun', block) && !isOver('unknown', block)) return next();
-    const kind = withoutSession(ctx, proxy);
+    const kind = limitedKind(ctx, proxy);
     if (!kind || !isOver(kind, block)) return next();
     ctx.status = proxy === 'nginx' ? 403 : 429;
     ctx.set('Retry-After', String(limits.questionsWithoutSession.retrySeconds));
@@ -198,7 +202,7 @@ export function createForwardAuth(
   function countAnswer(ctx: Context, kind: 'begun' | 'unknown'): void {
     const { perSecond, perAddress } = limits.questionsWithoutSession;
     const { byAddress } = answeredNow();
-    const block = addressBlock(addressOfUser(ctx));
+    const block = addressBlock(ctx.state.request.address);
     const key = `${kind} ${block}`;
     const ofAddress = (byAddress.get(key) ?? 0) + 1;
     byAddress.set(key, ofAddress);
@@ -211,8 +215,8 @@ export function createForwardAuth(
       );
   }
 
-  /** Whether this is a question without a session, as far as it can be said without the database. */
-  function withoutSession(ctx: Context, proxy: ProxyKind): 'begun' | 'unknown' | undefined {
+  /** Which limit counts for a question; undefined: it has a session, a credential or a public path, as far as can be said without the database. */
+  function limitedKind(ctx: Context, proxy: ProxyKind): 'begun' | 'unknown' | undefined {
     try {
       const asked = askedRequest(ctx, proxy);
       const cookie = cookieOf(ctx, asked.origin);
@@ -514,7 +518,7 @@ export function createForwardAuth(
       if (await liveSession(visit)) return goOn(visit, begun);
       return signInAgain(visit, begun, { rule: 'browser', received: cookie ? 'another cookie' : 'no cookie' });
     }
-    // Who may not sign in here goes on, and learns it from what the website fetches.
+    // A user who may not sign in here returns to the first website; its requests to this one are then rejected.
     if (error !== undefined && begun.joins) return goOn(visit, begun);
     if (error !== undefined || code === undefined)
       return denied(visit, { rule: 'sign_in', received: error ?? 'no code', isSignIn: true });

@@ -46,11 +46,23 @@ const STEPS: readonly ((text: string) => string)[] = [
   (text) => text.replace(/(?<![\s.])[\s.]+(?=\/|$)/g, ''),
   (text) => text.toUpperCase().toLowerCase().replaceAll('\u0307', ''),
 ];
-/** Some of these steps, in each combination. */
+/** Every subset of these steps, in this order; the first reads the path as it is. */
 const READINGS = STEPS.reduce<((text: string) => string)[]>(
   (readings, step) => readings.flatMap((read) => [read, (text) => step(read(text))]),
   [(text) => text],
 );
+
+/** Of each list of rules: the longest path first, each path in every reading. */
+const prepared = new WeakMap<readonly PathRule[], { rule: PathRule; paths: string[] }[]>();
+
+function longestFirst(rules: readonly PathRule[]): { rule: PathRule; paths: string[] }[] {
+  const known = prepared.get(rules);
+  if (known) return known;
+  const sorted = [...rules].sort((one, other) => other.path.length - one.path.length);
+  const made = sorted.map((rule) => ({ rule, paths: READINGS.map((read) => read(rule.path)) }));
+  prepared.set(rules, made);
+  return made;
+}
 
 const covers = (rule: string, asked: string) =>
   rule.endsWith('/') ? asked.startsWith(rule) || `${asked}/` === rule : asked === rule;
@@ -64,21 +76,21 @@ const coversWithoutSlash = (rule: string, asked: string) => covers(rule, asked) 
 export function rulesFor(rules: readonly PathRule[], method: string, path: string): (PathRule | undefined)[] {
   if (rules.length === 0) return [undefined];
   const asked = textOf(path) ?? path;
-  const longestFirst = [...rules].sort((one, other) => other.path.length - one.path.length);
   const found = new Set<PathRule | undefined>();
   for (const as of method === 'HEAD' ? ['HEAD', 'GET'] : [method]) {
-    const ofMethod = longestFirst.filter(({ methods }) => methods === undefined || methods.some((one) => one === as));
-    for (const read of READINGS) {
+    const ofMethod = longestFirst(rules).filter(
+      ({ rule: { methods } }) => methods === undefined || methods.some((one) => one === as),
+    );
+    for (const [at, read] of READINGS.entries()) {
       const text = read(asked);
-      const inThisReading = ofMethod.map((rule) => ({ rule, path: read(rule.path) }));
       for (const isCovered of [covers, coversWithoutSlash])
-        found.add(inThisReading.find(({ path }) => isCovered(path, text))?.rule);
+        found.add(ofMethod.find(({ paths }) => isCovered(paths[at] ?? '', text))?.rule);
     }
   }
   return [...found];
 }
 
-/** The first of these rules of which the account has no role and is in no group. */
+/** The first of these rules that names roles and groups of which the account has none. */
 export function brokenRule(
   rules: readonly (PathRule | undefined)[],
   { roles, groups }: AccessSubject,

@@ -6,7 +6,6 @@ import type { ApplicationServices } from '../../applications/application-service
 import { type PathRule, type ProxiedSettings, WEBSITE_SCOPE } from '../../applications/fields/proxied-application.ts';
 import { inGroup } from '../../applications/groups-to-choose.ts';
 import type { Context } from '../../base/http/context.ts';
-import { badRequest } from '../../base/http/errors.ts';
 import { sha256 } from '../../base/platform/random.ts';
 import type { Core } from '../../core/core.ts';
 import { nameKey } from '../../people/accounts/names.ts';
@@ -14,6 +13,7 @@ import { type Acr, acrLevel } from '../../people/mfa/acr.ts';
 import type { People } from '../../people/people.ts';
 import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
 import type { ClientApplication, ClientSource } from '../oidc/store/clients.ts';
+import { MalformedQuestion } from './asked-request.ts';
 import { brokenRule } from './path-rules.ts';
 import type { SignInProof, Visitor } from './user-headers.ts';
 
@@ -45,7 +45,7 @@ export type Credential =
   | { scheme: 'basic'; login: { username: string; password: string } | undefined };
 
 /**
- * Reads `Authorization` (RFC 6750 2.1, RFC 7617 2); undefined where it is not for this server. Throws bad_request (400) for two of them,
+ * Reads `Authorization` (RFC 6750 2.1, RFC 7617 2); undefined where it is not for this server. Throws MalformedQuestion (400) for two of them,
  * because the proxy and this server might each read another one.
  */
 export function credentialOf(
@@ -54,7 +54,7 @@ export function credentialOf(
 ): Credential | undefined {
   if (tokens === 'none' && !app_passwords) return undefined;
   const sent = ctx.req.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'authorization');
-  if (sent.length > 1) throw badRequest('bad_request', { detail: { forwardAuth: 'Authorization, sent twice' } });
+  if (sent.length > 1) throw new MalformedQuestion('Authorization, sent twice');
   const credential = parseAuthorization(ctx.get('Authorization'));
   if (credential?.scheme === 'bearer') return tokens === 'none' ? undefined : credential;
   return app_passwords ? credential : undefined;

@@ -1,5 +1,6 @@
 // Errors of SCIM requests (RFC 7644 3.12): those of the whole server, with the word of SCIM for what is wrong.
-import { type AppError, badRequest } from '../../base/http/errors.ts';
+import { type AppError, badRequest, conflict } from '../../base/http/errors.ts';
+import { isUniqueConstraintError } from '../../base/storage/database.ts';
 import { faultLine } from '../../base/texts/faults.ts';
 import { ERROR } from './schemas.ts';
 
@@ -11,6 +12,14 @@ export type ScimType =
 export function scimError(scimType: ScimType, message: string): AppError {
   return badRequest('bad_request', { message, detail: { scimType } });
 }
+
+/** What a unique constraint that was broken means; throws every other error as it is. */
+export const externalIdTaken =
+  (what: 'user' | 'group') =>
+  (error: unknown): never => {
+    if (!isUniqueConstraintError(error)) throw error;
+    throw conflict('conflict', { message: `Another ${what} has this externalId.`, cause: error });
+  };
 
 /** The error as SCIM clients read it. */
 export function errorJson(error: AppError) {

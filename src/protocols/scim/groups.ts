@@ -9,7 +9,7 @@ import type { Core } from '../../core/core.ts';
 import type { Group } from '../../people/groups/groups.ts';
 import type { People } from '../../people/people.ts';
 import { groupKey } from '../../people/rbac/names.ts';
-import { scimError } from './errors.ts';
+import { externalIdTaken, scimError } from './errors.ts';
 import { type Complex, type Filter, listOf } from './filter.ts';
 import { type Page, type Place, pageOf } from './pages.ts';
 import { applyStep, type MemberStep, memberStepOf, type Step } from './patch.ts';
@@ -107,7 +107,8 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
     const { connection, by } = request;
     const options = { by, tx, via: sourceOf(connection) };
     for (const { kind, ids } of steps) {
-      const given = [...new Set(ids)];
+      const wanted = new Set(ids);
+      const given = [...wanted];
       if (kind !== 'remove') {
         const known = new Set(
           (await inChunks(given, async (some) => [...(await users.known(some, request, tx))])).flat(),
@@ -116,12 +117,10 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
         if (missing !== undefined)
           throw scimError('invalidValue', `members: ${missing} is no user of this connection.`);
       }
-      const inside = await insideOf(groupId, kind === 'replace' ? undefined : given, sourceOf(connection), tx);
-      const leaving = kind === 'add' ? [] : kind === 'remove' ? given : inside.filter((id) => !given.includes(id));
-      const held = new Set(inside);
-      const gone = leaving.filter((id) => held.has(id));
-      if (gone.length > 0) await groups.removeMembers(groupId, gone, options);
-      const joining = kind === 'remove' ? [] : given.filter((id) => !held.has(id));
+      const inside = new Set(await insideOf(groupId, kind === 'replace' ? undefined : given, options.via, tx));
+      const leaving = kind === 'add' ? [] : [...inside].filter((id) => kind === 'remove' || !wanted.has(id));
+      if (leaving.length > 0) await groups.removeMembers(groupId, leaving, options);
+      const joining = kind === 'remove' ? [] : given.filter((id) => !inside.has(id));
       if (joining.length > 0)
         await groups.addMembers(
           groupId,
@@ -154,9 +153,7 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
     const { groupId } = row;
     const externalId = externalIdOf(after);
     const data = { groupId, connectionId: connection.id, externalId, content: contentOf(after), updatedAt: now() };
-    await tx.scimGroup.update({ where: { groupId }, data, select: { groupId: true } }).catch((error: unknown) => {
-      throw conflict('conflict', { message: 'Another group has this externalId.', cause: error });
-    });
+    await tx.scimGroup.update({ where: { groupId }, data, select: { groupId: true } }).catch(externalIdTaken('group'));
   }
 
   return {

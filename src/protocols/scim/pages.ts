@@ -102,7 +102,7 @@ async function fittingOf<Item extends Found>(filter: Filter, read: Read<Item>): 
   }
   throw scimError(
     'tooMany',
-    `More than ${limits.scim.searched} resources would have to be searched. Filter by userName, externalId, id, displayName or emails with eq.`,
+    `More than ${limits.scim.searched} resources would have to be searched. Filter users by userName, externalId, id or emails, groups by externalId, id or members, with eq.`,
   );
 }
 

@@ -115,21 +115,25 @@ function withFiltered(
   filter: Filter,
   { op, value }: Pick<Step, 'op' | 'value'>,
 ): Complex[] {
+  const seed = seedOf(filter);
   const change = (one: Complex): Complex[] => {
     if (sub) return [withPart(one, sub, readValue(sub, value, `${attribute.name}.${sub.name}`)) ?? []].flat();
     const [read] = listOf(readValue(attribute, value));
-    return read ? [new Map([...(op === 'add' ? one : seedOf(filter)), ...read])] : [];
+    return read ? [new Map([...(op === 'add' ? one : (seed ?? [])), ...read])] : [];
   };
-  const hasOne = list.some((one) => fits(filter, one));
-  const after = list.flatMap((one) => (fits(filter, one) ? change(one) : [one]));
-  return onePrimary(hasOne ? after : limitedList([...list, ...change(seedOf(filter))], attribute.name));
+  if (list.some((one) => fits(filter, one)))
+    return onePrimary(list.flatMap((one) => (fits(filter, one) ? change(one) : [one])));
+  if (!seed) throw scimError('noTarget', 'No value fits the filter of the path.');
+  return onePrimary(limitedList([...list, ...change(seed)], attribute.name));
 }
 
-/** What a value has that fits: `type eq "work" and primary eq true`. Throws noTarget for another filter. */
-function seedOf(filter: Filter): Complex {
-  if (filter.kind === 'and') return new Map(filter.of.flatMap((one) => [...seedOf(one)]));
-  if (filter.kind !== 'compare' || filter.op !== 'eq' || filter.value === null)
-    throw scimError('noTarget', 'No value fits the filter of the path.');
+/** What a value has that fits `type eq "work" and primary eq true`; undefined for a filter with anything but equations. */
+function seedOf(filter: Filter): Complex | undefined {
+  if (filter.kind === 'and') {
+    const seeds = filter.of.map(seedOf);
+    return seeds.includes(undefined) ? undefined : new Map(seeds.flatMap((seed) => [...(seed ?? [])]));
+  }
+  if (filter.kind !== 'compare' || filter.op !== 'eq' || filter.value === null) return undefined;
   const { attribute } = filter.path;
   const read = readValue(attribute, filter.value);
   return new Map(read === undefined ? [] : [[attribute.name, read]]);

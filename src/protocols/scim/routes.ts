@@ -136,10 +136,11 @@ export function createScim(
     ctx.body = JSON.stringify(selected(json, type, query));
   }
 
-  /** Whether the version in If-Match, if there is one, is that of the resource. */
-  const ifMatch = (ctx: Context, type: ResourceType) => (resource: Resource) => {
+  /** Whether the version in If-Match is that of the resource; undefined without a condition. */
+  const ifMatch = (ctx: Context, type: ResourceType) => {
     const wanted = ctx.get('If-Match');
-    return wanted === '' || wanted === '*' || wanted.includes(resourceJson(type, resource).meta.version);
+    if (wanted === '' || wanted === '*') return undefined;
+    return (resource: Resource) => wanted.includes(resourceJson(type, resource).meta.version);
   };
 
   /** Every error as SCIM has it (RFC 7644 3.12). */

@@ -7,8 +7,6 @@ export const GROUP = `${CORE}:Group`;
 export const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 const MESSAGES = 'urn:ietf:params:scim:api:messages:2.0';
 export const LIST_RESPONSE = `${MESSAGES}:ListResponse`;
-export const SEARCH_REQUEST = `${MESSAGES}:SearchRequest`;
-export const PATCH_OP = `${MESSAGES}:PatchOp`;
 export const ERROR = `${MESSAGES}:Error`;
 
 type Mutability = 'readWrite' | 'readOnly' | 'immutable';

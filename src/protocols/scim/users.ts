@@ -7,6 +7,7 @@ import { inTurns } from '../../base/platform/turns.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { lockRow } from '../../base/storage/row-lock.ts';
 import { isStorable } from '../../base/storage/storable-text.ts';
+import { unavailableIn } from '../../base/storage/unavailable.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
@@ -20,7 +21,7 @@ import type { People } from '../../people/people.ts';
 import { isStaff } from '../../people/rbac/built-in.ts';
 import type { EndSession } from '../logout/end-session.ts';
 import type { ScimConnection } from './connections.ts';
-import { scimError } from './errors.ts';
+import { externalIdTaken, scimError } from './errors.ts';
 import { type Complex, type Filter, fits, listOf, parsePath, type Value } from './filter.ts';
 import { type Page, type Place, pageOf } from './pages.ts';
 import { applyStep, STEPS, type Step } from './patch.ts';
@@ -51,7 +52,7 @@ type Row = { userId: string; externalId: string | null; content: string; created
 export type ScimUsers = ReturnType<typeof createScimUsers>;
 
 export function createScimUsers(services: Core & People & { endSession: EndSession }) {
-  const { db, sql, now, audit, accounts, endSession, outbox } = services;
+  const { db, sql, now, audit, logger, accounts, endSession, outbox } = services;
 
   /** The row, locked. Throws not_found (404), and precondition_failed (412) where the version is another one. */
   async function locked(request: ScimRequest, userId: string, ifMatch: IfMatch | undefined, tx: Tx): Promise<Row> {
@@ -229,7 +230,7 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
     /** Throws conflict (409), forbidden (403), invalid_input (400). */
     create(body: Readonly<Record<string, unknown>>, request: ScimRequest): Promise<ScimUser> {
       const values = readResource(body, userType);
-      assertUserName(values);
+      assertUserName(values, request.connection);
       return transaction(db, async (tx) => {
         const { connection, by } = request;
         const externalId = textAt(values, 'externalId') ?? null;
@@ -273,7 +274,7 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
         const mentioned: Values = new Map(before);
         mentioned.delete('active');
         const after = await change(mentioned);
-        assertUserName(after);
+        assertUserName(after, request.connection, before);
         const externalId = textAt(after, 'externalId') ?? null;
         const account = await accounts.find(id, tx);
         const said = after.get('active');
@@ -285,9 +286,7 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
         const data = { userId: id, connectionId: request.connection.id, externalId, content, deletedAt: null };
         await tx.scimUser
           .update({ where: { userId: id }, data: { ...data, updatedAt: now() }, select: { userId: true } })
-          .catch((error: unknown) => {
-            throw conflict('conflict', { message: 'Another user has this externalId.', cause: error });
-          });
+          .catch(externalIdTaken('user'));
         return one(id, request, tx);
       });
     },
@@ -345,6 +344,7 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
         while (!signal.aborted) {
           const where = { deletedAt: { lt: before } };
           const rows = await db.scimUser.findMany({ where, take: DELETED, include: { connection: true } });
+          let failed = 0;
           for (const { userId, connection } of rows)
             await transaction(db, async (tx) => {
               const by = { scim: { id: connection.id, name: connection.name } };
@@ -356,8 +356,13 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
               }
               await endSession.all(userId, 'account-deleted', by, tx);
               await accounts.remove(userId, by, tx);
+            }).catch((err: unknown) => {
+              if (unavailableIn(err)) throw err;
+              // The others are not to wait for it; the next turn of the job tries again.
+              failed += 1;
+              logger.error({ err, userId }, 'a user whom the directory deleted was not deleted');
             });
-          if (rows.length < DELETED) return;
+          if (failed > 0 || rows.length < DELETED) return;
         }
       },
     } satisfies ScheduledJob,
@@ -411,8 +416,15 @@ function contentOf(values: Values): string {
   return JSON.stringify({ ...content, ...(active === false && { active }) });
 }
 
-function assertUserName(values: Values): void {
-  if (!textAt(values, 'userName')?.trim()) throw scimError('invalidValue', 'userName is missing.');
+/** Throws invalidValue for a missing userName, and for a new one that may be the address of another person. */
+function assertUserName(values: Complex, connection: ScimConnection, before?: Complex): void {
+  const username = textAt(values, 'userName')?.normalize('NFC').trim() ?? '';
+  if (username === '') throw scimError('invalidValue', 'userName is missing.');
+  if (before && textAt(before, 'userName') === textAt(values, 'userName')) return;
+  const email = firstOf(values, 'emails', ['work'])?.get('value');
+  const isOwn = typeof email === 'string' && nameKey(email) === nameKey(username);
+  if (username.includes('@') && !isOwn && !isInOwned(username, connection))
+    throw scimError('invalidValue', 'A userName with @ is the email address of the user, or in owned_domains.');
 }
 
 function textAt(values: Complex, ...path: readonly string[]): string | undefined {
@@ -435,15 +447,12 @@ const isInOwned = (email: string | null | undefined, { owned_domains: owned }: S
 
 type ScimProfile = Profile & { attributes?: Record<string, string | boolean | null> };
 
-/** What the attributes mean for the account. Throws invalidValue for a username that is an address of someone else. */
+/** What the attributes mean for the account. */
 function profileOf(values: Complex, connection: ScimConnection): ScimProfile {
   const text = (...path: string[]) => textAt(values, ...path) ?? null;
   const email = firstOf(values, 'emails', ['work'])?.get('value');
   const address = firstOf(values, 'addresses', ['work']);
   const username = (text('userName') ?? '').normalize('NFC').trim();
-  const isOwn = typeof email === 'string' && nameKey(email) === nameKey(username);
-  if (username.includes('@') && !isOwn && !isInOwned(username, connection))
-    throw scimError('invalidValue', 'A userName with @ is the email address of the user, or in owned_domains.');
   const verified = typeof email === 'string' && isInOwned(email, connection);
   const part = (name: string) => (address ? textAt(address, name) : undefined);
   return {
