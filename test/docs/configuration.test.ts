@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { openApiDocument } from '../../src/admin/api/documents.ts';
 import { applicationEndpoints } from '../../src/admin/applications/api.ts';
 import { variables } from '../../src/base/config/variables.ts';
-import { connectionTables, type Row, tables } from './reference.ts';
+import { connectionTables, keysAsForClients, type Row, tables } from './reference.ts';
 
 const documents = { 'docs/configuration.md': tables, 'docs/connections.md': connectionTables };
 const all = { ...tables, ...connectionTables };
@@ -55,6 +55,12 @@ describe('docs/configuration.md', () => {
   it.each(Object.keys(all))('says what each entry of %s means', (heading) => {
     const silent = rowsUnder(heading, text).filter((cells) => (cells.at(-1) ?? '').trim().length < 5);
     expect(silent).toEqual([]);
+  });
+
+  it.each(Object.entries(keysAsForClients))('names the keys of %s that are as for clients', (heading, keys) => {
+    const [, named = ''] =
+      new RegExp(`^## ${heading}\\n[\\s\\S]*?As for \\[clients\\]\\(#clients\\): (.*?)\\.$`, 'ms').exec(text) ?? [];
+    expect(named.split(/,\s+/)).toEqual(keys.map((key) => `\`${key}\``));
   });
 
   it('names each variable that may hold a secret in a file', () => {

@@ -40,6 +40,12 @@ type Json = {
 const code = (text: string) => `\`${text}\``;
 const list = (words: string[]) => [words.slice(0, -1).join(', '), ...words.slice(-1)].filter(Boolean).join(' or ');
 
+/** Heading of the document -> its keys whose schema is that of clients; the document names them in one sentence. */
+export const keysAsForClients = {
+  service_providers: shared(serviceProvider, oidcClient),
+  proxied_applications: shared(proxiedApplication, oidcClient),
+};
+
 /** Heading of the document -> its rows, in the order of the code. */
 export const tables: Record<string, Row[]> = {
   Environment: Object.entries<Variable>(variables).map(([name, { default: value, allowed, file: mayBeFile }]) => ({
@@ -48,8 +54,8 @@ export const tables: Record<string, Row[]> = {
   settings: rowsOf(z.strictObject(settingSchemas)),
   resources: rowsOf(file.resource),
   clients: rowsOf(oidcClient),
-  service_providers: rowsOf(serviceProvider, oidcClient),
-  proxied_applications: rowsOf(proxiedApplication, oidcClient),
+  service_providers: rowsOf(without(serviceProvider, keysAsForClients.service_providers)),
+  proxied_applications: rowsOf(without(proxiedApplication, keysAsForClients.proxied_applications)),
   roles: rowsOf(file.role),
   groups: rowsOf(file.group),
   users: rowsOf(file.user),
@@ -72,16 +78,24 @@ function ownRows(schema: z.ZodObject): Row[] {
   return rowsOf(z.strictObject(Object.fromEntries(Object.entries(schema.shape).filter(([name]) => !(name in common)))));
 }
 
-/** @param like fields that this object has as well are as in its table */
-function rowsOf(schema: z.ZodObject, like?: z.ZodObject): Row[] {
+/** The names of the fields that both objects have with the same schema. */
+function shared({ shape }: z.ZodObject, like: z.ZodObject): string[] {
+  return Object.keys(shape).filter((name) => shape[name] === like.shape[name]);
+}
+
+function without({ shape }: z.ZodObject, names: string[]): z.ZodObject {
+  return z.strictObject(Object.fromEntries(Object.entries(shape).filter(([name]) => !names.includes(name))));
+}
+
+function rowsOf(schema: z.ZodObject): Row[] {
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Json;
   return Object.entries(properties).map(([name, field]) => ({
     cells: [
       code(name),
-      field.default === undefined ? (required.includes(name) ? 'required' : 'none') : code(yamlOf(field.default)),
+      field.default === undefined ? (required.includes(name) ? 'required' : '') : code(yamlOf(field.default)),
       allowedOf(field),
     ],
-    meaning: like && schema.shape[name] === like.shape[name] ? 'as for [clients](#clients)' : field.description,
+    meaning: field.description,
   }));
 }
 

@@ -101,7 +101,7 @@ export const accessField = {
   access: access
     .default('everyone')
     .describe(
-      'who can open it: `everyone`, or `{ roles: [editor], groups: [Lab] }`: who has one of these roles or is in one of these groups',
+      'who can open it; `{ roles: [editor], groups: [Lab] }`: who has one of these roles or is in one of these groups',
     )
     .register(applicationFields, { section: 'who', gives: 'access' }),
 };
@@ -151,7 +151,7 @@ export const oidcMetadata = z.strictObject({
   profile: z
     .enum(securityProfiles)
     .optional()
-    .describe('high security (FAPI 2.0): sets many of the keys below, see [security profiles](#security-profiles)')
+    .describe('FAPI 2.0: sets many of the keys below, see [security profiles](#security-profiles)')
     .register(applicationFields, { section: 'client-auth', gives: 'nothing' }),
   // The names of OpenID Connect Dynamic Client Registration, and those of this server for what the standard lacks.
   client_uri: webUri
@@ -195,7 +195,7 @@ export const oidcMetadata = z.strictObject({
   redirect_uris: uniqueList(redirectUri)
     .default([])
     .describe(
-      'where codes may be sent; compared character by character. https, or http on a loopback address, which `localhost` and every name below it are too (RFC 6761)',
+      'where codes may be sent, compared character by character: https, or http on a loopback address, `localhost` or `*.localhost`',
     )
     .register(applicationFields, { section: 'urls', gives: 'nothing', isRegistrable: true }),
   post_logout_redirect_uris: uniqueList(redirectUri)
@@ -421,9 +421,7 @@ export const oidcClient = z.strictObject({
     .register(applicationFields, { section: null, gives: 'nothing' }),
   client_secret: clientSecret
     .optional()
-    .describe(
-      "letters, digits, `-` and `_` only (`openssl rand -hex 32`), because many clients don't encode others in Basic credentials. Without it, the existing secret stays",
-    )
+    .describe('letters, digits, `-` and `_` (`openssl rand -hex 32`). Without it, the existing secret stays')
     .register(applicationFields, { section: null, gives: 'nothing' }),
   client_name: displayName
     .optional()
