@@ -2,20 +2,18 @@
 // same server on an empty one, in paired bursts. The rows are written by SQL and belong to other users, so they need no MACs. On PostgreSQL
 // it also prints what an operation costs there: CPU, statements, rows and bytes of WAL. `--rows 10000000` needs the disk for it, in TMPDIR.
 // `--groups 50` compares a person in so many groups, by which the applications are opened and which they receive, with one in none instead.
-import { readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import pg from 'pg';
 import { openDatabase } from '../src/base/storage/database.ts';
 import { startPostgres } from '../test/support/database/postgres-start.ts';
 import { appList, passwordSignIn, samlSignOn, scenarios } from './scenarios.ts';
+import { type Counters, costAtDatabase, costHead, countersOf, withCounters } from './support/counters.ts';
 import { addUsers } from './support/growth.ts';
-import { closeConnections, repeat } from './support/load.ts';
-import { measure, medianOf, type Scenario } from './support/measure.ts';
-import { cpuMeter } from './support/process-tree.ts';
+import { closeConnections } from './support/load.ts';
+import { measure, medianOf } from './support/measure.ts';
 import { isWithin, type Row, table } from './support/report.ts';
-import { gatehouseFolder, startGatehouse, type Target } from './support/target.ts';
+import { gatehouseFolder, startGatehouse } from './support/target.ts';
 
 /** An operation at a million users costs at most this much more; one finding of an index takes a few pages more. */
 const TARGET = 1.25;
@@ -35,14 +33,10 @@ const { values: options } = parseArgs({
 const groups = Number(options.groups);
 const limitName = groups > 0 ? 'in no group' : 'an empty database';
 const folders = [gatehouseFolder({ groups }), gatehouseFolder()] as const;
-const withCounters = {
-  folder: tmpdir(),
-  settings: { shared_preload_libraries: 'pg_stat_statements', shared_buffers: '512MB' },
-};
 const databases = options.postgresql
   ? await Promise.all([startPostgres(withCounters), startPostgres(withCounters)])
   : [];
-const counters: Awaited<ReturnType<typeof countersOf>>[] = [];
+const counters: Counters[] = [];
 try {
   // First start: creates the tables, the application and the user.
   await (await startGatehouse(folders[0], { databaseUrl: databases[0]?.url })).stop();
@@ -74,7 +68,7 @@ try {
       target: groups > 0 ? GROUPS_TARGET : TARGET,
     });
     process.stderr.write(`${table(rows.slice(-1)).split('\n').at(-1)}\n`);
-    if (counters.length > 0) atDatabase.push(await costAtDatabase(one, [large, empty]));
+    if (counters.length > 0) atDatabase.push(await costAtDatabase(one, [large, empty], counters));
     if (counters.length > 0) process.stderr.write(`${atDatabase.at(-1)}\n`);
   }
   const start = { gatehouse: large.startMs, limit: empty.startMs, limitName };
@@ -85,7 +79,7 @@ try {
   );
   if (atDatabase.length > 0)
     process.stdout.write(
-      `\nAt the database, for one operation: full, and empty\n\n| | CPU, ms | statements | rows returned | rows written | WAL, bytes |\n| --- | --- | --- | --- | --- | --- |\n${atDatabase.join('\n')}\n`,
+      `\nAt the database, for one operation: full, and empty\n\n${costHead}\n${atDatabase.join('\n')}\n`,
     );
   process.exitCode = rows.every(isWithin) ? 0 : 1;
 } finally {
@@ -104,39 +98,4 @@ async function fill(url: string): Promise<void> {
     process.stderr.write(`the database has ${size?.mb.toFixed(0)} MB\n`);
   }
   await database.close();
-}
-
-/** What the server has done since it was started, by its own counters. */
-async function countersOf(url: string) {
-  const client = new pg.Client(url);
-  client.on('error', () => {}); // the database may be stopped first
-  await client.connect();
-  await client.query('CREATE EXTENSION IF NOT EXISTS pg_stat_statements');
-  const { rows } = await client.query(`SELECT current_setting('data_directory') AS folder`);
-  const cpuMs = cpuMeter(Number(readFileSync(path.join(rows[0].folder, 'postmaster.pid'), 'utf8').split('\n')[0]));
-  return {
-    close: () => client.end(),
-    async read(): Promise<number[]> {
-      const { rows: found } = await client.query(`SELECT sum(calls)::float AS statements,
-        sum(rows) FILTER (WHERE query ~* '^\\s*(select|with)' AND query !~* 'insert|update|delete')::float AS read,
-        sum(rows) FILTER (WHERE query ~* 'insert|update|delete')::float AS written, sum(wal_bytes)::float AS wal
-        FROM pg_stat_statements WHERE query NOT LIKE '%pg_stat_statements%'`);
-      const { statements, read, written, wal } = found[0];
-      return [cpuMs(), statements, read, written, wal].map(Number);
-    },
-  };
-}
-
-async function costAtDatabase({ name, operations, workers, worker }: Scenario, targets: Target[]): Promise<string> {
-  const costs: number[][] = [];
-  for (const [at, target] of targets.entries()) {
-    const work = await Promise.all(Array.from({ length: workers }, () => worker(target)));
-    const before = (await counters[at]?.read()) ?? [];
-    await repeat(work, operations * 4);
-    const after = (await counters[at]?.read()) ?? [];
-    costs.push(after.map((value, index) => (value - (before[index] ?? 0)) / (operations * 4)));
-  }
-  const [full = [], none = []] = costs;
-  const digits = (value = Number.NaN) => value.toFixed(value < 10 ? 2 : 0);
-  return `| ${[name, ...full.map((value, index) => `${digits(value)}, ${digits(none[index])}`)].join(' | ')} |`;
 }

@@ -13,39 +13,42 @@ export interface Answer {
 /** Persistent connections, as browsers and applications use them. */
 export const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
 
-/** One request; a form makes it a POST. Any other than the expected status is an error, so that a failure does not count as fast. */
+/** One request; a form makes it a POST, and JSON too, unless the method is given. Any other than the expected status is an error, so that a failure does not count as fast. */
 export function send(
   url: string,
   {
     headers = {},
     form,
+    json,
+    method = form || json ? 'POST' : 'GET',
     expect = 200,
-  }: { headers?: Record<string, string>; form?: Record<string, string>; expect?: number },
+  }: {
+    headers?: Record<string, string>;
+    form?: Record<string, string>;
+    json?: object;
+    method?: string;
+    expect?: number;
+  },
 ): Promise<Answer> {
-  const body = form && new URLSearchParams(form).toString();
-  const type = body
-    ? { 'content-type': 'application/x-www-form-urlencoded', 'content-length': String(body.length) }
-    : {};
+  const body = form ? new URLSearchParams(form).toString() : json && JSON.stringify(json);
+  const kind = form ? 'x-www-form-urlencoded' : 'json';
+  const type = body ? { 'content-type': `application/${kind}`, 'content-length': String(Buffer.byteLength(body)) } : {};
   return new Promise((resolve, reject) => {
-    const request = http.request(
-      url,
-      { agent, family: 4, method: body === undefined ? 'GET' : 'POST', headers: { ...type, ...headers } },
-      (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('error', reject);
-        response.on('end', () => {
-          const answer = {
-            status: response.statusCode ?? 0,
-            location: response.headers.location ?? '',
-            cookies: (response.headers['set-cookie'] ?? []).map((line) => line.split(';')[0] ?? ''),
-            text: Buffer.concat(chunks).toString(),
-          };
-          if (answer.status === expect) resolve(answer);
-          else reject(new Error(`${url} answered ${answer.status}: ${answer.text.slice(0, 300)} ${answer.location}`));
-        });
-      },
-    );
+    const request = http.request(url, { agent, family: 4, method, headers: { ...type, ...headers } }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        const answer = {
+          status: response.statusCode ?? 0,
+          location: response.headers.location ?? '',
+          cookies: (response.headers['set-cookie'] ?? []).map((line) => line.split(';')[0] ?? ''),
+          text: Buffer.concat(chunks).toString(),
+        };
+        if (answer.status === expect) resolve(answer);
+        else reject(new Error(`${url} answered ${answer.status}: ${answer.text.slice(0, 300)} ${answer.location}`));
+      });
+    });
     request.on('error', reject);
     request.end(body);
   });

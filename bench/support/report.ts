@@ -2,7 +2,7 @@
 
 export interface Row {
   name: string;
-  unit: 'ms CPU' | 'MB' | 'ms';
+  unit: 'ms CPU' | 'MB' | 'ms' | 'min';
   gatehouse: number;
   limit?: number;
   /** What the limit is: another server, a bare primitive. */

@@ -27,6 +27,7 @@ export const client = {
 /** Behind a proxy of which only the questions are sent; nothing listens there. */
 export const website = { origin: 'http://127.0.0.1:4997', proxy: 'caddy' };
 export const serviceProvider = { entityId: 'https://wiki.example/metadata', acsUrl: 'https://wiki.example/acs' };
+export const directory = { id: 'bench', token: 'bench-token-of-at-least-thirty-two-bytes', domain: 'example.com' };
 export const person = { username: 'alice', password: 'correct horse battery staple' };
 
 export const root = path.dirname(path.dirname(import.meta.dirname));
@@ -64,6 +65,11 @@ proxied_applications:
     proxy: ${website.proxy}
     app_passwords: true
     access: everyone
+scim:
+  - id: ${directory.id}
+    name: Benchmark
+    token: ${directory.token}
+    owned_domains: [${directory.domain}]
 users:
   - username: ${person.username}
     email: alice@example.com

@@ -111,6 +111,68 @@ describe('a filter', () => {
   });
 });
 
+describe('a filter of what is related', () => {
+  let group: string;
+  beforeAll(async () => {
+    const members = [ids[0], ids[1]].map((value) => ({ value }));
+    group = String((await hr.ok('POST', '/Groups', { displayName: 'Related', externalId: 'r-1', members })).id);
+    await hr.ok('POST', '/Groups', { displayName: 'Unrelated', members: [{ value: ids[2] }] });
+  });
+  const groupsBy = async (filter: string) =>
+    (await hr.find(filter, 'Groups')).Resources.map(({ displayName }) => displayName);
+
+  it.each([
+    ['displayName eq "RELATED"', ['Related']],
+    ['displayName eq "relate"', []],
+    ['displayName sw "related"', ['Related']],
+    ['externalId eq "r-1"', ['Related']],
+    ['displayName eq "related" and externalId eq "r-2"', []],
+  ])('groups: %s', async (filter, expected) => {
+    expect(await groupsBy(filter)).toEqual(expected);
+  });
+
+  it('finds groups by a member and users by a group, alone and beside others', async () => {
+    for (const filter of [`members eq "${ids[0]}"`, `members[value eq "${ids[0]}"]`, `members.value eq "${ids[0]}"`])
+      expect(await groupsBy(filter), filter).toEqual(['Related']);
+    expect(await groupsBy(`id eq "${group}" and members eq "${ids[1]}"`)).toEqual(['Related']);
+    expect(await groupsBy(`id eq "${group}" and members eq "${ids[2]}"`)).toEqual([]);
+    expect(await groupsBy(`members eq "${ids[0]}" and members eq "${ids[2]}"`)).toEqual([]);
+    expect(await hr.find(`members eq "${ids[0]}"`, 'Groups')).toMatchObject({
+      totalResults: 1,
+      Resources: [{ members: [ids[0], ids[1]].sort().map((value) => ({ value })) }],
+    });
+    expect(await namesBy(`groups eq "${group}"`)).toEqual(['list0', 'list1']);
+    expect(await namesBy(`groups.value eq "${group}" and displayName sw "odd"`)).toEqual(['list1']);
+    expect(await namesBy(`groups.value eq "${group}" and displayName eq "ODD 1"`)).toEqual(['list1']);
+  });
+
+  it('finds a group by its new name, and one that is mapped by the name in the directory', async () => {
+    const { groups } = idp.services;
+    await groups.create({ name: 'Here' });
+    const other = await aConnection(idp, { mappings: { attributes: {}, groups: { There: 'Here' } } });
+    const { id } = await other.ok('POST', '/Groups', { displayName: 'There' });
+    expect(await other.find('displayName eq "there"', 'Groups')).toMatchObject({ Resources: [{ id }] });
+    await other.patch(`/Groups/${String(id)}`, { op: 'replace', path: 'displayName', value: 'Elsewhere' });
+    expect(await other.find('displayName eq "there"', 'Groups')).toMatchObject({ totalResults: 0 });
+    expect(await other.find('displayName eq "elsewhere"', 'Groups')).toMatchObject({ Resources: [{ id }] });
+  });
+
+  it('by anything but equality is rejected', async () => {
+    for (const [type, filter] of [
+      ['Groups', 'members pr'],
+      ['Groups', `not (members eq "${ids[0]}")`],
+      ['Groups', `members eq "${ids[0]}" or displayName pr`],
+      ['Groups', 'members[type eq "User"]'],
+      ['Users', 'groups.display eq "Related"'],
+    ] as const)
+      expect(await hr.fails('GET', `/${type}?filter=${encodeURIComponent(filter)}`)).toMatchObject({
+        status: 400,
+        scimType: 'invalidFilter',
+        detail: expect.stringContaining('eq'),
+      });
+  });
+});
+
 describe('a page', () => {
   it('begins at startIndex and has at most count users, in one order', async () => {
     const first = await hr.ok('GET', '/Users?startIndex=0&count=5');
@@ -301,5 +363,18 @@ describe('hostile input', () => {
     expect((await hr.patch(`/Users/${ids[1]}`, ...operations)).status).toBe(400);
     expect((await hr.send('POST', '/Users', { userName: 'x', title: 'x'.repeat(2_200_000) })).status).toBe(413);
     expect((await hr.send('POST', '/Users', { userName: 'x', title: 'x'.repeat(5000) })).status).toBe(400);
+  });
+
+  it('identifiers and names that are longer than an index takes are rejected, or found', async () => {
+    // Random, so that PostgreSQL cannot compress them.
+    const long = Array.from({ length: 4000 }, () => String.fromCharCode(0x4e00 + Math.random() * 20_000)).join('');
+    for (const path of ['/Users', '/Groups'])
+      expect(await hr.fails('POST', path, { userName: 'long', displayName: 'Long', externalId: long })).toMatchObject({
+        status: 400,
+        scimType: 'invalidValue',
+      });
+    const { id } = await hr.ok('POST', '/Groups', { displayName: `Long ${long}` });
+    expect(await hr.find(`displayName eq "Long ${long.slice(0, 1900)}"`, 'Groups')).toMatchObject({ totalResults: 0 });
+    await hr.send('DELETE', `/Groups/${String(id)}`);
   });
 });

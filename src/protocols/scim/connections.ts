@@ -251,15 +251,13 @@ export function createScimConnections({ db, vault, now, audit, logger }: Core) {
 
     /** The connection of a token; undefined for one that is unknown, revoked or expired. Notes its use, at most once a minute. */
     async present(text: string): Promise<ScimConnection | undefined> {
-      const row = await db.scimToken.findUnique({ where: { id: idOfToken(text) } });
+      const row = await db.scimToken.findUnique({ where: { id: idOfToken(text) }, include: { connection: true } });
       const matches = vault.macMatches(text, row?.secretHash ?? noHash, HASH_PURPOSE);
       const at = now();
       if (!row || !matches || (row.expiresAt && row.expiresAt <= at)) return undefined;
-      const connection = await db.scimConnection.findUnique({ where: { id: row.connectionId } });
-      if (!connection) return undefined;
       if (isOld(row.lastUsedAt, at))
         await note(db.scimToken.updateMany({ where: { id: row.id }, data: { lastUsedAt: at } }));
-      return noted(connectionOf(connection), at);
+      return noted(connectionOf(row.connection), at);
     },
 
     /** The connection of an application that calls with its own access token. */

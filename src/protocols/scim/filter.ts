@@ -176,6 +176,13 @@ function subOf(attribute: Attribute, name: string, tokens: Tokens): Attribute {
   return sub;
 }
 
+/** Whether the filter looks at the attribute. */
+export function mentions(filter: Filter, name: string): boolean {
+  if (filter.kind === 'compare') return filter.path.attribute.name === name;
+  if (filter.kind === 'has') return filter.attribute.name === name;
+  return [filter.of].flat().some((one) => mentions(one, name));
+}
+
 /** The value of an attribute of a resource. */
 export type Value = string | boolean | Complex | readonly Complex[];
 export type Complex = ReadonlyMap<string, Value>;

@@ -9,9 +9,10 @@ import type { Core } from '../../core/core.ts';
 import type { Group } from '../../people/groups/groups.ts';
 import type { People } from '../../people/people.ts';
 import { groupKey } from '../../people/rbac/names.ts';
+import type { ScimConnection } from './connections.ts';
 import { externalIdTaken, scimError } from './errors.ts';
 import { type Complex, type Filter, listOf } from './filter.ts';
-import { type Page, type Place, pageOf } from './pages.ts';
+import { narrow, type Page, type Place, pageOf } from './pages.ts';
 import { applyStep, type MemberStep, memberStepOf, type Step } from './patch.ts';
 import { fromJson, readResource, toJson, type Values } from './resource-values.ts';
 import { groupType } from './schemas.ts';
@@ -52,39 +53,38 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
     return row;
   }
 
-  async function shown(
-    rows: readonly Row[],
-    { connection }: ScimRequest,
-    hasMembers: boolean,
-    tx: Tx,
-  ): Promise<{ items: ScimGroup[]; isCut: boolean }> {
-    const list: ScimGroup[] = [];
+  const shown = ({ groupId: id, content, createdAt, updatedAt }: Row): ScimGroup => ({
+    id,
+    values: fromJson(JSON.parse(content) as object),
+    createdAt,
+    updatedAt,
+  });
+
+  /** Adds the members; without the last groups where these are too many. */
+  async function withMembers(groups: ScimGroup[], { connection }: ScimRequest, tx: Tx) {
+    const items: ScimGroup[] = [];
     let count = 0;
-    for (const { groupId, content, createdAt, updatedAt } of rows) {
-      const values = fromJson(JSON.parse(content) as object);
-      const where = { groupId, source: sourceOf(connection), user: { scim: { deletedAt: null } } };
-      const members = hasMembers
-        ? await tx.groupMember.findMany({ where, select: { userId: true }, orderBy: { userId: 'asc' } })
-        : [];
+    for (const group of groups) {
+      const where = { groupId: group.id, source: sourceOf(connection), user: { scim: { deletedAt: null } } };
+      const members = await tx.groupMember.findMany({ where, select: { userId: true }, orderBy: { userId: 'asc' } });
       count += members.length;
-      if (list.length > 0 && count > MOST_MEMBERS) return { items: list, isCut: true };
-      const shownMembers = members.map(
+      if (items.length > 0 && count > MOST_MEMBERS) return { items, isCut: true };
+      const all = members.map(
         ({ userId }): Complex =>
           new Map([
             ['value', userId],
             ['type', 'User'],
           ]),
       );
-      if (shownMembers.length > 0) values.set('members', shownMembers);
-      list.push({ id: groupId, values, createdAt, updatedAt });
+      if (all.length > 0) group.values.set('members', all);
+      items.push(group);
     }
-    return { items: list, isCut: false };
+    return { items, isCut: false };
   }
 
   async function one(groupId: string, request: ScimRequest, tx: Tx, hasMembers = true): Promise<ScimGroup> {
-    const { items } = await shown([await rowOf(groupId, request, tx)], request, hasMembers, tx);
-    const [group] = items;
-    if (!group) throw unknown();
+    const group = shown(await rowOf(groupId, request, tx));
+    if (hasMembers) await withMembers([group], request, tx);
     return group;
   }
 
@@ -152,8 +152,11 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
     if (name !== oldName && !isMapped) await groups.update(row.groupId, { name: nameOf(name) }, { by, tx });
     const { groupId } = row;
     const externalId = externalIdOf(after);
-    const data = { groupId, connectionId: connection.id, externalId, content: contentOf(after), updatedAt: now() };
-    await tx.scimGroup.update({ where: { groupId }, data, select: { groupId: true } }).catch(externalIdTaken('group'));
+    const data = { groupId, connectionId: connection.id, externalId, content: contentOf(after) };
+    const changed = { ...data, displayKey: displayKey(name), updatedAt: now() };
+    await tx.scimGroup
+      .update({ where: { groupId }, data: changed, select: { groupId: true } })
+      .catch(externalIdTaken('group'));
   }
 
   return {
@@ -171,7 +174,13 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
             throw conflict('conflict', { message: 'A group with this externalId exists.' });
           const { id: groupId } = await groupFor(name, request, tx);
           const at = now();
-          const row = { groupId, connectionId: connection.id, externalId, content: contentOf(values) };
+          const row = {
+            groupId,
+            connectionId: connection.id,
+            externalId,
+            displayKey: displayKey(name),
+            content: contentOf(values),
+          };
           await tx.scimGroup.create({ data: { ...row, createdAt: at, updatedAt: at }, select: { groupId: true } });
           await carryOut(groupId, [{ kind: 'replace', ids: membersOf(values) }], request, tx);
           return one(groupId, request, tx);
@@ -250,42 +259,46 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
       request: ScimRequest,
       hasMembers: boolean,
     ): Promise<Page<ScimGroup>> {
-      const where = { connectionId: request.connection.id, ...(filter && narrowed(filter)) };
+      const { where, rest } = narrow(filter, (name, value) => foundBy(name, value, request.connection), 'members');
+      const own = { connectionId: request.connection.id };
       return pageOf({
-        filter,
+        filter: rest,
         place,
-        count: () => db.scimGroup.count({ where }),
+        count: () => db.scimGroup.count({ where: { AND: [own, ...where] } }),
         read: async (after, skip, take) => {
           const isAfter = after && {
             OR: [{ createdAt: { gt: after.at } }, { createdAt: after.at, groupId: { gt: after.id } }],
           };
           const rows = await db.scimGroup.findMany({
-            where: { AND: [where, isAfter ?? {}] },
+            where: { AND: [own, ...where, isAfter ?? {}] },
             orderBy: [{ createdAt: 'asc' }, { groupId: 'asc' }],
             skip,
             take,
           });
-          return shown(rows, request, hasMembers, db);
+          return rows.map(shown);
         },
+        complete: async (items) => (hasMembers ? withMembers(items, request, db) : { items, isCut: false }),
       });
     },
   };
 }
 
-/** What an index finds. */
-function narrowed(filter: Filter): object | undefined {
-  for (const one of filter.kind === 'and' ? filter.of : [filter]) {
-    if (one.kind !== 'compare' || one.op !== 'eq' || typeof one.value !== 'string') continue;
-    const { attribute, sub } = one.path;
-    const { value } = one;
-    if (!isStorable(value)) return { groupId: '' };
-    if (attribute.name === 'externalId') return { externalId: value };
-    if (attribute.name === 'id') return { groupId: value };
-    if (attribute.name === 'members' && sub?.name === 'value')
-      return { group: { members: { some: { userId: value } } } };
-  }
-  return undefined;
+/** What an index finds for an attribute that is equal to the text. */
+function foundBy(name: string, value: string, connection: ScimConnection): object | undefined {
+  if (name === 'externalId') return { externalId: value };
+  if (name === 'id') return { groupId: value };
+  if (name === 'displayName') return { displayKey: displayKey(value) };
+  return name === 'members'
+    ? {
+        group: {
+          members: { some: { userId: value, source: sourceOf(connection), user: { scim: { deletedAt: null } } } },
+        },
+      }
+    : undefined;
 }
+
+/** As names are compared (filter.ts), as long as an index takes. */
+const displayKey = (displayName: string): string => displayName.toLowerCase().slice(0, 500);
 
 const unknown = () => notFound({ message: 'This connection has no such group.', next: { href: '/', label: '' } });
 

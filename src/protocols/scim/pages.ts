@@ -3,8 +3,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limits } from '../../base/limits.ts';
 import { systemStopwatch } from '../../base/platform/clock.ts';
+import { isStorable } from '../../base/storage/storable-text.ts';
 import { scimError } from './errors.ts';
-import { type Filter, fits } from './filter.ts';
+import { type Filter, fits, mentions } from './filter.ts';
 import type { Values } from './resource-values.ts';
 
 /** Rows that are read in one turn of the event loop. */
@@ -29,65 +30,121 @@ export interface Page<Item> {
   next?: string;
 }
 
-/** `isCut`: there may be more after them, though they are fewer than wanted. */
-type Read<Item> = (after: Mark | undefined, skip: number, take: number) => Promise<{ items: Item[]; isCut: boolean }>;
-
 interface Mark {
   at: Date;
   id: string;
 }
 
+/** What an index finds of a filter, and what is left to compare. */
+export interface Narrowed {
+  where: object[];
+  rest?: Filter;
+}
+
 /**
+ * @param indexed what an index finds for an attribute that is equal to a text; undefined without an index
+ * @param related the attribute with which `indexed` alone decides, because the values that are compared do not have it
+ */
+export function narrow(
+  filter: Filter | undefined,
+  indexed: (name: string, value: string) => object | undefined,
+  related: 'groups' | 'members',
+): Narrowed {
+  if (!filter) return { where: [] };
+  const where: object[] = [];
+  const rest = (filter.kind === 'and' ? filter.of : [filter]).filter((one) => {
+    const [name = '', value = ''] = equalText(one) ?? [];
+    const found = isStorable(value) ? indexed(name, value) : { connectionId: '' };
+    if (found) where.push(found);
+    return !(found && name === related);
+  });
+  if (rest.some((one) => mentions(one, related)))
+    throw scimError(
+      'invalidFilter',
+      `${related} are compared by \`${related}.value eq "…"\` only, alone or with \`and\`.`,
+    );
+  const [first] = rest;
+  return { where, ...(first && { rest: rest.length === 1 ? first : { kind: 'and', of: rest } }) };
+}
+
+/** The attribute and the text of `userName eq "…"`, also within `emails[…]`. */
+function equalText(filter: Filter): [string, string] | undefined {
+  if (filter.kind === 'has') {
+    const inner = filter.filter.kind === 'and' ? filter.filter.of : [filter.filter];
+    const value = inner.map(equalText).find((one) => one?.[0] === 'value');
+    return value && [filter.attribute.name, value[1]];
+  }
+  if (filter.kind !== 'compare' || filter.op !== 'eq' || typeof filter.value !== 'string') return undefined;
+  const { attribute, sub } = filter.path;
+  return sub === undefined || sub.name === 'value' ? [attribute.name, filter.value] : undefined;
+}
+
+/**
+ * @param filter what an index did not decide
  * @param count of all that `read` finds
  * @param read those after a mark in the order of their creation, without the first `skip`
+ * @param complete adds what only those on the page need; `isCut`: these are fewer, and the page ends with them
  */
 export async function pageOf<Item extends Found>({
   filter,
   place,
   count,
   read,
+  complete,
 }: {
   filter: Filter | undefined;
   place: Place;
   count(): Promise<number>;
-  read: Read<Item>;
+  read(after: Mark | undefined, skip: number, take: number): Promise<Item[]>;
+  complete(items: Item[]): Promise<{ items: Item[]; isCut: boolean }>;
 }): Promise<Page<Item>> {
   const from = 'cursor' in place ? markOf(place.cursor) : undefined;
   const offset = 'offset' in place ? place.offset : 0;
   const { limit } = place;
-  let hasMore = false;
-  const isLonger = (items: readonly Item[]) => 'cursor' in place && (hasMore || items.length > limit);
-  const answer = (items: readonly Item[], total: number) => {
-    const found = items.slice(0, limit);
-    const last = found.at(-1);
-    return { found, total, ...(isLonger(items) && last && { next: cursorOf({ at: last.createdAt, id: last.id }) }) };
-  };
-  if (!filter) {
-    const total = await count();
-    if (limit === 0) return { found: [], total };
-    const items: Item[] = [];
-    for (let mark = from, skip = offset; items.length <= limit; skip = 0) {
-      const take = Math.min(READ, limit + 1 - items.length);
-      const { items: some, isCut } = await read(mark, skip, take);
-      items.push(...some);
-      hasMore = isCut;
-      const last = some.at(-1);
-      if (!last || isCut || some.length < take) break;
-      mark = { at: last.createdAt, id: last.id };
-      await nextTurn();
-    }
-    return answer(items, total);
+  /** With the first one of the next page. */
+  let onPage: Item[];
+  let total: number;
+  if (filter) {
+    const fitting = await fittingOf(filter, read);
+    const start = from ? fitting.findIndex(({ createdAt, id }) => isAfter({ at: createdAt, id }, from)) : offset;
+    onPage = start < 0 ? [] : fitting.slice(start, start + limit + 1);
+    total = fitting.length;
+  } else {
+    total = await count();
+    onPage = limit === 0 ? [] : await firstOf(read, from, offset, limit + 1);
   }
-  const fitting = await fittingOf(filter, read);
-  const start = from ? fitting.findIndex(({ createdAt, id }) => isAfter({ at: createdAt, id }, from)) : offset;
-  return answer(start < 0 ? [] : fitting.slice(start, start + limit + 1), fitting.length);
+  const { items: found, isCut } = await complete(onPage.slice(0, limit));
+  const last = found.at(-1);
+  const hasMore = 'cursor' in place && (isCut || onPage.length > limit);
+  return { found, total, ...(hasMore && last && { next: cursorOf({ at: last.createdAt, id: last.id }) }) };
+}
+
+type Read<Item> = (after: Mark | undefined, skip: number, take: number) => Promise<Item[]>;
+
+async function firstOf<Item extends Found>(
+  read: Read<Item>,
+  from: Mark | undefined,
+  offset: number,
+  wanted: number,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  for (let mark = from, skip = offset; items.length < wanted; skip = 0) {
+    const take = Math.min(READ, wanted - items.length);
+    const some = await read(mark, skip, take);
+    items.push(...some);
+    const last = some.at(-1);
+    if (!last || some.length < take) break;
+    mark = { at: last.createdAt, id: last.id };
+    await nextTurn();
+  }
+  return items;
 }
 
 async function fittingOf<Item extends Found>(filter: Filter, read: Read<Item>): Promise<Item[]> {
   const fitting: Item[] = [];
   let mark: Mark | undefined;
   for (let looked = 0; looked < limits.scim.searched; looked += READ) {
-    const { items: some, isCut } = await read(mark, 0, READ);
+    const some = await read(mark, 0, READ);
     let began = systemStopwatch();
     for (const one of some) {
       if (fits(filter, withMeta(one))) fitting.push(one);
@@ -96,13 +153,13 @@ async function fittingOf<Item extends Found>(filter: Filter, read: Read<Item>): 
       began = systemStopwatch();
     }
     const last = some.at(-1);
-    if (!last || (!isCut && some.length < READ)) return fitting;
+    if (!last || some.length < READ) return fitting;
     mark = { at: last.createdAt, id: last.id };
     await nextTurn();
   }
   throw scimError(
     'tooMany',
-    `More than ${limits.scim.searched} resources would have to be searched. Filter users by userName, externalId, id or emails, groups by externalId, id or members, with eq.`,
+    `More than ${limits.scim.searched} resources would have to be searched. Filter users by userName, displayName, externalId, id or emails, groups by displayName, externalId, id or members, with eq.`,
   );
 }
 

@@ -8,6 +8,8 @@ import type { Attribute, ResourceType } from './schemas.ts';
 const MAX_VALUES = 100;
 export const MAX_MEMBERS = 20_000;
 const MAX_TEXT = 4096;
+/** Of what an index has. */
+const MAX_ID = 500;
 
 export type Values = Map<string, Value>;
 
@@ -68,7 +70,7 @@ function readComplex(attribute: Attribute, raw: unknown, name: string): Complex 
   return parts.size === 0 ? undefined : parts;
 }
 
-function readSimple({ type }: Attribute, raw: unknown, name: string): string | boolean {
+function readSimple({ type, name: own }: Attribute, raw: unknown, name: string): string | boolean {
   if (type === 'boolean') {
     // Entra sends "True" and "False".
     const text = String(raw).toLowerCase();
@@ -78,7 +80,8 @@ function readSimple({ type }: Attribute, raw: unknown, name: string): string | b
   }
   if (typeof raw !== 'string' && typeof raw !== 'number') throw scimError('invalidValue', `${name} is a text.`);
   const text = String(raw);
-  if (text.length > MAX_TEXT) throw scimError('invalidValue', `${name} is longer than ${MAX_TEXT} characters.`);
+  const most = own === 'externalId' ? MAX_ID : MAX_TEXT;
+  if (text.length > most) throw scimError('invalidValue', `${name} is longer than ${most} characters.`);
   return text;
 }
 

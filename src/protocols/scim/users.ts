@@ -4,6 +4,7 @@ import { conflict, forbidden, notFound, preconditionFailed } from '../../base/ht
 import { limits } from '../../base/limits.ts';
 import { domainOf } from '../../base/network/domains.ts';
 import { inTurns } from '../../base/platform/turns.ts';
+import { inChunks } from '../../base/storage/chunks.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { lockRow } from '../../base/storage/row-lock.ts';
 import { isStorable } from '../../base/storage/storable-text.ts';
@@ -23,7 +24,7 @@ import type { EndSession } from '../logout/end-session.ts';
 import type { ScimConnection } from './connections.ts';
 import { externalIdTaken, scimError } from './errors.ts';
 import { type Complex, type Filter, fits, listOf, parsePath, type Value } from './filter.ts';
-import { type Page, type Place, pageOf } from './pages.ts';
+import { narrow, type Page, type Place, pageOf } from './pages.ts';
 import { applyStep, STEPS, type Step } from './patch.ts';
 import { fromJson, readResource, toJson, type Values } from './resource-values.ts';
 import { ENTERPRISE, USER, userType } from './schemas.ts';
@@ -42,12 +43,16 @@ export interface ScimUser {
   updatedAt: Date;
 }
 
+/** Users whose groups are read by a statement. */
+const PIECE = 250;
 /** Accounts that a turn of the job deletes. */
 const DELETED = 50;
 const DAY_MS = 24 * 3600 * 1000;
 
 type IfMatch = (user: ScimUser) => boolean;
 type Row = { userId: string; externalId: string | null; content: string; createdAt: Date; updatedAt: Date };
+type ShownRow = Row & { user: { isActive: boolean } };
+const WITH_STATE = { user: { select: { isActive: true } } } as const;
 
 export type ScimUsers = ReturnType<typeof createScimUsers>;
 
@@ -78,40 +83,45 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
     return account;
   }
 
-  /** What the client is shown: its attributes, and the state and groups here. */
-  async function shown(rows: readonly Row[], { connection }: ScimRequest, tx: Tx = db): Promise<ScimUser[]> {
-    const ids = rows.map(({ userId }) => userId);
-    const stored = await tx.user.findMany({ where: { id: { in: ids } }, select: { id: true, isActive: true } });
-    const isActive = new Map(stored.map((user) => [user.id, user.isActive]));
-    const members = await tx.groupMember.findMany({
-      where: { userId: { in: ids }, source: sourceOf(connection) },
-      include: { group: { select: { name: true } } },
-      orderBy: { groupId: 'asc' },
-    });
-    const groups = new Map<string, Complex[]>();
+  /** What the client is shown: its attributes, and the state here; `withGroups` adds the groups. */
+  const shown = ({ userId: id, content, createdAt, updatedAt, user: { isActive } }: ShownRow): ScimUser => {
+    const values = fromJson(JSON.parse(content) as object);
+    values.set('active', isActive);
+    return { id, values, createdAt, updatedAt };
+  };
+
+  async function withGroups(users: ScimUser[], { connection }: ScimRequest, tx: Tx): Promise<ScimUser[]> {
+    const ofUser = new Map(users.map((user) => [user.id, user]));
+    const members = await inChunks(
+      [...ofUser.keys()],
+      (some) =>
+        tx.groupMember.findMany({
+          where: { userId: { in: some }, source: sourceOf(connection) },
+          include: { group: { select: { name: true } } },
+          orderBy: { groupId: 'asc' },
+        }),
+      PIECE,
+    );
     for (const { userId, groupId, group } of members) {
+      const values = ofUser.get(userId)?.values;
       const own: Complex = new Map([
         ['value', groupId],
         ['display', group.name],
         ['type', 'direct'],
       ]);
-      groups.set(userId, [...(groups.get(userId) ?? []), own]);
+      values?.set('groups', [...listOf(values.get('groups')), own]);
     }
-    return rows.map(({ userId: id, content, createdAt, updatedAt }) => {
-      const values = fromJson(JSON.parse(content) as object);
-      values.set('active', isActive.get(id) ?? false);
-      const own = groups.get(id) ?? [];
-      if (own.length > 0) values.set('groups', own);
-      return { id, values, createdAt, updatedAt };
-    });
+    return users;
   }
 
   async function one(userId: string, request: ScimRequest, tx: Tx): Promise<ScimUser> {
     const row = await tx.scimUser.findFirst({
       where: { userId, connectionId: request.connection.id, deletedAt: null },
+      include: WITH_STATE,
     });
-    const [user] = row ? await shown([row], request, tx) : [];
-    if (!user) throw unknown();
+    if (!row) throw unknown();
+    const user = shown(row);
+    await withGroups([user], request, tx);
     return user;
   }
 
@@ -314,24 +324,26 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
 
     /** The people that fit the filter, in the order of their creation. */
     async list(filter: Filter | undefined, place: Place, request: ScimRequest): Promise<Page<ScimUser>> {
-      const { id: connectionId } = request.connection;
-      const where = { connectionId, deletedAt: null, ...(filter && narrowed(filter)) };
+      const { where, rest } = narrow(filter, (name, value) => foundBy(name, value, request.connection), 'groups');
+      const own = { connectionId: request.connection.id, deletedAt: null };
       return pageOf({
-        filter,
+        filter: rest,
         place,
-        count: () => db.scimUser.count({ where }),
-        read: async (cursor, skip, take) => {
-          const isAfter = cursor && {
-            OR: [{ createdAt: { gt: cursor.at } }, { createdAt: cursor.at, userId: { gt: cursor.id } }],
+        count: () => db.scimUser.count({ where: { AND: [own, ...where] } }),
+        read: async (after, skip, take) => {
+          const isAfter = after && {
+            OR: [{ createdAt: { gt: after.at } }, { createdAt: after.at, userId: { gt: after.id } }],
           };
           const rows = await db.scimUser.findMany({
-            where: { AND: [where, isAfter ?? {}] },
+            where: { AND: [own, ...where, isAfter ?? {}] },
             orderBy: [{ createdAt: 'asc' }, { userId: 'asc' }],
+            include: WITH_STATE,
             skip,
             take,
           });
-          return { items: await shown(rows, request), isCut: false };
+          return rows.map(shown);
         },
+        complete: async (users) => ({ items: await withGroups(users, request, db), isCut: false }),
       });
     },
 
@@ -381,33 +393,18 @@ const unknown = () => notFound({ message: 'This connection has no such user.', n
 
 export const sourceOf = ({ id }: ScimConnection): `scim:${string}` => `scim:${id}`;
 
-/** What an index finds; nothing where the filter names no indexed attribute, so that all people are looked at. */
-function narrowed(filter: Filter) {
-  for (const one of filter.kind === 'and' ? filter.of : [filter]) {
-    const text = equalText(one);
-    if (!text) continue;
-    const [name, value] = text;
-    if (!isStorable(value)) return { userId: '' };
-    if (name === 'externalId') return { externalId: value };
-    if (name === 'id') return { userId: value };
-    const key = nameKey(value);
-    if (name === 'userName') return { user: { usernameKey: key } };
-    // The one that the account has.
-    if (name === 'emails') return { user: { emailKey: key } };
-  }
-  return undefined;
-}
-
-/** The attribute and the text of `userName eq "…"`, also within `emails[…]`. */
-function equalText(filter: Filter): [string, string] | undefined {
-  if (filter.kind === 'has') {
-    const inner = filter.filter.kind === 'and' ? filter.filter.of : [filter.filter];
-    const value = inner.map(equalText).find((one) => one?.[0] === 'value');
-    return value && [filter.attribute.name, value[1]];
-  }
-  if (filter.kind !== 'compare' || filter.op !== 'eq' || typeof filter.value !== 'string') return undefined;
-  const { attribute, sub } = filter.path;
-  return sub === undefined || sub.name === 'value' ? [attribute.name, filter.value] : undefined;
+/** What an index finds for an attribute that is equal to the text. */
+function foundBy(name: string, value: string, connection: ScimConnection): object | undefined {
+  if (name === 'externalId') return { externalId: value };
+  if (name === 'id') return { userId: value };
+  const key = nameKey(value);
+  if (name === 'userName') return { user: { usernameKey: key } };
+  // The one that the account has.
+  if (name === 'emails') return { user: { emailKey: key } };
+  if (name === 'displayName') return { user: { nameKey: key } };
+  return name === 'groups'
+    ? { user: { groups: { some: { groupId: value, source: sourceOf(connection) } } } }
+    : undefined;
 }
 
 /** As JSON, without the groups, and without `active` unless the directory disabled the person. */

@@ -1650,6 +1650,7 @@ CREATE TABLE "scim_groups" (
     "external_id" TEXT,
     "content" TEXT NOT NULL,
     "mac" TEXT NOT NULL DEFAULT '',
+    "display_key" TEXT NOT NULL,
     "created_at" DATETIME NOT NULL,
     "updated_at" DATETIME NOT NULL,
     CONSTRAINT "scim_groups_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups" ("id") ON DELETE CASCADE ON UPDATE CASCADE,
@@ -1679,6 +1680,9 @@ CREATE UNIQUE INDEX "scim_users_connection_id_external_id_key" ON "scim_users"("
 
 -- CreateIndex
 CREATE INDEX "scim_groups_connection_id_created_at_group_id_idx" ON "scim_groups"("connection_id", "created_at", "group_id");
+
+-- CreateIndex
+CREATE INDEX "scim_groups_connection_id_display_key_idx" ON "scim_groups"("connection_id", "display_key");
 
 -- CreateIndex
 CREATE UNIQUE INDEX "scim_groups_connection_id_external_id_key" ON "scim_groups"("connection_id", "external_id");
