@@ -62,6 +62,7 @@ export async function createProtocols(services: Services, http: Http) {
   });
   const forwardAuth = createForwardAuth({
     ...services,
+    ...http,
     ...oidc,
     provider: oidc.engine.current,
     checkDirectories: services.directoryUsers.check,

@@ -154,6 +154,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
     ...(!listen && token !== undefined ? [mounted(metricsRoutes({ metrics, token }))] : []),
     ...[signIn, federation, recovery, registration].flatMap(({ routers }) => routers.map(mounted)),
     mounted(protocols.saml.routes),
+    protocols.forwardAuth.leadOn,
     ...[protocols.logout, rp, account, administration].flatMap(({ routers }) => routers.map(mounted)),
     mounted(homeRoutes({ issuer: config.issuer })),
     mounted(languageRoutes({ cookies: http.cookies })),

@@ -25,6 +25,7 @@ import {
 } from '../../applications/fields/proxied-application.ts';
 import type { Context, Middleware } from '../../base/http/context.ts';
 import { AppError } from '../../base/http/errors.ts';
+import type { Http } from '../../base/http/http.ts';
 import { clientAddress } from '../../base/http/request-context.ts';
 import { limits } from '../../base/limits.ts';
 import { inNetworks } from '../../base/network/networks.ts';
@@ -115,11 +116,31 @@ const state = z.object({
   round: z.int(),
   /** What the page needs; a sign-in that does not reach it must not begin again. */
   acr: z.enum(acrValues).optional(),
-  /** Of a website that another one depends on: where the user signed in, whose page it is, and the place in its list. */
-  joins: z.object({ origin: z.string(), place: z.int(), userId: z.string(), ssoUid: z.string() }).optional(),
   at: z.int(),
 });
-type State = z.output<typeof state>;
+type Begun = z.output<typeof state>;
+
+/**
+ * The way to a page through the websites that its website depends on. They carry it and cannot read it, and between two of them the browser
+ * comes to this server, so none learns which page and website that is, nor can ask for it in another browser.
+ */
+const way = z.object({
+  /** Of the website where the user signed in. */
+  origin: z.string(),
+  page: z.string(),
+  /** In the list of that website. */
+  place: z.int(),
+  userId: z.string(),
+  ssoUid: z.string(),
+  at: z.int(),
+});
+type Way = z.output<typeof way>;
+/** All have the same length. With it, an answer is shorter than the 4 KB that nginx reads of one. */
+const WAY_LENGTH = 1536;
+/** Between the state of a sign-in on the way and the way. */
+const THEN = '~';
+/** Of this server, where the browser comes between two websites. */
+const NEXT_PATH = `${FORWARD_AUTH_PATH}next`;
 
 const callbackQuery = z.object({
   code: z.string().max(512).optional(),
@@ -136,14 +157,16 @@ export function createForwardAuth(
   services: Core &
     People &
     ApplicationServices &
-    SessionServices & {
+    SessionServices &
+    Http & {
       clients: ClientSource;
       apiTokens: ApiTokens;
       provider(): Provider;
       checkDirectories(accountId: string): Promise<boolean>;
     },
 ) {
-  const { accounts, clients, config, logger, provider, sessions, settings, vault, now, repeatedEntries } = services;
+  const { accounts, clients, config, cookies, logger, provider, sessions, settings, vault, now, repeatedEntries } =
+    services;
   const { issuer } = config;
   const rpSessions = createRpSessions(services);
   const tokenFor = createWebsiteTokens(services);
@@ -163,7 +186,7 @@ export function createForwardAuth(
   const schemeOf = (ctx: Context) =>
     config.trustProxy > 0 ? ctx.get('X-Forwarded-Proto') || 'http' : config.issuerUrl.protocol.slice(0, -1);
 
-  return { answer: answerProxies, limitWithoutSession };
+  return { answer: answerProxies, limitWithoutSession, leadOn };
 
   /**
    * Rejects questions without a session beyond the limits for one second, before anything is computed for them. Sessions, programs (whose wrong
@@ -464,22 +487,24 @@ export function createForwardAuth(
     beginSignIn(visit, { page: target.length > MAX_PATH ? '/' : target, acr, round: 0 });
   }
 
-  function beginSignIn(visit: Visit, wanted: Pick<State, 'page' | 'acr' | 'round' | 'joins'>): void {
+  /** @param onTheWay without a page, and then on along this way */
+  function beginSignIn(visit: Visit, wanted: Pick<Begun, 'page' | 'acr' | 'round'>, onTheWay?: string): void {
     const { origin } = visit.asked;
     // Tabs that sign in at the same time share the cookie.
     const cookie = visit.cookie ?? newCookie(origin);
     const salt = randomToken(12);
-    const sealed: State = { ...wanted, browser: sha256(cookie), salt, at: now().getTime() };
+    const begun: Begun = { ...wanted, browser: sha256(cookie), salt, at: now().getTime() };
+    const sealed = vault.seal(JSON.stringify(begun), contextOf(origin));
     const query = new URLSearchParams({
       response_type: 'code',
       client_id: origin,
       redirect_uri: `${origin}${CALLBACK_PATH}`,
       scope: 'openid',
-      state: vault.seal(JSON.stringify(sealed), contextOf(origin)),
+      state: onTheWay === undefined ? sealed : `${sealed}${THEN}${onTheWay}`,
       code_challenge: sha256(verifierOf(cookie, salt)),
       code_challenge_method: 'S256',
       ...(wanted.acr && { acr_values: wanted.acr }),
-      ...(wanted.joins && { prompt: 'none' }),
+      ...(onTheWay !== undefined && { prompt: 'none' }),
     });
     setCookie(visit, cookie);
     redirect(visit, `${issuer}/authorize?${query}`);
@@ -500,7 +525,11 @@ export function createForwardAuth(
     const { asked, cookie } = visit;
     const { origin } = asked;
     const checked = callbackQuery.safeParse(Object.fromEntries(new URLSearchParams(asked.query)));
-    const begun = checked.success ? openState(checked.data.state, origin) : undefined;
+    const [sealed = '', onTheWay] = checked.success ? checked.data.state.split(THEN) : [];
+    const begun = opened(state, sealed, contextOf(origin));
+    // A user who may not sign in here goes on to the page; its requests to this website are then rejected.
+    const isBroken = !checked.success || !begun || checked.data.code === undefined;
+    if (isBroken && onTheWay !== undefined) return goOn(visit, onTheWay);
     if (!checked.success || !begun) {
       recordRejection(visit.ctx, {
         asked,
@@ -515,11 +544,10 @@ export function createForwardAuth(
     const isThisBrowser = cookie !== undefined && safeEqual(sha256(cookie), begun.browser);
     if (!isThisBrowser) {
       // Another tab was first.
-      if (await liveSession(visit)) return goOn(visit, begun);
-      return signInAgain(visit, begun, { rule: 'browser', received: cookie ? 'another cookie' : 'no cookie' });
+      if (onTheWay === undefined && (await liveSession(visit))) return redirect(visit, `${origin}${begun.page}`);
+      const received = cookie ? 'another cookie' : 'no cookie';
+      return signInAgain(visit, begun, { rule: 'browser', received }, onTheWay);
     }
-    // A user who may not sign in here returns to the first website; its requests to this one are then rejected.
-    if (error !== undefined && begun.joins) return goOn(visit, begun);
     if (error !== undefined || code === undefined)
       return denied(visit, { rule: 'sign_in', received: error ?? 'no code', isSignIn: true });
     // One row for a code of this server, whose sign-in was charged.
@@ -529,7 +557,7 @@ export function createForwardAuth(
       verifierOf(cookie, begun.salt),
       `${origin}${CALLBACK_PATH}`,
     );
-    if (!redeemed) return signInAgain(visit, begun, { rule: 'code' });
+    if (!redeemed) return signInAgain(visit, begun, { rule: 'code' }, onTheWay);
     if (begun.acr && acrLevel(redeemed.acr) < acrLevel(begun.acr))
       return denied(visit, { rule: 'level', received: redeemed.acr, expected: begun.acr, isSignIn: true });
     const sso = await sessions.find(redeemed.ssoUid);
@@ -537,41 +565,65 @@ export function createForwardAuth(
     await rpSessions.remove(cookie);
     const session = newCookie(origin, OF_SESSION);
     setCookie(visit, await rpSessions.create(redeemed, { clientId: origin, cookie: session, lifetimeMs }));
+    if (onTheWay !== undefined) return goOn(visit, onTheWay);
     const { accountId: userId, ssoUid } = redeemed;
-    return goOn(visit, { ...begun, joins: begun.joins ?? { origin, place: -1, userId, ssoUid } });
+    const begins = { origin, page: begun.page, place: -1, userId, ssoUid, at: now().getTime() };
+    return redirect(visit, await nextOn(begins, visit.ctx.state.request.address));
   }
 
-  /** To the page that was wanted; before it, through the next website that it depends on and that the user may open. */
-  async function goOn(visit: Visit, begun: State): Promise<void> {
-    const { page, joins } = begun;
-    if (!joins) return redirect(visit, `${visit.asked.origin}${page}`);
-    const list = (await websiteAt(joins.origin))?.website?.depends_on ?? [];
-    const account = list.length > joins.place + 1 ? await accounts.find(joins.userId) : undefined;
+  // ── The way through the websites that another one depends on ──────────────────────────────────────────────
+
+  /** The next website that the user may open, or the page at the end. */
+  async function nextOn(way: Way, address: string): Promise<string> {
+    const list = (await websiteAt(way.origin))?.website?.depends_on ?? [];
+    const account = list.length > way.place + 1 ? await accounts.find(way.userId) : undefined;
     for (const [place, origin] of list.entries()) {
-      if (place <= joins.place || !account || origin === joins.origin) continue;
+      if (place <= way.place || !account || origin === way.origin) continue;
       const application = await websiteAt(origin);
-      if (!application?.website || !accessDecision(application, account, visit.ctx.state.request.address).allowed)
-        continue;
-      const next: State = { page, joins: { ...joins, place }, browser: '', salt: '', round: 0, at: now().getTime() };
-      const sealed = vault.seal(JSON.stringify(next), contextOf(origin));
-      return redirect(visit, `${origin}${JOIN_PATH}?${new URLSearchParams({ state: sealed })}`);
+      if (!application?.website || !accessDecision(application, account, address).allowed) continue;
+      return `${origin}${JOIN_PATH}?${new URLSearchParams({ way: sealWay({ ...way, place }) })}`;
     }
-    return redirect(visit, `${joins.origin}${page}`);
+    return `${way.origin}${way.page}`;
   }
 
-  /** On the way to a website that depends on this one: signs in here too, without a page, unless it is done. */
+  function goOn(visit: Visit, onTheWay: string): void {
+    redirect(visit, `${issuer}${NEXT_PATH}?${new URLSearchParams({ way: onTheWay })}`);
+  }
+
+  /** At a website on the way: signs in here too, without a page, unless it is done. */
   async function join(visit: Visit): Promise<void> {
-    const { origin, query } = visit.asked;
-    const begun = openState(new URLSearchParams(query).get('state') ?? '', origin);
-    if (!begun?.joins) return redirect(visit, `${origin}/`);
+    const onTheWay = new URLSearchParams(visit.asked.query).get('way') ?? '';
+    const found = opened(way, onTheWay, WAY);
+    if (!found) return redirect(visit, `${visit.asked.origin}/`);
     const live = await liveSession(visit);
-    if (live?.session.ssoUid === begun.joins.ssoUid) return goOn(visit, begun);
-    beginSignIn(visit, begun);
+    if (live?.session.ssoUid === found.ssoUid) return goOn(visit, onTheWay);
+    return beginSignIn(visit, { page: '/', round: 0 }, onTheWay);
   }
 
-  function signInAgain(visit: Visit, begun: State, why: BrokenRule): void | Promise<void> {
-    const { page, acr, round, joins } = begun;
-    if (joins) return goOn(visit, begun);
+  /** At this server, only for the browser whose user signed in. */
+  async function leadOn(ctx: Context, next: () => Promise<void>): Promise<void> {
+    if (ctx.path !== NEXT_PATH || ctx.method !== 'GET') return next();
+    ctx.state.route = NEXT_PATH;
+    const found = opened(way, new URLSearchParams(ctx.querystring).get('way') ?? '', WAY);
+    const session = found && (await sessions.ofCookie(cookies.get(ctx, 'session')));
+    const isOfUser = session !== undefined && session.uid === found?.ssoUid;
+    ctx.status = 303;
+    ctx.set('Cache-Control', 'no-store');
+    ctx.redirect(isOfUser ? await nextOn(found, ctx.state.request.address) : '/account');
+  }
+
+  /** A page that is too long is replaced by the first one. */
+  function sealWay(way: Way): string {
+    const texts = [way, { ...way, page: '/' }].map((one) => JSON.stringify(one));
+    return vault.seal((texts.find(({ length }) => length <= WAY_LENGTH) ?? '').padEnd(WAY_LENGTH), WAY);
+  }
+
+  function signInAgain(visit: Visit, begun: Begun, why: BrokenRule, onTheWay?: string): void {
+    const { page, acr, round } = begun;
+    if (onTheWay !== undefined) {
+      goOn(visit, onTheWay);
+      return;
+    }
     if (round < MAX_ROUNDS) {
       beginSignIn(visit, { page, acr, round: round + 1 });
       return;
@@ -638,10 +690,15 @@ export function createForwardAuth(
     ctx.set('Location', toConsole({ applicationId, backend: { hasValues, ...received } }));
   }
 
-  function openState(sealed: string, origin: string): State | undefined {
+  /** Undefined for one that was made up, or is too old. */
+  function opened<Value extends { at: number }>(
+    schema: z.ZodType<Value>,
+    sealed: string,
+    context: string,
+  ): Value | undefined {
     try {
-      const begun = state.parse(JSON.parse(vault.open(sealed, contextOf(origin)).toString()));
-      return begun.at + SIGN_IN_MS > now().getTime() ? begun : undefined;
+      const value = schema.parse(JSON.parse(vault.open(sealed, context).toString()));
+      return value.at + SIGN_IN_MS > now().getTime() ? value : undefined;
     } catch {
       return undefined;
     }
@@ -694,6 +751,7 @@ const isAllowedPreflight = (ctx: Context, asked: AskedRequest, website: ProxiedS
   website.preflight === 'allow' && asked.method === 'OPTIONS' && ctx.get('Access-Control-Request-Method') !== '';
 
 const contextOf = (origin: string) => `website sign-in ${origin}`;
+const WAY = 'way through websites';
 const verifierOf = (cookie: string, salt: string) => sha256(`${salt} ${cookie}`);
 
 /** Without https (on this machine only) browsers store no `__Host-` cookie, and send the cookies of one port to all others. */
