@@ -42,7 +42,7 @@ import type { ServiceProviderSettings } from './fields/service-provider.ts';
 import { oidcRules } from './oidc-rules.ts';
 import { createApplicationReads, listKey, type StoredApplication } from './read.ts';
 import { createReservedCheck } from './reserved-identifiers.ts';
-import { neededFor, newResources } from './rules/field-rights.ts';
+import { type Declaration, heldBy, neededFor, websitesOfClient } from './rules/field-rights.ts';
 import { isNamedByPaths, withChangedName } from './rules/names.ts';
 import { unlistedAlgFaults } from './rules/signing-algorithms.ts';
 import { type AddSecret, createSecrets, type UnexpiredSecret } from './secrets.ts';
@@ -306,14 +306,21 @@ export function createApplications(
     tx: Tx,
   ): Promise<void> {
     const after = { access: row.access, metadata: readMetadata(row.protocol, row.metadata) };
-    const origins = newResources(before, after).map((one) => (URL.canParse(one) ? new URL(one).origin : one));
-    const where = { protocol: 'proxy', clientId: { in: origins } };
-    const opened = origins.length === 0 ? [] : await tx.application.findMany({ where, include: withAccess });
-    for (const change of neededFor(before, after, opened.map(fromRow))) {
+    if (before) await assertMayUse(before, by, tx);
+    await assertMayUse(after, by, tx);
+    for (const change of neededFor(before, after)) {
       // A name that no role has belongs to the application.
       const roles = change.what === 'rename' ? await existingRoles(change.roles, tx) : [];
       await authority.assertMay(by, change.what === 'rename' ? { ...change, roles } : change, tx);
     }
+  }
+
+  /** Throws forbidden (403) unless the actor has all that the application has in this server (rules/field-rights.ts). */
+  async function assertMayUse(application: Pick<Declaration, 'metadata'>, by: Actor, tx: Tx = db): Promise<void> {
+    const origins = websitesOfClient(application);
+    const where = { protocol: 'proxy', clientId: { in: origins } };
+    const websites = origins.length === 0 ? [] : await tx.application.findMany({ where, include: withAccess });
+    for (const change of heldBy(application, websites.map(fromRow))) await authority.assertMay(by, change, tx);
   }
 
   /** Throws owned_by_file (403) when a change from `source` may not delete the application, and not_found (404). */
@@ -355,6 +362,7 @@ export function createApplications(
     },
     /** For a change of what belongs to the application, in its transaction: its picture. */
     getForChange,
+    assertMayUse,
     recordChange,
     /** Whether an identifier of an application or an API is one of Gatehouse itself, or looks like one. */
     isReserved,

@@ -1,7 +1,7 @@
 // Staff who may register applications try to give an application, and so themselves, what they do not hold: by each field of a
 // registration, by identifiers of the server itself, and by names that look like others.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { adminApi } from '../../src/people/rbac/built-in.ts';
+import { adminApi, scimApi } from '../../src/people/rbac/built-in.ts';
 import { createRegistrationTokens } from '../../src/protocols/oidc/store/registration-tokens.ts';
 import { consoleOf } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson, aTool } from '../admin/support.ts';
@@ -149,6 +149,44 @@ describe('an application manager', () => {
       201,
     );
     expect(await statusOf(register(manager, oidc({ ...program, resources: [open] })))).toBe(201);
+  });
+
+  it('takes over no client that a website lets in for a role that it may not give', async () => {
+    const url = `https://${fresh()}.example`;
+    const site = { name: 'Site', protocol: 'proxy', proxy: 'caddy', url, access_tokens: 'all' };
+    await register(admin, { ...site, access: { roles: ['field-boss'] } });
+    const program = { grant_types: ['client_credentials'], resources: [url], scope: 'website:access' };
+    const { id } = (await register(admin, oidc(program))).json<{ id: string }>();
+    const { keys } = (await httpClient(idp.issuer).get('/jwks')).json<{ keys: object[] }>();
+    const jwks = { jwks: { keys }, token_endpoint_auth_method: 'private_key_jwt' };
+    for (const fields of [
+      { client_name: 'Mine' },
+      { redirect_uris: ['https://mine.example/cb'] },
+      jwks,
+      { access: 'everyone' },
+    ])
+      expect(await statusOf(patch(manager, id, fields)), JSON.stringify(fields)).toBe(403);
+    const secrets = `/applications/${id}/secrets`;
+    expect(await statusOf(manager.send('POST', secrets, {}))).toBe(403);
+    const [one] = (await admin.send('GET', `/applications/${id}`)).json<{ secrets: { id: string }[] }>().secrets;
+    expect(await statusOf(manager.send('DELETE', `${secrets}/${one?.id}`))).toBe(403);
+    for (const action of ['disable', 'enable'])
+      expect(await statusOf(manager.send('POST', `/applications/${id}/${action}`))).toBe(403);
+    expect(await statusOf(manager.send('DELETE', `/applications/${id}`, undefined, anyVersion))).toBe(403);
+    expect(await statusOf(admin.send('POST', secrets, {}))).toBe(201);
+    // Whose role the access rule names may.
+    const tool = await aTool(idp);
+    const boss = await aPerson(idp, ['application-manager', 'field-boss'], { tool });
+    expect(await statusOf(boss.send('POST', secrets, {}))).toBe(201);
+  });
+
+  it('takes over no client of a SCIM connection', async () => {
+    const scim = { resources: [scimApi(idp.issuer)], scope: 'scim', grant_types: ['client_credentials'] };
+    expect(await statusOf(register(manager, oidc(scim)))).toBe(403);
+    const { id } = (await register(admin, oidc(scim))).json<{ id: string }>();
+    expect(await statusOf(manager.send('POST', `/applications/${id}/secrets`, {}))).toBe(403);
+    expect(await statusOf(patch(manager, id, { jwks_uri: 'https://mine.example/jwks' }))).toBe(403);
+    expect(await statusOf(admin.send('POST', `/applications/${id}/secrets`, {}))).toBe(201);
   });
 
   it('gives an application no right in Gatehouse that it lacks', async () => {

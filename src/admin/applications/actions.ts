@@ -14,7 +14,7 @@ import { proxiedApplication } from '../../applications/fields/proxied-applicatio
 import { serviceProvider } from '../../applications/fields/service-provider.ts';
 import type { PictureState } from '../../applications/pictures/pictures.ts';
 import type { ApplicationPage, ListApplications, OpenTo, StoredApplication } from '../../applications/read.ts';
-import { isClosed, rightsOfApplication, rolesOf } from '../../applications/rules/field-rights.ts';
+import { isClosed, rolesOf } from '../../applications/rules/field-rights.ts';
 import type { UnexpiredSecret } from '../../applications/secrets.ts';
 import { AppError, conflict, forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
@@ -75,11 +75,11 @@ export function createApplicationAdmin(services: AdminServices) {
   const { waitingMetadata } = services.saml;
   const declarations = createSamlDeclarations(services);
 
-  /** An actor who can change an application could use its permissions, so must have them. */
+  /** An actor who can change an application could use what it has, so must have it. */
   async function assertMayChange(application: Application, by: Actor, tx?: Tx): Promise<void> {
     await authority.assertMay(by, { what: 'application', identifier: application.clientId }, tx);
     try {
-      await authority.assertMay(by, { what: 'permissions', permissions: rightsOfApplication(application) }, tx);
+      await applications.assertMayUse(application, by, tx);
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'forbidden') throw error;
       const message = t('console.roles.error.application-more', { app: application.name });

@@ -4,7 +4,7 @@
 import { claimsByScope } from '../../people/accounts/claims.ts';
 import { isGatehousePattern } from '../../people/accounts/visible-roles.ts';
 import type { Change } from '../../people/rbac/authority.ts';
-import { type OwnPermission, rightsOfClient } from '../../people/rbac/built-in.ts';
+import { type OwnPermission, rightsOfClient, SCIM_SCOPE } from '../../people/rbac/built-in.ts';
 import type { FieldRight } from '../fields/application-field.ts';
 import type { OidcClient } from '../fields/oidc-client.ts';
 import type { ProxiedSettings } from '../fields/proxied-application.ts';
@@ -18,13 +18,15 @@ export interface Declaration {
 interface Rule {
   /** Rights that the application has, or can find out about users, by this value: everyone who changes the application needs them. */
   rights?(metadata: Declaration['metadata']): readonly string[];
-  /** What else this change of the value takes. `opened`: the websites for which it lets the client request tokens of its own. */
-  change?(before: Declaration | undefined, after: Declaration, opened: readonly Declaration[]): Change[];
+  /** What else this change of the value takes. */
+  change?(before: Declaration | undefined, after: Declaration): Change[];
 }
 
 /** An actor who may read users and roles knows the rights of each user. */
 const RIGHTS_OF_USERS: OwnPermission[] = ['gatehouse.users:read', 'gatehouse.roles:read'];
 const ALL_APPLICATIONS: OwnPermission = 'gatehouse.applications:write';
+/** A client of a SCIM connection changes people and groups as the connection says, so its secret is as good as a token of it. */
+const SCIM_CONNECTIONS: OwnPermission = 'gatehouse.connections:write';
 
 const rules: Record<FieldRight, Rule> = {
   access: { change: accessChange },
@@ -33,7 +35,10 @@ const rules: Record<FieldRight, Rule> = {
   // Clients that act for themselves have no role and no group, so the access rule does not hold for them.
   programs: { change: programChange },
   // APIs with their scopes: those of Gatehouse are rights, and the others belong to no single application. `scope` counts with `resources`.
-  apis: { rights: rightsOfClient, change: apiChange },
+  apis: {
+    rights: (metadata) => [...rightsOfClient(metadata), ...(isScimClient(metadata) ? [SCIM_CONNECTIONS] : [])],
+    change: apiChange,
+  },
   // What it can find out about users who never used it, or about rights in Gatehouse.
   evaluation: {
     rights: ({ access_evaluation }) => (access_evaluation === 'all_users' ? ['gatehouse.users:read'] : []),
@@ -50,17 +55,28 @@ export function rightsOfApplication({ metadata }: Pick<Declaration, 'metadata'>)
   return [...new Set(Object.values(rules).flatMap((rule) => rule.rights?.(metadata) ?? []))];
 }
 
-/** What the actor needs for this registration, or for this change of one: each for Authority.assertMay. */
-export function neededFor(
-  before: Declaration | undefined,
-  after: Declaration,
-  opened: readonly Declaration[] = [],
-): Change[] {
-  const rights = [...(before ? rightsOfApplication(before) : []), ...rightsOfApplication(after)];
+/** The websites for which a client can request tokens of its own (client_credentials), by their addresses. */
+export function websitesOfClient({ metadata }: Pick<Declaration, 'metadata'>): string[] {
+  const { grant_types = [], resources = [] } = metadata;
+  if (!grant_types.includes('client_credentials')) return [];
+  return resources.map((one) => (URL.canParse(one) ? new URL(one).origin : one));
+}
+
+/**
+ * What everyone needs who changes the application or gets a credential of it, because they could use what it has: its rights, and the roles
+ * and groups for which a website is meant that lets it in as itself. `websites`: those of websitesOfClient.
+ */
+export function heldBy(application: Pick<Declaration, 'metadata'>, websites: readonly Declaration[]): Change[] {
+  const letIn = websites.filter(({ metadata }) => metadata.access_tokens === 'all');
   return [
-    { what: 'permissions', permissions: [...new Set(rights)] },
-    ...Object.values(rules).flatMap((rule) => rule.change?.(before, after, opened) ?? []),
+    { what: 'permissions', permissions: rightsOfApplication(application) },
+    ...letIn.map(({ access }) => openingOf(access, isClosed(access))),
   ];
+}
+
+/** What else the actor needs for this registration, or for this change of one: each for Authority.assertMay. */
+export function neededFor(before: Declaration | undefined, after: Declaration): Change[] {
+  return Object.values(rules).flatMap((rule) => rule.change?.(before, after) ?? []);
 }
 
 /** A changed access rule, also of an API, gives what was meant for the roles and groups that it names, or takes it from them. */
@@ -107,31 +123,15 @@ const openingOf = (access: Declaration['access'], wasClosed: boolean): Change =>
   isClosed: wasClosed,
 });
 
-/** The resources for which a client gets a new way to request tokens of its own (client_credentials). */
-export function newResources(before: Declaration | undefined, { metadata }: Declaration): string[] {
-  const own = ({ grant_types = [], resources = [] }: Declaration['metadata']) =>
-    grant_types.includes('client_credentials') ? resources : [];
-  const known = before && before.metadata.scope === metadata.scope ? own(before.metadata) : [];
-  return own(metadata).filter((one) => !known.includes(one));
-}
-
-/**
- * APIs belong to no application, so a right that is limited to one adds none. A website that lets all clients in was meant for the roles and
- * groups of its access rule.
- */
-function apiChange(
-  before: Declaration | undefined,
-  { metadata }: Declaration,
-  opened: readonly Declaration[],
-): Change[] {
+/** APIs belong to no application, so a right that is limited to one adds none. */
+function apiChange(before: Declaration | undefined, { metadata }: Declaration): Change[] {
   const known = new Set([...(before?.metadata.resources ?? []), ...scopesOf(before)]);
   const isNew = [...(metadata.resources ?? []), ...scopesOf({ metadata })].some((one) => !known.has(one));
-  const websites = opened.filter((one) => one.metadata.access_tokens === 'all');
-  return [
-    ...(isNew ? [{ what: 'permissions' as const, permissions: [ALL_APPLICATIONS] }] : []),
-    ...websites.map(({ access }) => openingOf(access, isClosed(access))),
-  ];
+  return isNew ? [{ what: 'permissions', permissions: [ALL_APPLICATIONS] }] : [];
 }
+
+const isScimClient = ({ resources = [], scope = '' }: Declaration['metadata']) =>
+  resources.some((one) => one.endsWith('/scim/v2')) && scope.split(' ').includes(SCIM_SCOPE);
 
 /** The scopes of APIs; those of OpenID Connect say nothing beyond the claims. */
 function scopesOf(declaration: Pick<Declaration, 'metadata'> | undefined): string[] {
