@@ -75,7 +75,7 @@ describe('an audit event', () => {
       'Ada gave Bo the role Editor',
     );
     expect(textOf({ type: 'token.rejected', outcome: 'failure', clientId: 'pay', reason: 'invalid_client' })).toBe(
-      'A token request of Payroll was rejected: the client failed to authenticate',
+      'A token request of Payroll was rejected: the client is unknown or failed to authenticate',
     );
     expect(
       textOf({ type: 'account.deleted', actorId: 'a', subjectId: 'b', data: { before: { username: 'bo' } } }),

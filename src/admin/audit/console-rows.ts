@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Context } from '../../base/http/context.ts';
 import { concatenated, type PageText, partsOf, Slot, t } from '../../base/texts/text.ts';
 import type { AuditEntry, AuditFilter } from '../../core/audit/audit.ts';
-import { type EventKind, kindOfEvent } from '../../core/audit/events.ts';
+import { type AuditEventType, type EventKind, kindOfEvent } from '../../core/audit/events.ts';
 import { applicationOf, type Mention, mentionsIn, sentenceOf } from '../../core/audit/sentence.ts';
 import { browserName } from '../../core/mail/browser-name.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../../protocols/oidc/in-process-clients.ts';
@@ -59,21 +59,55 @@ export async function eventItems(events: readonly AuditEntry[], names: Names): P
       ...(hasFailed(event) ? FAILED : KIND_ICONS[kindOfEvent(event.type) ?? 'server']),
       ...toneOf(event),
       sentence,
-      place: dotted([name && !isNamedIn(sentence, name) ? name : undefined, placeOf(event, group.length)]),
+      place: dotted([name && !isNamedIn(sentence, name) ? name : undefined, placeOf(group)]),
       details: group.flatMap(detailsOf),
     };
   });
 }
 
-/** The keys of a first start are one item; their events stay as they are, and so do the details of each. */
+/** One item for the keys of a first start, and one for an event with its steps. Their events stay as they are, and the item has the details of each. */
 function grouped(events: readonly AuditEntry[]): [AuditEntry, ...AuditEntry[]][] {
-  const groups: [AuditEntry, ...AuditEntry[]][] = [];
+  const groups = new Map<AuditEntry, [AuditEntry, ...AuditEntry[]]>();
+  const steps: [AuditEntry, AuditEntry][] = [];
+  let last: [AuditEntry, ...AuditEntry[]] | undefined;
   for (const event of events) {
-    const last = groups.at(-1);
-    if (last && isAlike(last[0], event)) last.push(event);
-    else groups.push([event]);
+    const result = resultOf(event, events);
+    if (result !== event) steps.push([event, result]);
+    else if (last && isAlike(last[0], event)) last.push(event);
+    else {
+      last = [event];
+      groups.set(event, last);
+    }
   }
-  return groups;
+  for (const [step, result] of steps) groups.get(result)?.push(step);
+  return [...groups.values()];
+}
+
+/** What a sign-in is made of. Without its end, as after a password alone, each is an item. */
+const STEPS: readonly string[] = [
+  'sign-in.password',
+  'sign-in.passkey',
+  'sign-in.upstream',
+  'sign-in.second-factor',
+  'one-time-code.sent',
+] satisfies AuditEventType[];
+const STEP_MS = 15 * 60_000;
+
+/** The event that this one belongs to, of those on the page: a step to its sign-in, an assertion to the sign-in just before, an email to its cause. */
+function resultOf(event: AuditEntry, events: readonly AuditEntry[]): AuditEntry {
+  if (event.outcome !== 'success' || event.subjectId === null) return event;
+  const [at, isStep] = [event.at.getTime(), STEPS.includes(event.type)];
+  const distance = (other: AuditEntry) => {
+    const before = at - other.at.getTime();
+    if (other === event || other.subjectId !== event.subjectId) return Number.NaN;
+    if (isStep) return other.type === 'sign-in.completed' && other.address === event.address ? -before : Number.NaN;
+    if (event.type === 'saml.response')
+      return other.type === 'sign-in.completed' && other.clientId === event.clientId ? before : Number.NaN;
+    return event.type === 'mail.sent' && other.type !== 'mail.sent' ? before : Number.NaN;
+  };
+  const near = events.filter((other) => distance(other) >= 0 && distance(other) <= STEP_MS);
+  const [result] = near.sort((one, other) => distance(one) - distance(other));
+  return result ? resultOf(result, events) : event;
 }
 
 const GROUPED_MS = 60_000;
@@ -96,10 +130,15 @@ function toneOf(event: AuditEntry): { tone?: 'good' | 'bad' } {
   return type === 'sign-in.completed' ? { tone: 'good' } : {};
 }
 
-function placeOf({ userAgent, address, data }: AuditEntry, count: number): PageText {
+function placeOf([event, ...others]: [AuditEntry, ...AuditEntry[]]): PageText {
+  const { userAgent, address, data } = event;
   const { apiKey, repeated } = data as { apiKey?: { name?: unknown }; repeated?: unknown };
+  const isRepeated = others.every(({ type }) => type === event.type);
   return dotted([
-    count > 1 ? t('console.audit.times', { count }) : undefined,
+    others.length > 0 &&
+      (isRepeated
+        ? t('console.audit.times', { count: others.length + 1 })
+        : t('console.audit.more', { count: others.length })),
     typeof repeated === 'number' && repeated > 1 ? t('console.audit.times', { count: repeated }) : undefined,
     typeof apiKey?.name === 'string' ? t('console.audit.api-key', { name: apiKey.name }) : undefined,
     browserName(userAgent),
@@ -108,7 +147,7 @@ function placeOf({ userAgent, address, data }: AuditEntry, count: number): PageT
 }
 
 /** `2 times · Firefox on Linux`: those that there are. */
-export function dotted(parts: readonly (PageText | null | undefined)[]): PageText {
+export function dotted(parts: readonly (PageText | null | undefined | false)[]): PageText {
   const given = parts.flatMap((part) => part || []);
   return given.length === 0 ? '' : concatenated(given.flatMap((part, index) => (index === 0 ? [part] : [' · ', part])));
 }

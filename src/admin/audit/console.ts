@@ -45,6 +45,7 @@ const zone = z
   .refine((text) => text === '' || isZone(text))
   .default('');
 const kinds = Object.keys(eventKinds) as EventKind[];
+const RANGES = ['today', 'yesterday', 'week'] as const;
 const filters = {
   kind: z.enum(['', ...kinds]).default(''),
   type: z.enum(['', ...auditEventTypes]).default(''),
@@ -56,6 +57,8 @@ const filters = {
   directory: text,
   from: moment,
   until: moment,
+  /** Days of the time zone, in place of `from` and `until`. */
+  range: z.enum(['', ...RANGES]).default(''),
   zone,
 };
 const query = z.object({ ...filters, ...eventPageQuery });
@@ -75,11 +78,13 @@ export function auditRoutes(services: ConsoleServices): Router<State, Extras> {
   addPage(router, frame, '/', { needs: [within(READ)], page });
 
   async function page({ ctx, by }: Visit<undefined>): Promise<ConsolePage> {
-    const { before, after, trail, sort, ...given } = parseQuery(ctx, query);
+    const { before, after, trail, sort, ...sent } = parseQuery(ctx, query);
+    // Times that are typed replace the range.
+    const given: Filters = { ...sent, range: sent.from || sent.until ? '' : sent.range };
     const ownZone = zoneOf(frame.account(ctx));
     const found = given.user ? await services.findUser(given.user, by) : undefined;
     const application = given.client ? await applicationOf(services, ctx, given.client) : undefined;
-    const wanted = filterOf({ ...given, zone: given.zone || ownZone }, found, application);
+    const wanted = filterOf({ ...given, zone: given.zone || ownZone }, { found, application, now: services.now() });
     const at = { before, after, trail, sort };
     const { items, pages, isFirst } = await readEventPage(services, ctx, wanted, at, { path: HERE, filters: given });
     const isFiltered = isFilter(given);
@@ -113,13 +118,18 @@ export function auditRoutes(services: ConsoleServices): Router<State, Extras> {
               directory: (await services.names.directories([given.directory])).get(given.directory) ?? given.directory,
               zones: [...new Set(['UTC', ownZone, given.zone || 'UTC'])],
             }),
-            ...(saved.length > 0 && {
-              segments: saved.map((one) => ({
+            segments: [
+              ...(['', ...RANGES] as const).map((range) => ({
+                label: t(`console.audit.range.${range || 'any'}`),
+                href: listPath(HERE, { ...given, from: '', until: '', range, zone: range && given.zone }),
+                isCurrent: !current && !given.from && !given.until && range === given.range,
+              })),
+              ...saved.map((one) => ({
                 label: one.name,
                 href: addressOf(one.query),
                 isCurrent: one.id === current?.id,
               })),
-            }),
+            ],
           },
           items,
           empty:
@@ -156,7 +166,7 @@ export function auditRoutes(services: ConsoleServices): Router<State, Extras> {
     const found = given.user ? await services.findUser(given.user, frame.actor(ctx)) : undefined;
     const application = given.client ? await applicationOf(services, ctx, given.client) : undefined;
     const zoned = { ...given, zone: given.zone || zoneOf(frame.account(ctx)) };
-    const filter = filterOf(zoned, found, application);
+    const filter = filterOf(zoned, { found, application, now: services.now() });
     sendStream(ctx, await audit.export(format, filter, frame.actor(ctx)));
   });
 
@@ -221,7 +231,7 @@ const LAST_MINUTE = '23:59';
 const withTime = (moment: string, time: string): string => (moment.length === 10 ? `${moment}T${time}` : moment);
 
 function filterForm(
-  { kind, type, outcome, address, request, directory, from, until, zone }: Filters,
+  { kind, type, outcome, address, request, directory, from, until, range, zone }: Filters,
   order: Field,
   named: { user: NamedField; client: NamedField; directory: string; zones: readonly string[] },
 ): Search {
@@ -293,6 +303,7 @@ function filterForm(
         value: zone,
         options: named.zones.map((value) => ({ value, label: value })),
       },
+      hiddenField('range', range),
       order,
       ...rare,
     ],
@@ -301,10 +312,10 @@ function filterForm(
 
 /** What to look for. A user is named by id, username, email address or full name, an application by identifier or name; `until` is a whole minute. */
 function filterOf(
-  { kind, type, outcome, user, client, address, request, directory, from, until, zone }: Filters,
-  found: TypedUser | undefined,
-  application: NamedApplication | undefined,
+  { kind, type, outcome, user, client, address, request, directory, range, ...times }: Filters,
+  { found, application, now }: { found: TypedUser | undefined; application: NamedApplication | undefined; now: Date },
 ): AuditFilter {
+  const { from, until, zone } = range ? { ...times, ...daysOf(range, times.zone, now) } : times;
   return {
     ...(kind && { types: [...eventTypesByKind[kind]] }),
     ...(type && { types: [type] }),
@@ -317,6 +328,17 @@ function filterOf(
     ...(from && { from: momentIn(zone, withTime(from, FIRST_MINUTE)) }),
     ...(until && { until: new Date(momentIn(zone, withTime(until, LAST_MINUTE)).getTime() + MINUTE_MS) }),
   };
+}
+
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/** The first and the last day of a range, in this time zone. */
+function daysOf(range: (typeof RANGES)[number], timeZone: string, now: Date): { from: string; until: string } {
+  const today = now.toLocaleDateString('en-CA', { timeZone });
+  const daysAgo = (days: number) => new Date(Date.parse(today) - days * DAY_MS).toISOString().slice(0, 10);
+  const yesterday = daysAgo(1);
+  if (range === 'yesterday') return { from: yesterday, until: yesterday };
+  return { from: range === 'week' ? daysAgo(6) : today, until: '' };
 }
 
 /** As requests have it: the short form of IPv6. */

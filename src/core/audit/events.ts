@@ -2,6 +2,7 @@
 // outcome of an event, and the cause of a failure is its reason. The sentences are in views/texts, by the names of the types (sentence.ts).
 
 export const eventTypesByKind = {
+  // From the request of an application to its answer.
   'sign-in': [
     'sign-in.password',
     'sign-in.passkey',
@@ -12,6 +13,10 @@ export const eventTypesByKind = {
     'sign-in.throttled',
     'sign-in.unlocked',
     'sign-in.new-browser',
+    'authorization.granted',
+    'authorization.rejected',
+    'saml.request',
+    'saml.response',
   ],
   session: [
     'upstream.logout',
@@ -81,8 +86,6 @@ export const eventTypesByKind = {
     'password.reset',
   ],
   request: [
-    'authorization.granted',
-    'authorization.rejected',
     'consent.granted',
     'consent.denied',
     'consent.revoked',
@@ -94,8 +97,6 @@ export const eventTypesByKind = {
     'token.revoked',
     'token.reused',
     'client.authenticated',
-    'saml.request',
-    'saml.response',
     'api-key.used',
     'sign-up-code.rejected',
   ],

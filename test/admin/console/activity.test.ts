@@ -1,7 +1,8 @@
 // The activity log in the console: times in a named time zone, addresses, saved filters, and names in the export.
+import { deflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aClient, aUser, type TestUser } from '../../support/factories.ts';
-import type { HttpClient } from '../../support/http.ts';
+import { type HttpClient, httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { linksOf, textOf } from '../../support/pages/html.ts';
 import { consoleOf, staff } from './support.ts';
@@ -104,6 +105,76 @@ it('the export has the names beside the ids', async () => {
   });
   const lines = await admin.get('/admin/audit/export?format=jsonl&request=r-eight');
   expect(JSON.parse(lines.text)).toMatchObject({ subjectName: 'Bo Berg (bo)', clientName: 'Wiki', actorAppName: null });
+});
+
+it('has quick ranges, which a saved filter keeps as they are', async () => {
+  await idp.services.accounts.update(actor.account.id, { zoneinfo: 'Pacific/Honolulu' });
+  at = new Date('2025-06-10T08:30:00Z');
+  const links = linksOf((await admin.get('/admin/audit?user=bo')).text, idp.issuer);
+  const range = async (label: string) => {
+    const href = links.find((one) => one.label === label)?.href ?? '';
+    return reasons(Object.fromEntries(new URL(href).searchParams));
+  };
+  expect(await range('Any time')).toHaveLength(5);
+  // On Hawaii it is the evening of the day before.
+  expect(await range('Today')).toEqual(['before', 'eight', 'half-past-nine', 'later']);
+  at = new Date('2025-06-10T10:00:00Z');
+  expect(await range('Today')).toEqual([]);
+  expect(await range('Yesterday')).toEqual(['before', 'eight', 'half-past-nine', 'later']);
+  at = new Date('2025-06-15T12:00:00Z');
+  expect(await range('7 days')).toEqual(['before', 'eight', 'half-past-nine', 'later']);
+  at = new Date('2025-06-17T12:00:00Z');
+  expect(await range('7 days')).toEqual([]);
+  at = undefined;
+  await idp.services.accounts.update(actor.account.id, { zoneinfo: null });
+  expect(await reasons({ range: 'today', from: '2025-06-10T08:00', until: '2025-06-10T08:00' })).toEqual(['eight']);
+  const csv = await admin.get('/admin/audit/export?format=csv&user=bo&range=today');
+  expect(csv.text).not.toContain('r-eight');
+});
+
+describe('sign-ins', () => {
+  const listed = async (query: Record<string, string>) => {
+    const { text } = await admin.get(`/admin/audit?${new URLSearchParams(query)}`);
+    return [...text.matchAll(/<li[^>]*>.*?<p>(.*?)<\/p>/gs)].map(([, sentence = '']) => textOf(sentence));
+  };
+
+  it('include the requests that were rejected before anybody signed in, of both protocols', async () => {
+    const browser = httpClient(idp.issuer);
+    const wrong = (parameters: object) =>
+      browser.get(`/authorize?${new URLSearchParams({ response_type: 'code', scope: 'openid', ...parameters })}`);
+    await wrong({ client_id: 'nobody-knows-it', redirect_uri: 'https://wiki.example/cb' });
+    await wrong({ client_id: clientId, redirect_uri: 'https://wiki.example/wrong' });
+    const xml = `<samlp:AuthnRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion"
+      ID="_1" Version="2.0" IssueInstant="${new Date().toISOString()}"><saml:Issuer>https://unknown.example/saml</saml:Issuer></samlp:AuthnRequest>`;
+    const SAMLRequest = deflateRawSync(xml).toString('base64');
+    expect((await browser.get(`/saml/sso?${new URLSearchParams({ SAMLRequest })}`)).status).toBe(400);
+    const sentences = await listed({ kind: 'sign-in', range: 'today' });
+    expect(sentences.filter((one) => one.includes('rejected'))).toEqual([
+      expect.stringContaining('A sign-in request of an application was rejected'),
+      expect.stringContaining('A sign-in to Wiki was rejected: the redirect URI isn’t registered'),
+      expect.stringContaining('A sign-in to an application was rejected: the client is unknown'),
+    ]);
+  });
+
+  it('are one item with their steps, whose details it has; a password without what follows is an item', async () => {
+    const [cy, address] = [await aUser(idp.services, { username: 'cy', name: 'Cy Clay' }), '203.0.113.9'];
+    const about = {
+      actorId: cy.account.id,
+      subjectId: cy.account.id,
+      request: { address, userAgent: 'test', requestId: 'r' },
+    };
+    const record = (type: 'sign-in.password' | 'sign-in.second-factor' | 'sign-in.completed', data = {}) =>
+      idp.services.audit.record({ type, outcome: 'success', ...about, data });
+    await record('sign-in.password');
+    expect(await listed({ user: 'cy' })).toEqual(expect.arrayContaining(['CC cy entered the correct password']));
+    await record('sign-in.second-factor', { method: 'totp' });
+    await record('sign-in.completed', { amr: ['pwd', 'otp'] });
+    const sentences = (await listed({ user: 'cy' })).filter((one) => !one.startsWith('The server'));
+    expect(sentences).toHaveLength(1);
+    const { text } = await admin.get('/admin/audit?user=cy');
+    expect(textOf(text)).toContain('2 more events');
+    for (const type of ['sign-in.password', 'sign-in.second-factor', 'sign-in.completed']) expect(text).toContain(type);
+  });
 });
 
 describe('a saved filter', () => {

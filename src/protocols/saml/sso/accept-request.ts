@@ -77,9 +77,9 @@ export function createAcceptRequest(services: Core & People & SamlServices): Acc
       await yieldToEventLoop();
       const claim = decoded && !opened ? claimOf(decoded) : undefined;
       if (claim) sp = await serviceProviders.find(claim.claimedIssuer);
-      // An unknown sender is logged and not audited: anyone could fill the audit log.
-      if (sp && error instanceof SamlError) await auditRejection(services, ctx, sp, error);
       if (!(error instanceof SamlError || error instanceof AppError)) throw error;
+      if (error instanceof SamlError || error.code === 'service_provider_unknown')
+        await auditRejection(services, ctx, sp, error);
       throw samlErrorPage(
         error,
         sp?.title,
@@ -93,11 +93,11 @@ export function createAcceptRequest(services: Core & People & SamlServices): Acc
 function auditRejection(
   { repeatedEntries }: Core,
   ctx: Context,
-  sp: ServiceProvider,
-  { code: reason, detail = null }: SamlError,
+  sp: ServiceProvider | undefined,
+  { code: reason, detail = null }: SamlError | AppError,
 ): Promise<void> {
   const { request } = ctx.state;
-  const about = { clientId: sp.entityId, request, data: { detail } };
+  const about = { ...(sp && { clientId: sp.entityId }), request, data: { detail } };
   return repeatedEntries.record({ type: 'saml.request', outcome: 'failure', reason, ...about });
 }
 
