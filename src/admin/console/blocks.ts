@@ -46,6 +46,8 @@ export interface RowColumn {
   isNarrow?: boolean;
   /** What may be typed; anything else may be typed too. */
   suggestions?: readonly string[];
+  /** What it suggests while its user types, as that of a text field. */
+  suggest?: SuggestionKind;
   /** Below the row, closed until it is opened. Details are the last columns. */
   isDetail?: boolean;
   /** Of a detail. */

@@ -67,7 +67,7 @@ export function baseOf(source: FieldSource): Field {
   };
 }
 
-/** A field that is written out, without its value. */
+/** A field that is written out, without its value; rows of one column. */
 export function fieldKey(field: Field): FormKey {
   const { name, type, required } = field;
   const isNumber = type === 'number' || field.isNumber;
@@ -76,10 +76,12 @@ export function fieldKey(field: Field): FormKey {
     fields({ [name]: value }) {
       if (type === 'checkbox') return [{ ...field, checked: value === true }];
       if (type === 'checks') return [{ ...field, values: (value ?? []) as string[] }];
+      if (type === 'rows') return [{ ...field, lines: ((value ?? []) as string[]).map((one) => [one]) }];
       return [{ ...field, value: text(value) }];
     },
     read(sent) {
       if (type === 'checks') return sent[name] ?? [];
+      if (type === 'rows') return (sent[name] ?? []).filter(Boolean);
       const typed = sentValue(sent, name)?.replace(/\r\n/g, '\n');
       if (type === 'checkbox') return typed === 'on';
       if (!typed) return required && !isNumber ? '' : undefined;

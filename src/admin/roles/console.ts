@@ -33,6 +33,7 @@ import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import { sameNameText } from '../suggestions/typed-user.ts';
+import { statusTag } from '../users/console-list.ts';
 import {
   permissionQuery,
   permissionSearch,
@@ -469,13 +470,15 @@ async function memberBlocks(visit: Visit<Role>, services: ConsoleServices, user:
 
 async function memberTable(
   { ctx, by, subject: role }: Visit<Role>,
-  { admin: { users } }: ConsoleServices,
+  { admin: { users }, lockedAccounts }: ConsoleServices,
   mayAssign: boolean,
 ): Promise<Block> {
   const given = parseQuery(ctx, listQuery);
   const { q: search, after } = given;
   const page = await users.list({ search, role: role.name, after, limit: limits.api.pageSize }, by);
   const found = await page.count();
+  const invitations = await users.invitationsOf(page.accounts.map(({ id }) => id));
+  const locked = new Set((await lockedAccounts()).map(({ id }) => id));
   const path = membersPath(role);
   const list: ListAddress = { path, filters: { q: search }, sort: '', defaultSort: '' };
   return {
@@ -485,13 +488,7 @@ async function memberTable(
     ...tableOf(page.accounts, [
       [t('console.roles.member'), userMark],
       [t('console.shared.email'), ({ email }) => email],
-      [
-        t('console.shared.status'),
-        ({ isActive }) => ({
-          text: t(`console.shared.${isActive ? 'active' : 'disabled'}`),
-          tone: isActive ? 'good' : 'bad',
-        }),
-      ],
+      [t('console.shared.status'), (one) => statusTag(one, locked.has(one.id), invitations.get(one.id)?.state)],
       mayAssign && [
         '',
         (one) =>

@@ -2,10 +2,13 @@
 // the best match first. Each kind has the right and the limits of its list, and reads a few rows.
 
 import type { ApplicationPictures } from '../../applications/pictures/pictures.ts';
+import type { FieldKeywords } from '../../base/schemas/json-schema.ts';
 import { inLanguage, type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 import type { Rejections } from '../../core/rejections/rejections.ts';
 import type { SettingName } from '../../core/settings/settings.ts';
+import type { AttributeSchema } from '../../people/accounts/attributes.ts';
 import { MATCHES, matchRank, nameKey } from '../../people/accounts/names.ts';
 import { type Need, within } from '../../people/rbac/rights.ts';
 import type { Logo } from '../console/cells.ts';
@@ -43,6 +46,7 @@ const REFERENCE = /^[0-9a-z]{4}[ -]?[0-9a-z]{4}$/i;
 
 export function createSearch(services: {
   admin: AdminActions;
+  settings: Core['settings'];
   documents: Documents;
   pictures: ApplicationPictures;
   rejections: Rejections;
@@ -122,10 +126,18 @@ export function createSearch(services: {
     setting: {
       needs: 'gatehouse.settings:read',
       find: async (text) =>
-        SETTING_PLACES.map(({ name, href, tab }) => {
+        SETTING_PLACES.flatMap(({ name, href, tab }) => {
           const { label, hint = '' } = settingTexts(name);
           const others = [hint, wordsOfSettings[name] ?? ''].map(String).join(' ');
-          return { text: label, small: String(tab), href, rank: rankOf(text, [String(label), name], others) };
+          const own = name === 'user_attributes' ? ownFields(services.settings.latest().user_attributes) : [];
+          return [{ text: label, names: [String(label), name], others }, ...own].map(
+            ({ text: found, names, others }) => ({
+              text: found,
+              small: String(tab),
+              href,
+              rank: rankOf(text, names, others),
+            }),
+          );
         }),
     },
     document: {
@@ -160,6 +172,14 @@ export function createSearch(services: {
     });
   };
 }
+
+/** The own fields of users, by their labels and names. */
+const ownFields = ({ properties = {} }: AttributeSchema) =>
+  Object.entries(properties as Record<string, FieldKeywords>).map(([name, { title = name }]) => ({
+    text: title,
+    names: [title, name],
+    others: '',
+  }));
 
 /** Of the best of these names; `inside` where each word of the text is in one of them or in the other words. */
 function rankOf(text: string, names: readonly string[], others: PageText): number {

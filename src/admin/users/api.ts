@@ -210,6 +210,7 @@ export const newUser = z.strictObject({
   ...z.object(optional).partial().shape,
   active: z.boolean().optional(),
   roles: z.array(z.string().max(100)).max(100).optional().describe('Roles that the caller has or may manage'),
+  groups: z.array(z.string().max(200)).max(100).optional().describe('Names of groups that the user joins'),
   password: password
     .optional()
     .describe('Without password, password_hash and invite a temporary password is generated and displayed once'),
@@ -500,10 +501,11 @@ function noteEndpoints(users: UserAdmin): Endpoint[] {
 
 /** As accounts take it. */
 export function newUserOf(body: z.output<typeof newUser>): NewUser {
-  const { active: isActive, roles = [], password: plain, password_hash: passwordHash, username: name } = body;
-  const { invite, invitation_message: message } = body;
-  const user = { ...profileOf(body), username: name, isActive, roles, password: plain, passwordHash, invite, message };
-  return Object.fromEntries(Object.entries(user).filter(([, value]) => value !== undefined)) as unknown as NewUser;
+  const { active: isActive, roles = [], groups = [], password: plain, password_hash: passwordHash } = body;
+  const { username: name, invite, invitation_message: message } = body;
+  const user = { ...profileOf(body), username: name, isActive, roles, groups, password: plain, passwordHash };
+  const all = { ...user, invite, message };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as unknown as NewUser;
 }
 
 /** A new user, with a temporary password that was generated. */

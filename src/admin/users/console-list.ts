@@ -106,7 +106,8 @@ function stateFilter(state: z.output<typeof STATE>, locked: ReadonlySet<string>)
   if (state === 'locked') return { isActive: true, ids: [...locked] };
   const invitation = invitationStates.find((one) => one === state);
   if (invitation) return { invitation };
-  return state ? { isActive: state === 'active' } : {};
+  if (state === 'active') return { isActive: true, invitation: 'none' } as const;
+  return state ? { isActive: false } : {};
 }
 
 /** A search by index finds at most so many of each kind, so that a page does not have to sort them all. */

@@ -37,8 +37,11 @@ export function newUserPage(router: Router<State, Extras>, services: ConsoleServ
     attributeSchema,
     mailServer,
   } = services;
-  const sectionsFor = async ({ ctx, by }: Visit<unknown>, locale: string | null, begin: FormKey[] = []) =>
-    sectionsOf({ languages: languageOptions(ctx, locale ?? ''), roles: await roles.choices(by) }, begin);
+  const sectionsFor = async ({ ctx, by, may }: Visit<unknown>, begin: FormKey[] = []) =>
+    sectionsOf(
+      { languages: languageOptions(ctx, ''), roles: await roles.choices(by), groups: may('gatehouse.groups:write') },
+      begin,
+    );
 
   /** The attributes that the administrator may change. */
   const schemaOfFields = async (by: Actor) => schemaFor(await users.audienceOf(by), await attributeSchema());
@@ -47,7 +50,7 @@ export function newUserPage(router: Router<State, Extras>, services: ConsoleServ
     needs: [within(WRITE)],
     form: listForm,
     async page(visit, sent) {
-      const sections = await sectionsFor(visit, null, [beginKey(mailServer.isSet()), fieldKey(messageField)]);
+      const sections = await sectionsFor(visit, [beginKey(mailServer.isSet()), fieldKey(messageField)]);
       return {
         title: t('console.users.add'),
         lead: t('console.users.form.add.lead'),
@@ -68,7 +71,7 @@ export function newUserPage(router: Router<State, Extras>, services: ConsoleServ
       };
     },
     async submit(visit, sent) {
-      const keys = (await sectionsFor(visit, null)).flatMap((section) => section.keys);
+      const keys = (await sectionsFor(visit)).flatMap((section) => section.keys);
       const attributes = sentAttributes(await schemaOfFields(visit.by), {}, sent);
       const invite = sentValue(sent, BEGIN) === 'invite';
       const message = sentValue(sent, messageField.name);
@@ -110,7 +113,7 @@ function beginKey(hasMailServer: boolean): FormKey {
 
 /** The parts of the form, without the attributes. `begin`: of a new user. */
 function sectionsOf(
-  choices: { languages: readonly Option[]; roles: readonly Option[] },
+  choices: { languages: readonly Option[]; roles: readonly Option[]; groups: boolean },
   begin: FormKey[],
 ): KeySection[] {
   const texts = (names: readonly TextFieldName[]) => names.map((name) => textKey(name, choices.languages));
@@ -122,12 +125,23 @@ function sectionsOf(
       keys: [begin.length > 0 ? newUsernameKey : usernameKey, ...emailKeys, ...texts(IN_ACCOUNT)],
     },
     { title: t('console.users.form.first-sign-in'), keys: begin },
-    { title: t('console.users.roles'), keys: choices.roles.length > 0 ? [fieldKey(roles)] : [] },
+    {
+      title: t(choices.groups ? 'console.users.tab.roles' : 'console.users.roles'),
+      keys: [...(choices.roles.length > 0 ? [fieldKey(roles)] : []), ...(choices.groups ? [groupsKey] : [])],
+    },
     { title: t('console.users.form.profile'), keys: [...texts(others), phoneKey], isAdvanced: true },
     { title: t('console.users.form.address'), keys: [addressKey], isAdvanced: true },
   ];
   return sections.filter(({ keys }) => keys.length > 0);
 }
+
+const groupsKey = fieldKey({
+  name: 'groups',
+  label: t('console.users.form.groups'),
+  type: 'rows',
+  columns: [{ name: '', label: t('console.groups.group'), suggest: 'groups' }],
+  adds: t('console.users.form.group'),
+});
 
 /** What every user has. */
 const IN_ACCOUNT: readonly TextFieldName[] = ['name', 'givenName', 'familyName'];

@@ -236,7 +236,10 @@ export async function profileBlocks(
     },
     {
       label: t('console.shared.status'),
-      value: [statusTag(account, details.lockedSeconds > 0), ...(disabled ? disabledCell(disabled) : [])],
+      value: [
+        statusTag(account, details.lockedSeconds > 0, details.invitation?.state),
+        ...(disabled ? disabledCell(disabled) : []),
+      ],
       action: button('unlock') ?? button(account.isActive ? 'disable' : 'enable'),
     },
     ...(invitation.value || invitation.action ? [{ label: t('console.mail.template.invitation'), ...invitation }] : []),

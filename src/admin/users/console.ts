@@ -11,13 +11,14 @@ import { limits } from '../../base/limits.ts';
 import { textFault } from '../../base/texts/faults.ts';
 import { type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
+import { eventTypesByKind } from '../../core/audit/events.ts';
 import { bytesOf, isImageData } from '../../core/settings/value-schemas.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { within } from '../../people/rbac/rights.ts';
 import { protocolName } from '../applications/console-parts.ts';
 import { PEOPLE_OF } from '../applications/people.ts';
 import { addTakePage, GIVE, takeLink, waysCell } from '../applications/tabs/people-tab.ts';
-import { eventPageQuery, orderLink, readEventPage } from '../audit/console-rows.ts';
+import { eventItems, eventPageQuery, orderLink, readEventPage } from '../audit/console-rows.ts';
 import type { Action, Block, Cell, ConsolePage, Empty, Mark } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
 import { listAt, tableOf } from '../console/lists.ts';
@@ -96,8 +97,13 @@ const blocksOf: Readonly<Record<UserTab, Blocks>> = {
     await factorBlock(visit, services),
     ...(await appPasswordBlocks(visit, services)),
   ],
-  sessions: async ({ by, meets, subject: { details } }, { admin: { sessions }, names }) => [
-    await sessionsBlock(names, await sessions.ofUser(details.account.id, by), meets(within('gatehouse.sessions:end'))),
+  sessions: async (visit, services) => [
+    await sessionsBlock(
+      services.names,
+      await services.admin.sessions.ofUser(visit.subject.details.account.id, visit.by),
+      visit.meets(within('gatehouse.sessions:end')),
+    ),
+    ...(await endedBlocks(visit, services)),
   ],
   activity: async (visit, services) => [await activityBlock(visit, services)],
 };
@@ -416,6 +422,24 @@ async function sessionsBlock(names: Names, live: readonly SessionView[], mayEnd:
     ]),
     empty: t('console.users.sessions.none'),
   };
+}
+
+const ENDED = 10;
+
+/** The last sessions of the user that ended, and which applications were notified, for who may read the activity log. */
+async function endedBlocks(
+  { by, subject: { details, may } }: Visit<OpenUser>,
+  { admin: { audit }, names }: ConsoleServices,
+): Promise<Block[]> {
+  if (!may('gatehouse.audit:read')) return [];
+  const { id, username } = details.account;
+  const about = { subjectId: id, types: [...eventTypesByKind.session] };
+  const events = await audit.list({ ...about, limit: ENDED }, by);
+  if (events.length === 0) return [];
+  const all = `/admin/audit?${new URLSearchParams({ kind: 'session', user: username })}`;
+  const title = t('console.users.sessions.ended');
+  const actions = [{ label: t('console.audit.title'), href: all }];
+  return [{ kind: 'events', title, caption: title, actions, items: await eventItems(events, names), empty: '' }];
 }
 
 /** The events of the user, and about the user. */

@@ -17,7 +17,7 @@ import type { UserLookup } from './lookup.ts';
 
 export interface NewUser extends NewAccount {
   roles?: readonly string[] | undefined;
-  /** Names of groups, for a user without a password of this form. */
+  /** Names of groups. */
   groups?: readonly string[] | undefined;
   /** The connection at which `ssoId` is the user's subject. */
   ssoConnection?: string | null | undefined;
@@ -74,13 +74,17 @@ export async function createUser(
   if (user.invite || user.passwordHash !== undefined || user.withoutPassword) {
     return createWithoutPassword(services, lookup, user, by, onCreated);
   }
-  const { authority } = services;
-  const { roles: names = [], password, passwordHash: _hash, invite: _invite, message: _message, ...profile } = user;
+  const { authority, groups } = services;
+  const { roles: names = [], groups: groupNames = [], password, ...rest } = user;
+  const { passwordHash: _hash, invite: _invite, message: _message, ...profile } = rest;
   const created = await createAccountWithPassword(
     services,
     { ...profile, password, roles: names },
     by,
     async (user, tx) => {
+      for (const id of await groupsNamed(services, groupNames, by, tx))
+        await groups.addMembers(id, [{ userId: user.account.id }], { by, tx });
+      if (groupNames.length > 0) user.account = await lookup.find(user.account.id, tx);
       // The new user must be one of those whom the actor may change.
       await authority.assertMay(by, { what: 'user', id: user.account.id, needs: WRITE }, tx);
       await onCreated(user, tx);

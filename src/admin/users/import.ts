@@ -24,7 +24,7 @@ import {
   textClaims,
   textsOf,
 } from '../../people/accounts/profile-fields.ts';
-import { type SimpleAttribute, simpleAttributes } from '../../people/accounts/simple-attributes.ts';
+import { isFor, type SimpleAttribute, simpleAttributes } from '../../people/accounts/simple-attributes.ts';
 import { taggedName } from '../../people/accounts/tagged-values.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import type { UserAdmin } from './actions.ts';
@@ -123,7 +123,7 @@ export function createUserImport(services: ImportServices) {
     },
 
     /** All users that the actor may see as CSV. */
-    exportAll: (by: Actor): AsyncGenerator<string> => exportUsers(services.users, by),
+    exportAll: (by: Actor): AsyncGenerator<string> => exportUsers(services, by),
   };
 }
 
@@ -135,17 +135,30 @@ export const reportOf = (rows: readonly ImportRow[]): string =>
     .join('');
 export const REPORT_HEADER = 'line,username,result,reason\r\n';
 
+/** Before the own fields and `attributes`, which has what no other column can. */
 const EXPORT_COLUMNS = [
   ...['username', 'email', 'name', 'roles', 'groups', 'active', ...textClaims.filter((claim) => claim !== 'name')],
-  ...['phone_number', ...addressPartNames.map(addressColumn), 'sso_id', 'sso_connection', 'attributes'],
+  ...['phone_number', ...addressPartNames.map(addressColumn), 'sso_id', 'sso_connection'],
 ];
 
 /** Users of one turn of the event loop. */
 const EXPORTED = 200;
 
 /** All users as CSV, the header line first. */
-async function* exportUsers(users: UserAdmin, by: Actor): AsyncGenerator<string> {
-  yield `${EXPORT_COLUMNS.join(',')}\r\n`;
+async function* exportUsers(services: ImportServices, by: Actor): AsyncGenerator<string> {
+  const { users, settings } = services;
+  const [all, schema, audience] = [
+    ownFields(services),
+    settings.latest().user_attributes ?? {},
+    await users.audienceOf(by),
+  ];
+  const own = all.filter(
+    ({ name }) =>
+      isFor(audience, schema, name, 'visible_to') &&
+      !isKnown(columnName(name)) &&
+      fieldOf(csvCell(name), all)?.name === name,
+  );
+  yield `${[...EXPORT_COLUMNS, ...own.map(({ name }) => name), 'attributes'].join(',')}\r\n`;
   let after: string | undefined;
   do {
     const page = await users.list({ limit: EXPORTED, after }, by);
@@ -154,7 +167,10 @@ async function* exportUsers(users: UserAdmin, by: Actor): AsyncGenerator<string>
     yield page.accounts
       .map(({ id, username, email, phoneNumber, roles: held, isActive, ssoId, attributes, ...account }) => {
         const texts = textsOf(account);
-        const own = {
+        const cells = own.map((field) => cellOf(attributes[field.name], field));
+        const named = new Set(own.filter((_, at) => cells[at] !== undefined).map(({ name }) => name));
+        const others = Object.entries(attributes).filter(([name]) => !named.has(name));
+        const fixed = {
           username,
           email,
           phone_number: phoneNumber,
@@ -163,10 +179,13 @@ async function* exportUsers(users: UserAdmin, by: Actor): AsyncGenerator<string>
           active: isActive ? 'yes' : 'no',
           sso_id: ssoId,
           sso_connection: connections.get(id) ?? null,
-          attributes: Object.keys(attributes).length > 0 ? JSON.stringify(attributes) : null,
         };
-        const values: Record<string, string | null> = { ...texts, ...own };
-        return EXPORT_COLUMNS.map((column) => csvCell(values[column] ?? null));
+        const values: Record<string, string | null> = { ...texts, ...fixed };
+        return [
+          ...EXPORT_COLUMNS.map((column) => values[column] ?? null),
+          ...cells.map((cell) => cell ?? null),
+          others.length > 0 ? JSON.stringify(Object.fromEntries(others)) : null,
+        ].map((value) => csvCell(value));
       })
       .map((cells) => `${cells.join(',')}\r\n`)
       .join('');
@@ -417,8 +436,17 @@ function withOwnFields(
   return { ...values, attributes: JSON.stringify({ ...json, ...Object.fromEntries(own) }) };
 }
 
+/** The cell that an import reads as this value again; undefined where there is none. */
+function cellOf(value: unknown, { kind }: SimpleAttribute): string | undefined {
+  if (value === undefined) return undefined;
+  const cell = typeof value === 'boolean' ? (value ? 'yes' : 'no') : [value].flat().join(';');
+  const isRead = cell !== '' && JSON.stringify(valueIn(cell.trim(), kind)) === JSON.stringify(value);
+  return isRead ? cell : undefined;
+}
+
 /** A text that is no value of this kind stays one: the schema of the fields rejects it. */
-function valueIn(text: string, kind: SimpleAttribute['kind']): unknown {
+function valueIn(cell: string, kind: SimpleAttribute['kind']): unknown {
+  const text = withoutApostrophe(cell);
   if (kind === 'number') return Number.isFinite(Number(text)) ? Number(text) : text;
   if (kind === 'flag') return stateIn(text) ?? text;
   return kind === 'list' ? namesIn(text) : text;
@@ -448,10 +476,12 @@ function parsedJson(text: string): unknown {
   }
 }
 
+/** The export writes one before a text that begins like a formula (csvCell). */
+const withoutApostrophe = (text: string) => text.replace(/^'(?=[\s\p{Cc}]*[=+\-@|%\uff1d\uff0b\uff0d\uff20])/u, '');
+
 function profileOf(values: Values) {
   const { username = '', email, phone_number = '', sso_id = '' } = values;
-  // The export writes an apostrophe before a text that begins like a formula (csvCell).
-  const [phoneNumber, ssoId] = [phone_number, sso_id].map((text) => text.replace(/^'(?=[=+\-@|%])/, ''));
+  const [phoneNumber, ssoId] = [phone_number, sso_id].map(withoutApostrophe);
   // Other programs may have any text as the language: such a one is left out, and stops no row.
   const { locale = '', ...others } = values;
   return {

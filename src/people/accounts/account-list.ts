@@ -266,8 +266,8 @@ interface AccountFilter {
   name?: string | undefined;
   isActive?: boolean | undefined;
   source?: 'local' | 'file' | undefined;
-  /** The state of the last invitation. */
-  invitation?: InvitationState | undefined;
+  /** The state of the last invitation; `none`: there is none, or it was accepted. */
+  invitation?: InvitationState | 'none' | undefined;
   /** Only these accounts. */
   ids?: readonly string[] | undefined;
 }
@@ -465,7 +465,10 @@ function conditions(
   }
   if (name !== undefined) where.push(fragment`f.name_key = ${nameKey(withoutUnstorable(name))}`);
   if (source !== undefined) where.push(fragment`f.source = ${source}`);
-  if (invitation !== undefined) where.push(fragment`f.id IN (${usersByInvitation(invitation, now)})`);
+  if (invitation === 'none')
+    where.push(fragment`NOT EXISTS (SELECT 1 FROM mail_tokens AS m
+      WHERE m.user_id = f.id AND m.purpose = 'invite' AND m.used_at IS NULL)`);
+  else if (invitation !== undefined) where.push(fragment`f.id IN (${usersByInvitation(invitation, now)})`);
   if (ids) where.push(ids.length > 0 ? fragment`f.id IN (${joinFragments([...ids], ', ')})` : fragment`1 = 0`);
   if (key && isLarge) {
     const ranges = rangesOf(key).map((range) => fragment`SELECT id FROM (${range}) AS found`);

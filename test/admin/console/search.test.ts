@@ -85,6 +85,21 @@ describe('the search', () => {
     });
   });
 
+  it('finds own fields of users by their labels and names', async () => {
+    const properties = {
+      badge_no: { type: 'string', title: 'Badge number' },
+      shirt: { type: 'string', pattern: '^[SML]$' },
+    };
+    await idp.services.settings.set('user_attributes', { type: 'object', properties });
+    for (const words of ['badge number', 'badge_no'])
+      expect((await suggested(admin, words))[0], words).toMatchObject({
+        label: 'Badge number',
+        href: '/admin/settings/attributes#f-user_attributes',
+      });
+    expect((await suggested(admin, 'shirt'))[0]?.label).toBe('shirt');
+    await idp.services.settings.set('user_attributes', {});
+  });
+
   it('finds settings by their names and explanations, with a link to the field', async () => {
     const found = await suggested(admin, 'refresh token');
     expect(found.map(({ href }) => href)).toContain('/admin/settings#f-refresh_token_days');

@@ -141,6 +141,53 @@ describe('an import', () => {
     expect(again).toMatch(/ 0 can be created, \d+ unchanged, \d+ not\./);
   });
 
+  it('exports each own field as a column of its name, which an import reads as it was', async () => {
+    const { services } = idp;
+    const admin = await consoleOf(idp, await staff(idp, 'admin'));
+    const text = { type: 'string' };
+    const properties = {
+      badge_no: { ...text, title: 'Badge number', visible_to: ['desk'], editable_by: ['desk'] },
+      level: { type: 'number' },
+      remote: { type: 'boolean' },
+      teams: { type: 'array', items: text },
+      roles: text,
+      'a,b': text,
+    };
+    await services.settings.set('user_attributes', { type: 'object', properties });
+    const users = [
+      { badge_no: '+49 30, 1', level: -5, remote: false, teams: ['Ops', 'Lab'], roles: 'none', 'a,b': 'c' },
+      { badge_no: "'=1+1", level: 0.5, remote: true, teams: ['with; semicolon'] },
+      { badge_no: ' spaced ', teams: [] },
+      {},
+    ];
+    for (const [at, attributes] of users.entries())
+      await services.accounts.create({ username: `own-${at}`, attributes });
+    const exported = (await admin.get('/admin/import/export')).text;
+    const [head = '', ...lines] = exported.trim().split('\r\n');
+    expect(head).toMatch(/,sso_connection,badge_no,level,remote,teams,attributes$/);
+    const own = lines.filter((line) => line.startsWith('own-'));
+    expect(own.find((line) => line.startsWith('own-0,'))).toContain(
+      `"'+49 30, 1",'-5,no,"Ops;Lab","{""roles"":""none""`,
+    );
+    for (const [at] of users.entries()) {
+      const account = await services.accounts.findByLogin(`own-${at}`);
+      if (account) await services.accounts.remove(account.id);
+    }
+    const made = await imported(admin, [head, ...own].join('\r\n'));
+    expect(textOf(made.text)).toContain('4 created');
+    for (const [at, attributes] of users.entries())
+      expect((await services.accounts.findByLogin(`own-${at}`))?.attributes).toEqual(attributes);
+    // The names of fields that a desk does not see stay unknown to it.
+    await services.roles.create({ name: 'own-desk', permissions: ['gatehouse.users:read'] });
+    const desk = await consoleOf(idp, await staff(idp, 'own-desk'));
+    await services.settings.set('user_attributes', {
+      type: 'object',
+      properties: { ...properties, level: { type: 'number', visible_to: [] } },
+    });
+    expect((await desk.get('/admin/import/export')).text).toMatch(/,badge_no,remote,teams,attributes\r/);
+    await services.settings.set('user_attributes', {});
+  });
+
   it('invites new users with a message, where they have an address and no password', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const csv = 'username,email,active\nimp-mail,imp-mail@example.com,\nimp-none,,\nimp-late,imp-late@example.com,no\n';

@@ -62,6 +62,27 @@ it('shows the state on the page of the user and in the list, which finds users b
   expect(await listed('accepted')).toEqual([]);
 });
 
+it('an invited person is in the same state on every page, and not among the active ones', async () => {
+  const guest = await aGuest();
+  await idp.services.roles.create({ name: 'guest-role' });
+  await idp.services.roles.assign(guest.id, 'guest-role');
+  await post(`/users/${guest.id}/invite`);
+  const role = await idp.services.roles.find('guest-role');
+  for (const path of [
+    `/admin/users/${guest.id}`,
+    `/admin/users?q=${guest.username}`,
+    `/admin/roles/${role?.id}/members`,
+  ]) {
+    const { text } = await admin.get(path);
+    const main = textOf(/<main[\s\S]*<\/main>/.exec(text)?.[0] ?? '');
+    expect(main, path).toContain('Invited');
+    expect(main.replace(/Any status.*?(Disabled|bounced)/s, ''), path).not.toMatch(/\bActive\b/);
+  }
+  expect(textOf((await admin.get(`/admin/users?state=active&q=${guest.username}`)).text)).toContain('No users match');
+  await idp.services.credentials.setPassword(guest.account, 'seven green umbrellas in march');
+  expect(textOf((await admin.get(`/admin/users/${guest.id}`)).text)).toContain('Active');
+});
+
 it('invites many at once, with one message, and names those who were not', async () => {
   const [one, two, known] = [await aGuest(), await aGuest(), await aGuest()];
   await idp.services.credentials.setPassword(known.account, 'seven green umbrellas in march');
