@@ -22,6 +22,8 @@ import { consentRoutes } from './consents.ts';
 import { createFactorRecoveryCodes, factorRoutes, passkeyRoutes, phoneRoutes } from './factors.ts';
 import { groupRoutes, joinRoutes } from './groups.ts';
 import { overviewRoutes } from './overview-routes.ts';
+import type { OwnData } from './own-data.ts';
+import { ownDataRoutes } from './own-data-routes.ts';
 import { passwordRoutes, strengthRoutes } from './password.ts';
 import { createPortal, portalRoutes } from './portal.ts';
 import { emailRoutes, emailVerificationRoutes, profilePhoneRoutes, profileRoutes } from './profile.ts';
@@ -32,6 +34,7 @@ import { browserRoutes, sessionRoutes } from './session-routes.ts';
 
 export interface AccountPagesDependencies {
   brandName: () => string | undefined;
+  ownData: OwnData;
   emailVerification: EmailVerification;
   /** Identities at upstream identity providers. */
   links: Links;
@@ -78,6 +81,7 @@ export function createAccountPages(
       browserRoutes({ ...dependencies, page }),
       appPasswordRoutes({ ...dependencies, page }),
       activityRoutes({ ...dependencies, page, brandName: dependencies.brandName }),
+      ownDataRoutes({ ...dependencies, page }),
       groupRoutes({ ...dependencies, page }),
       joinRoutes({ ...dependencies, page }),
       consentRoutes({ ...dependencies, page }),

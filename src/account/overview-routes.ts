@@ -38,6 +38,7 @@ export function overviewRoutes({
           links: [
             { href: '/account/profile', label: t('profile.title'), hint: account.name ?? t('overview.name-hint') },
             { href: '/account/email', label: t('email.title'), hint: account.email ?? t('overview.not-set') },
+            { href: '/account/data', label: t('own-data.title'), hint: t('overview.own-data-hint') },
           ],
         },
         {

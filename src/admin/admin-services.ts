@@ -1,6 +1,7 @@
 // What the actions of administration are created with. They check the rights of the actor; pages and endpoints get the actions
 // (`ConsoleServices`), not these services.
 import type { AccountPageHelpers } from '../account/account-page-helpers.ts';
+import type { OwnData } from '../account/own-data.ts';
 import type { PasswordReset } from '../account/recovery.ts';
 import type { Invitations } from '../account/registration/invitation.ts';
 import type { Confirmation } from '../account/rp/confirmation.ts';
@@ -25,6 +26,7 @@ export type UserServices = Core &
   ApplicationServices &
   SessionServices &
   FederationServices & {
+    ownData: OwnData;
     recovery: { passwordReset: PasswordReset };
     registration: { invitations: Invitations };
   };

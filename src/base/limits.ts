@@ -378,6 +378,7 @@ export const limits = {
     deviceStartPerAddress: { points: 60, seconds: 10 * MINUTE },
     smsPerAccount: { points: 5, seconds: HOUR },
     ownChangesPerAccount: { points: 60, seconds: HOUR },
+    ownDataPerAccount: { points: 3, seconds: DAY }, // each reads everything that is stored about a person
     groupAdditionsPerAccount: { points: 30, seconds: DAY },
     strengthPerAddress: { points: 90, seconds: MINUTE },
     apiPerCaller: { points: 1200, seconds: MINUTE },

@@ -329,6 +329,24 @@ export const userEnable: Command = {
     }),
 };
 
+export const userExport: Command = {
+  name: 'user export',
+  args: ['LOGIN'],
+  summary: 'print everything that is stored about a user, as JSON',
+  details:
+    'For a request of access (GDPR, article 15), with notes and fields that only administrators see: read it before you hand it out. The user sees in their activity that it was exported.',
+  run: (input, io) =>
+    withUser(input, io, async (account, { ownData }) => {
+      let line = '';
+      for await (const piece of await ownData.export(account, 'administrator', {})) {
+        const lines = `${line}${piece}`.split('\n');
+        line = lines.pop() ?? '';
+        lines.forEach(io.out);
+      }
+      return 0;
+    }),
+};
+
 export const userDelete: Command = {
   name: 'user delete',
   args: ['LOGIN'],

@@ -1,5 +1,6 @@
 // The composition root of everything but HTTP: creates the services of each folder, in order.
 
+import { createOwnData } from '../account/own-data.ts';
 import { createApplicationServices } from '../applications/application-services.ts';
 import { createBrand } from '../applications/brand/brand.ts';
 import { createImageStore } from '../applications/brand/image-store.ts';
@@ -106,7 +107,14 @@ export async function createServices(options: ServicesOptions) {
   });
   const federation = createFederationServices({ ...users, ...sessions });
   const scimConnections = createScimConnections(core);
-  const services = { ...users, ...sessions, ...applications, ...federation, scimConnections };
+  const services = {
+    ...users,
+    ...sessions,
+    ...applications,
+    ...federation,
+    scimConnections,
+    ownData: createOwnData(core),
+  };
   const fetchMetadata = createMetadataFetch(core);
   const configFile = createConfigFile({
     ...services,

@@ -132,6 +132,11 @@ describe('users', () => {
     await ok('POST', `${path}/allow-factor`);
   });
 
+  it('are exported', async () => {
+    const { account } = await aUser(idp.services);
+    expect(await ok('POST', `/users/${account.id}/export`)).toMatchObject({ sub: account.id });
+  });
+
   it('have app passwords, which can be looked at and revoked', async () => {
     const { account } = await aUser(idp.services);
     const website = { name: 'Wiki', url: 'https://behind.example', proxy: 'caddy', app_passwords: true } as const;

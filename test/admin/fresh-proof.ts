@@ -31,6 +31,7 @@ export const operations: Record<string, string> = {
   endUserSessions: 'fresh',
   endApplicationSessions: 'fresh',
   deleteUser: 'fresh',
+  exportUser: 'fresh',
   createRole: 'fresh',
   updateRole: 'fresh',
   deleteRole: 'fresh',

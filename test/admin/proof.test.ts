@@ -128,6 +128,7 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
     endSession: call('DELETE', `/sessions/${await session()}`),
     endUserSessions: call('DELETE', `${user}/sessions`),
     endApplicationSessions: call('DELETE', `${application}/sessions`),
+    exportUser: call('POST', `${user}/export`),
     deleteUser: call('DELETE', user),
     createRole: call('POST', '/roles', { name: `new-${account.username}`, permissions: ['articles:read'] }),
     updateRole: call('PATCH', `/roles/${role.id}`, { permissions: [] }),

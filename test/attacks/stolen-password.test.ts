@@ -47,6 +47,7 @@ const pages = [
   '/account/factors/passkey',
   '/account/factors/phone',
   '/account/app-passwords/new',
+  '/account/data',
 ];
 const forms: [string, Record<string, string>][] = [
   ['/account/email', { email: 'attacker@example.net' }],
@@ -60,6 +61,7 @@ const forms: [string, Record<string, string>][] = [
   ['/account/factors/phone', { phone: '+49 170 1234567' }],
   ['/account/factors/phone/confirm', { code: '000000', sealed: 'x' }],
   ['/account/factors/phone/remove', {}],
+  ['/account/data/download', {}],
   ['/account/app-passwords', { website: 'x', name: 'y' }],
   ['/account/connections/:connectionId/link', {}],
   ['/account/connections/unlink', { id: 'x' }],

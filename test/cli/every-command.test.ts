@@ -74,6 +74,7 @@ const calls: { argv: string; stdin?: string; env?: Record<string, string>; code?
   { argv: 'group remove-child Science% Lab%' },
   { argv: 'group remove Lab% ann' },
   { argv: 'group delete Lab% --yes' },
+  { argv: 'user export ann' },
   { argv: 'user delete ann --yes' },
   { argv: 'mail test bob@example.com --selector s1' },
   { argv: 'mail test nobody', code: 1 },

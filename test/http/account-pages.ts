@@ -476,6 +476,39 @@ export const accountPages: Record<string, [string, object]> = {
       next: '/account/activity?before=7',
     },
   ],
+  accountData: [
+    'account/own-data',
+    {
+      facts: [
+        { label: t('own-data.username'), value: 'alice' },
+        { label: t('email.title'), value: 'alice.with.a.long.address@example.com' },
+      ],
+      sections: [
+        {
+          title: t('browsers.title'),
+          rows: [
+            {
+              names: [t('browser.on', { browser: 'Firefox', system: 'Windows' }), '2001:db8:85a3::8a2e:370:7334'],
+              since: at('2026-03-01T10:00:00Z'),
+              lastUsed: at('2026-11-21T10:09:00Z'),
+              until: null,
+            },
+          ],
+          more: 3,
+        },
+        {
+          title: t('factors.app'),
+          rows: [{ names: [], since: at('2026-03-01'), lastUsed: null, until: null }],
+          more: 0,
+        },
+        {
+          title: t('own-data.api-keys'),
+          rows: [{ names: ['Backup'], since: at('2026-03-01'), lastUsed: null, until: at('2026-12-01') }],
+          more: 0,
+        },
+      ],
+    },
+  ],
   accountActivityNone: ['account/activity', { events: [] }],
   accountApplications: [
     'account/consents',

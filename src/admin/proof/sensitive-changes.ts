@@ -23,6 +23,7 @@ const sensitiveChanges = [
   'user.enable',
   'user.disable',
   'user.delete',
+  'user.export',
   'users.enable',
   'users.disable',
   'users.change-roles',

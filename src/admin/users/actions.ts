@@ -62,6 +62,9 @@ export type UserChanges = Partial<Profile> & {
   addedGroups?: readonly string[];
 };
 
+/** Who exports a person reads notes and the audit log too. */
+export const EXPORT = ['gatehouse.users:write', 'gatehouse.audit:read'] as const;
+
 export type UserAdmin = ReturnType<typeof createUserAdmin>;
 
 /**
@@ -108,10 +111,10 @@ export function createUserAdmin(services: UserServices) {
   };
 }
 
-function readActions(
-  { db, accounts, authority, credentials, registration: { invitations }, mfa, lockout, settings, ssoIds }: UserServices,
-  lookup: UserLookup,
-) {
+function readActions(services: UserServices, lookup: UserLookup) {
+  const { db, accounts, authority, credentials, registration, mfa, lockout, ownData, settings, ssoIds } = services;
+  const { invitations } = registration;
+
   async function visibleTo(by: Actor): Promise<ListAccounts> {
     const extent = await authority.extent(by, 'gatehouse.users:read');
     return extent === 'all' ? {} : { memberOf: [extent] };
@@ -191,6 +194,14 @@ function readActions(
       const where = { userId: { in: [...ids] } };
       const rows = await db.knownBrowser.groupBy({ by: ['userId'], where, _max: { lastSeenAt: true } });
       return new Map(rows.flatMap(({ userId, _max }) => (_max.lastSeenAt ? [[userId, _max.lastSeenAt]] : [])));
+    },
+
+    /** Everything that is stored about the person, as JSON. It needs both permissions of EXPORT. */
+    async export(id: string, by: Actor): Promise<AsyncIterable<string>> {
+      const account = await lookup.findManaged(id, by);
+      for (const needs of EXPORT) await authority.assertCovers(by, needs, id);
+      assertFreshProof(by, 'user.export', account.username);
+      return ownData.export(account, await lookup.audienceOf(by), by);
     },
 
     /** Whether the actor may change this user with one of these permissions. */

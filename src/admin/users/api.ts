@@ -1,5 +1,6 @@
 // /api/admin/users: users, their roles, credentials and second factors.
 import { z } from 'zod';
+import { OWN_DATA_FILE } from '../../account/own-data.ts';
 import { imageLimits } from '../../applications/brand/limits.ts';
 import { AppError } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
@@ -23,7 +24,7 @@ import { type Answer, type Endpoint, endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { byId, done, flag, id, iso, paged, pageOf, patchOf, text, time } from '../api/parts.ts';
 import { endpointsOf, type Resource } from '../resource.ts';
-import type { CreatedUser, NewUser, UserAdmin, UserDetails } from './actions.ts';
+import { type CreatedUser, EXPORT, type NewUser, type UserAdmin, type UserDetails } from './actions.ts';
 import { userGrantEndpoints } from './grants.ts';
 import { versionOf } from './lookup.ts';
 
@@ -236,6 +237,19 @@ export const userNoun = (users: UserAdmin): Resource<UserDetails> => ({
   version: ({ account, ssoConnection }) => versionOf(account, ssoConnection),
 });
 
+const rows = z.array(z.record(z.string(), z.json()));
+/** A list for each kind of data; `activity` is the audit log by and about the user. */
+const ownData = z
+  .object({
+    issuer: z.string(),
+    sub: z.string(),
+    created_at: time,
+    profile: z.record(z.string(), z.json()),
+    activity: rows,
+  })
+  .catchall(rows)
+  .meta({ id: 'OwnData' });
+
 /** /api/admin/users and everything below, except sessions. */
 export function userEndpoints(users: UserAdmin): Endpoint[] {
   const { list, create, get, update, remove, action } = endpointsOf(userNoun(users));
@@ -381,6 +395,16 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
       summary: 'Lets a user set up two-step verification in the next seven days, regardless of `first_factor`',
       response: done,
       run: ({ key, by }) => users.allowFirstFactor(key, by).then(isDone),
+    }),
+    action({
+      path: '/export',
+      operationId: 'exportUser',
+      needs: EXPORT.map((one) => within(one)),
+      summary: 'Everything that is stored about the user, as JSON (GDPR, article 15)',
+      description: 'The user sees in their activity that an administrator has it. docs/privacy.md says what it has.',
+      response: ownData,
+      streams: ['application/json'],
+      run: async ({ key, by }) => ({ stream: await users.export(key, by), ...OWN_DATA_FILE }),
     }),
     ...factorEndpoints(users),
     ...appPasswordEndpoints(users),

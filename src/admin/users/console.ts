@@ -2,6 +2,7 @@
 
 import type Router from '@koa/router';
 import { z } from 'zod';
+import { OWN_DATA_FILE } from '../../account/own-data.ts';
 import { pictureForm } from '../../account/profile.ts';
 import { imageLimits } from '../../applications/brand/limits.ts';
 import type { Extras, State } from '../../base/http/context.ts';
@@ -15,6 +16,7 @@ import { eventTypesByKind } from '../../core/audit/events.ts';
 import { bytesOf, isImageData } from '../../core/settings/value-schemas.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { within } from '../../people/rbac/rights.ts';
+import { sendStream } from '../api/router.ts';
 import { protocolName } from '../applications/console-parts.ts';
 import { PEOPLE_OF } from '../applications/people.ts';
 import { addTakePage, GIVE, takeLink, waysCell } from '../applications/tabs/people-tab.ts';
@@ -32,7 +34,7 @@ import { deliveryCell } from '../mail/states.ts';
 import { pagesOf } from '../resource.ts';
 import { applicationsOf, deviceCell, endCell } from '../sessions/console.ts';
 import type { SessionView } from '../sessions/sessions.ts';
-import type { UserDetails, UserFactor } from './actions.ts';
+import { EXPORT, type UserDetails, type UserFactor } from './actions.ts';
 import { newNote, userNoun } from './api.ts';
 import {
   actionButton,
@@ -122,6 +124,11 @@ function userTabs(router: Router<State, Extras>, services: ConsoleServices): voi
         return tab === '' ? { ...page, aside: await noteBlocks(visit, services) } : page;
       },
     });
+  const { frame, admin } = services;
+  router.get('/:id/export', ...frame.page(...EXPORT.map((one) => within(one))), async (ctx) => {
+    const { id = '' } = (ctx as { params?: Record<string, string> }).params ?? {};
+    sendStream(ctx, { stream: await admin.users.export(id, frame.actor(ctx)), ...OWN_DATA_FILE });
+  });
   addPage(router, services.frame, '/:id/notes', {
     needs: [within(WRITE)],
     load: (ctx) => openUser(ctx, services),
@@ -613,6 +620,9 @@ function userTabPage(
               href: `/admin/access-check?${new URLSearchParams({ user: account.username })}`,
             },
           ]
+        : []),
+      ...(EXPORT.every((permission) => user.may(permission)) && user.mayWrite
+        ? [{ label: t('console.user-action.export'), href: `${path}/export` }]
         : []),
     ],
     tabs: (Object.keys(tabs) as UserTab[])

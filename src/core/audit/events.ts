@@ -74,6 +74,7 @@ export const eventTypesByKind = {
     'sign-up-code.created',
     'sign-up-code.updated',
     'sign-up-code.revoked',
+    'user.exported',
     'users.exported',
   ],
   password: [

@@ -85,6 +85,8 @@ export const policies = {
   'captcha-wait:address': window(rateLimits.captchaWaitPerAddress),
   /** Changes of users on their own account pages, each of which is an audit entry. */
   'own-changes:account': window(rateLimits.ownChangesPerAccount),
+  /** Downloads of the own data. */
+  'own-data:account': window(rateLimits.ownDataPerAccount),
   /** People whom an owner adds to groups by name: the members afterwards show which of the names have accounts. Also invitations. */
   'group-additions:account': window(rateLimits.groupAdditionsPerAccount),
   /** The strength meter while a user types: each estimate costs up to a quarter of a second. */
