@@ -123,9 +123,10 @@ function rangeOf(minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_IN
   return maximum === Number.MAX_SAFE_INTEGER ? `≥ ${minimum}` : `${minimum}–${maximum}`;
 }
 
+/** Only where a short value is wrong: what is too long, the error says. */
 function lengthOf({ minLength = 0, maxLength }: Json): string {
-  if (maxLength === undefined) return minLength > 1 ? ` (≥${minLength})` : '';
-  return minLength > 1 ? ` (${minLength}–${maxLength})` : ` (≤${maxLength})`;
+  if (minLength <= 1) return '';
+  return maxLength === undefined ? ` (≥${minLength})` : ` (${minLength}–${maxLength})`;
 }
 
 function yamlOf(value: unknown): string {
