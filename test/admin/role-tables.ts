@@ -23,14 +23,14 @@ function rowsOf(heading: string): [first: string, cells: Record<string, string>]
 
 /** Permission -> the built-in roles that contain it. */
 export function permissionTable(): Map<string, BuiltIn[]> {
-  const listed = rowsOf('Permission').map(([resource, cells]) => ({
+  const listed = rowsOf('Resource').map(([resource, cells]) => ({
     resource,
     actionsOf: (role: BuiltIn) => cells[role]?.split(', ') ?? [],
   }));
   return new Map(
     listed.flatMap(({ resource, actionsOf }) =>
       actionsOf('admin').map((action) => [
-        `${resource}:${action}`,
+        `gatehouse.${resource}:${action}`,
         builtIn.filter((role) => actionsOf(role).includes(action)),
       ]),
     ),

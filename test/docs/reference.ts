@@ -90,13 +90,13 @@ function without({ shape }: z.ZodObject, names: string[]): z.ZodObject {
 function rowsOf(schema: z.ZodObject): Row[] {
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Json;
   return Object.entries(properties).map(([name, field]) => ({
-    cells: [
-      code(name),
-      field.default === undefined ? (required.includes(name) ? 'required' : '') : code(yamlOf(field.default)),
-      allowedOf(field),
-    ],
+    cells: [code(name), `${required.includes(name) ? 'required ' : ''}${allowedOf(field)}${defaultOf(field)}`],
     meaning: field.description,
   }));
+}
+
+function defaultOf({ default: value }: Json): string {
+  return value === undefined ? '' : `, default ${code(yamlOf(value))}`;
 }
 
 function allowedOf(field: Json): string {
