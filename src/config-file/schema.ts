@@ -86,9 +86,7 @@ export const user = z.strictObject({
     .string()
     .regex(/^[\w.~|-]{8,64}$/, rule('subject'))
     .optional()
-    .describe(
-      'subject identifier (user ID), 8 to 64 of `A-Z a-z 0-9 . _ ~ | -`; default: generated. Never changes, and is never given to another user',
-    ),
+    .describe('subject identifier (user ID), 8 to 64 of `A-Z a-z 0-9 . _ ~ | -`; default: generated. Never changes'),
   email: text.describe('unique; may be used to sign in'),
   email_verified: z.boolean().optional().describe('whether the address is verified'),
   ...textSchemas(text),

@@ -140,9 +140,7 @@ export const useFields = {
     .min(1)
     .max(100)
     .optional()
-    .describe(
-      'networks from which it may be used, checked at each authorization request, token request, refresh and SAML sign-in. A server that redeems codes needs its own address in the list',
-    )
+    .describe('networks from which it may be used, by people and by its server that redeems codes and refreshes tokens')
     .register(applicationFields, { section: 'requirements', gives: 'nothing' }),
 };
 

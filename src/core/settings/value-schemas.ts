@@ -178,9 +178,7 @@ export const brandSchemas = {
     )
     .refine((brands) => Object.keys(brands).length <= 200, rule('too-many-brands'))
     .default({})
-    .describe(
-      'the look of an application: client ID or entity ID to `name`, `color`, `logo`, `logo_dark`, `icon`, `background`, `help_url`, `privacy_url` and `terms_url`; at most 200',
-    )
+    .describe('the look of an application: client ID or entity ID to the keys above without `brand_`; at most 200')
     .register(settingFields, { section: null, isGeneral: true }),
 };
 
