@@ -209,9 +209,7 @@ export const limits = {
   /** A worker that ends is started again: at once after a stable run, else after a pause. A new connection goes to the less busy one. */
   // The longest pause and a start together are less than 15 s: so long after the database is back, a server serves again.
   workers: { stableSeconds: 60, firstPauseSeconds: 1, maxPauseSeconds: 8, metricsMs: 2000, maxRequests: 100 },
-  /**
-   * A configuration file over HTTP: no more than the proxies of docs/operating.md let through, about 4000 users. On disk it has no limit.
-   */
+  /** A configuration file over HTTP: about 4000 users. On disk it has no limit. */
   configuration: {
     bodyBytes: 512 * KIB,
     expandedSize: 2 * KIB * KIB, // characters and values with every alias expanded
