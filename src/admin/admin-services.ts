@@ -13,6 +13,7 @@ import type { Core } from '../core/core.ts';
 import type { Federation } from '../federation/create-federation.ts';
 import type { FederationServices } from '../federation/federation-services.ts';
 import type { People } from '../people/people.ts';
+import type { ForwardAuth } from '../protocols/forward-auth/forward-auth.ts';
 import type { SessionServices } from '../protocols/logout/session-services.ts';
 import type { Oidc } from '../protocols/oidc/create-oidc.ts';
 import type { Saml } from '../protocols/saml/create-saml.ts';
@@ -42,5 +43,6 @@ export type AdminServices = UserServices &
     account: { page: AccountPageHelpers };
     rp: { confirmation: Confirmation };
     federation: Federation;
+    forwardAuth: ForwardAuth;
     scimConnections: ScimConnections;
   };

@@ -27,7 +27,7 @@ import { TooMuchStored } from '../base/storage/stored-size.ts';
 import { offeredLanguages } from '../core/settings/value-schemas.ts';
 import type { StorageBudget } from '../people/rate-limits/storage-budget.ts';
 import { FORWARD_AUTH_PATH } from '../protocols/forward-auth/asked-request.ts';
-import type { createForwardAuth } from '../protocols/forward-auth/forward-auth.ts';
+import type { ForwardAuth } from '../protocols/forward-auth/forward-auth.ts';
 import { engineSender } from '../protocols/oidc/engine/app-context.ts';
 import { isForPrograms } from '../protocols/oidc/engine/routes.ts';
 import type { Services } from './services.ts';
@@ -39,7 +39,7 @@ interface AppParts {
   /** Absent: no traces. */
   tracing: Tracing | undefined;
   /** Answers reverse proxies about websites, on any host. */
-  forwardAuth: ReturnType<typeof createForwardAuth>;
+  forwardAuth: ForwardAuth;
   /** Routers and the engine, in the order in which they run. */
   routes: Middleware[];
 }

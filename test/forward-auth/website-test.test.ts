@@ -1,5 +1,5 @@
 // The Test of a website in the console: from this server and through the browser, with a proxy that hands on all, and with one that does not.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -76,6 +76,54 @@ it('says that it cannot reach the website', async () => {
   const text = textOf((await admin.follow(await admin.submit(page, {}, { button: 'Test' }))).text);
   expect(text).toContain('Not tested yet');
   expect(text).toContain('Test from this browser instead.');
+});
+
+it('a ticket is good for one request, and its report for the administrator of the test', async () => {
+  const link = linkTo(await admin.get(path), 'Test from this browser');
+  const first = (await admin.get(link)).location ?? '';
+  const report = (await admin.get(first)).location ?? '';
+  expect(report).toContain(`${idp.issuer}${path}?report=`);
+  for (const used of [link, first]) {
+    const again = await httpClient().get(used);
+    expect([again.status, again.location, again.setCookie]).toEqual([404, undefined, []]);
+  }
+  const other = await consoleOf(idp, await staff(idp, 'admin'));
+  expect(textOf((await other.get(report)).text)).not.toContain('Cookies reach Gatehouse');
+  expect(textOf((await admin.get(report)).text)).toContain('Cookies reach Gatehouse');
+});
+
+it('a ticket that the website saw lets nothing through again', async () => {
+  site.received.length = 0;
+  const link = linkTo(await admin.get(path), 'Test the headers');
+  expect((await admin.get(link)).status).toBe(200);
+  const [seen] = site.received;
+  expect(seen?.headers['x-gatehouse-jwt']).toBe('gatehouse-test');
+  expect((await httpClient().get(`${site.origin}${seen?.url}`)).status).toBe(404);
+  expect(site.received).toHaveLength(1);
+  // As the request that the proxy sends here.
+  const here = httpClient(idp.issuer);
+  expect((await here.get(seen?.url ?? '')).status).toBe(302);
+  expect((await here.get(seen?.url ?? '')).status).toBe(404);
+});
+
+it('names a proxy whose word about the addresses of people does not count, on the overview and in the log too', async () => {
+  const strict = await startIdp({ environment: { FORWARD_AUTH_FROM: '192.0.2.1' } });
+  const wiki = await website('caddy', () => strict.issuer, HEADERS);
+  onTestFinished(async () => {
+    await wiki.close();
+    await strict.stop();
+  });
+  const declared = { name: 'Wiki', url: wiki.origin, proxy: 'caddy' } as const;
+  const { id } = await strict.services.applications.createProxied(declared);
+  const boss = await consoleOf(strict, await staff(strict, 'admin'));
+  expect(textOf((await boss.get('/admin')).text)).not.toContain('FORWARD_AUTH_FROM');
+  const page = await boss.get(`/admin/applications/${id}/test`);
+  const result = await boss.follow(await boss.submit(page, {}, { button: 'Test' }));
+  expect(textOf(result.text)).toContain('set FORWARD_AUTH_FROM=127.0.0.1 at Gatehouse and restart it');
+  for (let visits = 0; visits < 3; visits += 1) await httpClient().get(`${wiki.origin}/`);
+  expect(textOf((await boss.get('/admin')).text)).toContain('set FORWARD_AUTH_FROM=127.0.0.1 and restart Gatehouse');
+  const lines = strict.log.filter((line) => JSON.stringify(line).includes('set FORWARD_AUTH_FROM'));
+  expect(lines).toHaveLength(1);
 });
 
 it('is for who may change the website', async () => {

@@ -568,7 +568,7 @@ async function findsFaults(gatehouse: Gatehouse, proxy: RealProxy, check: Check)
       hasRoute ? linesAbout('test-route', application, gatehouse.issuer) : '',
     );
     try {
-      const checks = await test.run(site.application);
+      const checks = await test.run(site.application, {});
       const words = ({ explanation = '', received = '' }) => `${explanation} ${received}`;
       return checks.map((one) => ({ label: String(one.label), state: one.state, words: words(one as never) }));
     } finally {

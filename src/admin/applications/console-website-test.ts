@@ -5,6 +5,7 @@ import type { ProxiedApplication } from '../../applications/application.ts';
 import { notFound } from '../../base/http/errors.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
 import type { Block, ConsolePage } from '../console/blocks.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import type { Pages } from '../resource.ts';
@@ -23,22 +24,22 @@ export function addWebsiteTestPage({ one }: Pages<ApplicationDetails>, { admin, 
   one('/test', {
     needs: ['gatehouse.applications:write'],
     assertOpen: ({ by, subject }) => admin.applications.assertMayChange(subject.application, by),
-    page({ ctx, subject }) {
+    page({ ctx, subject, by }) {
       const website = websiteOf(subject);
-      const report = websiteTest.read(parseQuery(ctx, query).report, website);
+      const report = websiteTest.read(parseQuery(ctx, query).report, website, by);
       const { address } = ctx.state.request;
       const checks = report && websiteTest.browserChecks(website, report, address);
-      return testPage(website, websiteTest, checks, report?.question ? 'question' : 'backend');
+      return testPage({ website, by }, websiteTest, checks, report?.question ? 'question' : 'backend');
     },
-    async submit({ subject }) {
+    async submit({ subject, by }) {
       const website = websiteOf(subject);
-      return { result: testPage(website, websiteTest, await websiteTest.run(website), 'server') };
+      return { result: testPage({ website, by }, websiteTest, await websiteTest.run(website, by), 'server') };
     },
   });
 }
 
 function testPage(
-  application: ProxiedApplication,
+  { website: application, by }: { website: ProxiedApplication; by: Actor },
   test: WebsiteTest,
   checks: readonly Tested[] | undefined,
   from: 'server' | 'question' | 'backend',
@@ -46,7 +47,7 @@ function testPage(
   const { id, name } = application;
   const path = `/admin/applications/${id}`;
   const failed = checks?.filter(({ state }) => state === 'failed').length ?? 0;
-  const links = test.links(application);
+  const links = test.links(application, by);
   const again = { label: t('console.website-test.run'), icon: 'play', post: `${path}/test`, look: 'primary' as const };
   return {
     title: t('console.website-test.title', { name }),

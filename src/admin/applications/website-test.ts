@@ -5,6 +5,7 @@ import type { ProxiedApplication } from '../../applications/application.ts';
 import { headersOf, JWT_HEADER } from '../../applications/fields/proxied-application.ts';
 import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
 import { listOf, type PageText, t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { networkSentence } from '../../federation/connections/network-sentences.ts';
 import { rulesFor } from '../../protocols/forward-auth/path-rules.ts';
@@ -25,6 +26,12 @@ export interface Tested extends Rule {
   header?: string;
 }
 
+/** The test of a website by an administrator. */
+interface Test {
+  application: ProxiedApplication;
+  by: Actor;
+}
+
 type Answer = { status: number; report: TestReport | undefined; hasCookie: boolean; location: string };
 
 const asPage = { accept: 'text/html', 'sec-fetch-mode': 'navigate', cookie: 'gatehouse_test=1' };
@@ -34,38 +41,46 @@ const MAX_PATHS = 5;
 
 export type WebsiteTest = ReturnType<typeof createWebsiteTest>;
 
-export function createWebsiteTest({ outgoing, vault, now, config: { issuer } }: Core) {
-  const tickets = createTestTickets({ vault, now });
+export function createWebsiteTest(core: Core) {
+  const { outgoing } = core;
+  const { issuer } = core.config;
+  const tickets = createTestTickets(core);
 
-  const ticketFor = ({ id, clientId }: ProxiedApplication, hasValues = false) =>
-    tickets.begin({ applicationId: id, origin: clientId, hasValues });
+  const queryFor = ({ id, clientId }: ProxiedApplication, by: Actor, hasValues = false) =>
+    `ticket=${tickets.begin({ applicationId: id, origin: clientId, hasValues }, by)}`;
 
   /** One request to the website alone: its redirects are not followed. */
-  async function ask(application: ProxiedApplication, path: string, headers: Record<string, string>): Promise<Answer> {
-    const response = await outgoing(`${application.clientId}${path}`, { headers, redirect: 'manual' });
+  async function ask(
+    { application, by }: Test,
+    path: string,
+    headers: Record<string, string>,
+    hasValues?: boolean,
+  ): Promise<Answer> {
+    const query = path.startsWith(TEST_PATH) ? `?${queryFor(application, by, hasValues)}` : '';
+    const response = await outgoing(`${application.clientId}${path}${query}`, { headers, redirect: 'manual' });
     const location = response.headers.get('location') ?? '';
     const sealed = URL.canParse(location) ? new URL(location).searchParams.get('report') : null;
     return {
       status: response.status,
       location,
-      report: sealed === null ? undefined : tickets.read(sealed, application.id),
+      report: sealed === null ? undefined : tickets.read(sealed, application.id, by),
       hasCookie: response.headers.getSetCookie().some((cookie) => cookie.startsWith('gatehouse_test=')),
     };
   }
 
-  async function run(application: ProxiedApplication): Promise<Tested[]> {
+  async function run(application: ProxiedApplication, by: Actor): Promise<Tested[]> {
+    const test = { application, by };
     try {
-      const test = `${TEST_PATH}?ticket=${ticketFor(application)}`;
-      const plain = await ask(application, test, asPage);
+      const plain = await ask(test, TEST_PATH, asPage);
       const asked = askedChecks(application, plain);
-      const ways = await wayChecks(application);
+      const ways = await wayChecks(test);
       const isAsked = plain.report !== undefined;
       return [
         reached,
         ...asked,
-        ...(isAsked ? [await metadataCheck(application, test)] : []),
+        ...(isAsked ? [await metadataCheck(test)] : []),
         ...ways,
-        ...(isAsked ? await backendChecks(application) : []),
+        ...(isAsked ? await backendChecks(test) : []),
       ];
     } catch (error) {
       if (!(error instanceof OutgoingError)) throw error;
@@ -77,9 +92,9 @@ export function createWebsiteTest({ outgoing, vault, now, config: { issuer } }: 
   }
 
   /** The headers of a browser that describe another request must not count (CVE-2026-40575 and its kind). */
-  async function metadataCheck(application: ProxiedApplication, test: string): Promise<Tested> {
-    const other = `${application.clientId}/`;
-    const { report } = await ask(application, test, {
+  async function metadataCheck(test: Test): Promise<Tested> {
+    const other = `${test.application.clientId}/`;
+    const { report } = await ask(test, TEST_PATH, {
       ...asPage,
       'X-Forwarded-Uri': '/',
       'X-Forwarded-Method': 'DELETE',
@@ -91,8 +106,8 @@ export function createWebsiteTest({ outgoing, vault, now, config: { issuer } }: 
     return { label, state: 'failed', explanation: t('console.website-test.metadata-failed'), part: 'request' };
   }
 
-  async function wayChecks(application: ProxiedApplication): Promise<Tested[]> {
-    const { paths } = application.metadata;
+  async function wayChecks(test: Test): Promise<Tested[]> {
+    const { paths } = test.application.metadata;
     const closed = [...new Set(['/', ...paths.map(({ path }) => path)])].filter((path) =>
       rulesFor(paths, 'GET', path).some((rule) => rule?.rule !== 'public'),
     );
@@ -100,7 +115,7 @@ export function createWebsiteTest({ outgoing, vault, now, config: { issuer } }: 
     const tried = [...closed.slice(0, MAX_PATHS), ...odd];
     return Promise.all(
       tried.map(async (path): Promise<Tested> => {
-        const { status } = await ask(application, path, asProgram);
+        const { status } = await ask(test, path, asProgram);
         const label = t('console.website-test.closed', { path });
         const values = { received: String(status), registered: odd.includes(path) ? '400, 401, 403' : '401' };
         if (status === 400 || status === 401 || status === 403) return { label, state: 'passed' };
@@ -116,17 +131,16 @@ export function createWebsiteTest({ outgoing, vault, now, config: { issuer } }: 
   }
 
   /** What the website receives, where the proxy sends a path of the test here. */
-  async function backendChecks(application: ProxiedApplication): Promise<Tested[]> {
-    const names = [...Object.keys(headersOf(application.metadata)), JWT_HEADER];
-    const { report } = await ask(application, `${TEST_BACKEND_PATH}?ticket=${ticketFor(application)}`, asPage);
+  async function backendChecks(test: Test): Promise<Tested[]> {
+    const names = [...Object.keys(headersOf(test.application.metadata)), JWT_HEADER];
+    const { report } = await ask(test, TEST_BACKEND_PATH, asPage);
     if (!report?.backend) return [noRoute];
-    const path = `${TEST_BACKEND_PATH}?ticket=${ticketFor(application, true)}`;
-    const plain = await ask(application, path, asPage);
-    const forged = await ask(application, path, {
-      ...asPage,
-      ...Object.fromEntries(names.flatMap((name) => [name, ...spellings(name)]).map((name) => [name, FORGED_VALUE])),
-    });
-    const hop = await ask(application, path, { ...asPage, connection: `close, ${names.join(', ')}` });
+    const send = (headers: Record<string, string>) => ask(test, TEST_BACKEND_PATH, { ...asPage, ...headers }, true);
+    const plain = await send({});
+    const forged = await send(
+      Object.fromEntries(names.flatMap((name) => [name, ...spellings(name)]).map((name) => [name, FORGED_VALUE])),
+    );
+    const hop = await send({ connection: `close, ${names.join(', ')}` });
     return [
       ...(plain.report?.backend ? receivedChecks(names, plain.report.backend, forged.report?.backend) : []),
       connectionCheck(names, hop),
@@ -136,23 +150,25 @@ export function createWebsiteTest({ outgoing, vault, now, config: { issuer } }: 
   return {
     run,
     /** The checks of what the browser brought back; undefined where it is forged, too old or of another website. */
-    read: (sealed: string, { id }: ProxiedApplication) => tickets.read(sealed, id),
+    read: (sealed: string, { id }: ProxiedApplication, by: Actor) => tickets.read(sealed, id, by),
     browserChecks(application: ProxiedApplication, { question, backend }: TestReport, address: string): Tested[] {
       if (backend) {
         const names = [...Object.keys(headersOf(application.metadata)), JWT_HEADER];
         return receivedChecks(names, backend, undefined);
       }
       if (!question) return [];
-      const answer = { status: 302, report: { applicationId: '', at: 0, question }, hasCookie: true, location: '' };
+      const answer = {
+        status: 302,
+        report: { by: '', applicationId: '', at: 0, question },
+        hasCookie: true,
+        location: '',
+      };
       return [...askedChecks(application, answer), addressCheck(question.address, address)];
     },
-    links: (application: ProxiedApplication) => {
-      const query = `ticket=${ticketFor(application)}&browser=1`;
-      return {
-        question: `${application.clientId}${TEST_PATH}?${query}`,
-        backend: `${application.clientId}${TEST_BACKEND_PATH}?${query}`,
-      };
-    },
+    links: (application: ProxiedApplication, by: Actor) => ({
+      question: `${application.clientId}${TEST_PATH}?${queryFor(application, by)}&browser=1`,
+      backend: `${application.clientId}${TEST_BACKEND_PATH}?${queryFor(application, by)}&browser=1`,
+    }),
     issuer,
   };
 }
@@ -188,7 +204,7 @@ function askedChecks({ metadata }: ProxiedApplication, { status, report, hasCook
       status >= 500 ? t('console.website-test.no-answer', { status }) : t('console.website-test.not-asked', { status });
     return [{ label: asks, state: 'failed', explanation, part: 'asks', received: String(status), registered: '302' }];
   }
-  const { proxy, isNavigation, hasCookie: isSent, namesWebsite } = question;
+  const { proxy, isNavigation, hasCookie: isSent, namesWebsite, untrusted } = question;
   const check = (label: PageText, isMet: boolean, explanation: PageText, part: TestedPart): Tested =>
     isMet ? { label, state: 'passed' } : { label, state: 'failed', explanation, part };
   const names = { asked: proxies[proxy].name, registered: proxies[metadata.proxy].name };
@@ -204,6 +220,13 @@ function askedChecks({ metadata }: ProxiedApplication, { status, report, hasCook
     check(t('console.website-test.answer'), hasCookie, t('console.website-test.no-set-cookie'), 'answer'),
     check(t('console.website-test.cookie'), isSent, t('console.website-test.no-cookie'), 'request'),
     check(t('console.website-test.navigation'), isNavigation, t('console.website-test.no-navigation'), 'request'),
+    untrusted === undefined
+      ? { label: t('console.website-test.addresses'), state: 'passed' }
+      : {
+          label: t('console.website-test.addresses'),
+          state: 'failed',
+          explanation: t('console.website-test.untrusted', { proxy: untrusted }),
+        },
   ];
 }
 

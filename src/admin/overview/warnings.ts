@@ -125,6 +125,7 @@ async function healthOf({
   settings,
   config,
   mailServer,
+  forwardAuth,
 }: AdminServices): Promise<Warnings['health']> {
   const waiting = await db.mailMessage.findFirst({
     where: mailOf.waiting,
@@ -154,6 +155,11 @@ async function healthOf({
           ),
         ]
       : []),
+    ...forwardAuth
+      .untrustedProxies()
+      .map((address) =>
+        row(t('console.health.asking-proxy'), 'warn', t('console.health.untrusted-proxy', { address })),
+      ),
     ...(withoutPkce > 0 ? [row('PKCE', 'warn', t('console.health.without-pkce', { count: withoutPkce }))] : []),
     active > 0
       ? row(t('console.navigation.signing-keys'), 'good', t('console.health.keys-active', { count: active }))

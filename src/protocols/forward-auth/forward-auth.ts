@@ -103,6 +103,8 @@ const MAX_ROUNDS = 2;
 const MAX_PATH = 1500;
 /** How cookies begin, before and after the sign-in. */
 const [OF_BEGUN, OF_SESSION] = ['b', 's'];
+/** More addresses are no proxies. */
+const MAX_UNTRUSTED = 5;
 /** In no language: what to write would be computed for each. */
 const WAIT = `<!doctype html><meta http-equiv="refresh" content="${limits.questionsWithoutSession.retrySeconds}"><title>…</title>…`;
 
@@ -148,6 +150,8 @@ const callbackQuery = z.object({
   error: z.string().max(100).optional(),
 });
 
+export type ForwardAuth = ReturnType<typeof createForwardAuth>;
+
 /**
  * Answers the questions of reverse proxies. It runs before the check of the host, because some proxies ask with the host of the website.
  *
@@ -178,7 +182,17 @@ export function createForwardAuth(
   /** The answers of this second to questions without a session, of browsers that began a sign-in and of all others, also by address. */
   let answered = { second: 0, begun: 0, unknown: 0, byAddress: new Map<string, number>() };
 
-  const ticketOf = ({ query }: AskedRequest) => tickets.open(new URLSearchParams(query).get('ticket') ?? '');
+  /** The addresses of proxies whose word about the address of a user does not count. */
+  const untrustedProxies = new Set<string>();
+
+  /** The ticket of a test, which is used up. */
+  async function ticketOf(ctx: Context, { query }: AskedRequest, step: Parameters<typeof tickets.use>[1]) {
+    // One row for a test that an administrator began.
+    ctx.state.sender = 'trusted';
+    const found = await tickets.use(new URLSearchParams(query).get('ticket') ?? '', step);
+    if (!found) delete ctx.state.sender;
+    return found;
+  }
 
   const toConsole = (about: Parameters<typeof tickets.seal>[0]) =>
     `${issuer}/admin/applications/${about.applicationId}/test?${new URLSearchParams({ report: tickets.seal(about) })}`;
@@ -186,7 +200,7 @@ export function createForwardAuth(
   const schemeOf = (ctx: Context) =>
     config.trustProxy > 0 ? ctx.get('X-Forwarded-Proto') || 'http' : config.issuerUrl.protocol.slice(0, -1);
 
-  return { answer: answerProxies, limitWithoutSession, leadOn };
+  return { answer: answerProxies, limitWithoutSession, leadOn, untrustedProxies: () => [...untrustedProxies] };
 
   /**
    * Rejects questions without a session beyond the limits for one second, before anything is computed for them. Sessions, programs (whose wrong
@@ -302,6 +316,23 @@ export function createForwardAuth(
     return clientAddress(ctx.get('X-Forwarded-For'), peer, hops);
   }
 
+  /** The address of a proxy that says the address of the user in vain: neither FORWARD_AUTH_FROM nor TRUST_PROXY is about it. */
+  function untrustedProxy(ctx: Context): string | undefined {
+    if (config.trustProxy > 0 || ctx.get('X-Forwarded-For') === '') return undefined;
+    const peer = clientAddress('', ctx.socket.remoteAddress ?? '', 0);
+    return isTrustedProxy(peer) ? undefined : peer;
+  }
+
+  function warnOfUntrusted(ctx: Context): void {
+    const address = untrustedProxy(ctx);
+    if (address === undefined || untrustedProxies.has(address) || untrustedProxies.size >= MAX_UNTRUSTED) return;
+    untrustedProxies.add(address);
+    logger.warn(
+      { address },
+      'a proxy that asks about websites names addresses of users in vain; if it is yours, set FORWARD_AUTH_FROM to its address',
+    );
+  }
+
   async function answer(ctx: Context, proxy: ProxyKind | undefined, asked: AskedRequest): Promise<void> {
     if (!proxy && asked.path === TEST_BACKEND_PATH) return reportBackend(ctx, asked);
     // First, because on PostgreSQL this statement reads what proves that the website and the account are current, too.
@@ -323,6 +354,7 @@ export function createForwardAuth(
         message: 'No enabled website has this address.',
         received: asked.origin,
       });
+    if (proxy) warnOfUntrusted(ctx);
     const by = askedBy(ctx, asked.method);
     const visit = { ...visitor, by, application, website: application.website };
     if (asked.path.startsWith(RESERVED_PATH)) return ownPage(visit);
@@ -640,54 +672,57 @@ export function createForwardAuth(
 
   // ── The test by an administrator (website-test.ts) ────────────────────────────────────────────────────────
 
-  function reportQuestion(visit: Visit): void {
+  async function reportQuestion(visit: Visit): Promise<void> {
     const { ctx, proxy, asked, by } = visit;
-    const ticket = ticketOf(asked);
-    if (!ticket || !proxy || ticket.origin !== asked.origin) {
-      refuse(ctx, proxy, 404, 'not_found');
-      return;
-    }
+    const ticket = proxy && (await ticketOf(ctx, asked, 'question'));
+    if (!ticket || ticket.origin !== asked.origin) return refuse(ctx, proxy, 404, 'not_found');
     const hasCookie = ctx.get('Cookie').includes(`${TEST_COOKIE}=1`);
     const isBrowser = new URLSearchParams(asked.query).has('browser');
     ctx.append('Set-Cookie', `${TEST_COOKIE}=1; path=${TEST_PATH}; max-age=60; httponly; samesite=lax`);
     // A browser comes again, with the cookie that it got.
     if (isBrowser) {
-      redirect(visit, `${asked.origin}${TEST_PATH}${asked.query.replace('&browser=1', '')}`);
-      return;
+      const next = new URLSearchParams({ ticket: tickets.next(ticket, false) });
+      return redirect(visit, `${asked.origin}${TEST_PATH}?${next}`);
     }
     const namesWebsite = proxy === 'nginx' || proxy === 'envoy' || ctx.querystring.includes('website=');
     const { address } = ctx.state.request;
     const isNavigation = by === 'navigation';
-    const question = { proxy, method: asked.method, isNavigation, hasCookie, namesWebsite, address };
-    redirect(visit, toConsole({ applicationId: ticket.applicationId, question }));
+    const untrusted = untrustedProxy(ctx);
+    const question = {
+      proxy,
+      method: asked.method,
+      isNavigation,
+      hasCookie,
+      namesWebsite,
+      address,
+      ...(untrusted !== undefined && { untrusted }),
+    };
+    return redirect(visit, toConsole({ by: ticket.by, applicationId: ticket.applicationId, question }));
   }
 
-  function passTest(visit: Visit): void {
+  async function passTest(visit: Visit): Promise<void> {
     const { ctx, proxy, asked, website } = visit;
-    const ticket = ticketOf(asked);
     // With the value, the route leads back to the proxy.
-    if (!ticket || ticket.origin !== asked.origin || ctx.get(JWT_HEADER) === TEST_VALUE) {
-      refuse(ctx, proxy, 404, 'not_found');
-      return;
-    }
+    const ticket = ctx.get(JWT_HEADER) === TEST_VALUE ? undefined : await ticketOf(ctx, asked, 'question');
+    if (!ticket || ticket.origin !== asked.origin) return refuse(ctx, proxy, 404, 'not_found');
     pass(visit, undefined, TEST_VALUE);
     if (ticket.hasValues) for (const name of Object.keys(headersOf(website))) ctx.set(name, TEST_VALUE);
   }
 
   /** The request itself, as the website would receive it. The proxy may have replaced its host. */
   async function reportBackend(ctx: Context, asked: AskedRequest): Promise<void> {
-    const ticket = ticketOf(asked);
+    const ticket = await ticketOf(ctx, asked, 'backend');
     const website = ticket && (await websiteAt(ticket.origin))?.website;
     if (!website) return refuse(ctx, undefined, 404, 'not_found');
-    const { applicationId, origin, hasValues } = ticket;
+    const { applicationId, by, origin, hasValues } = ticket;
     ctx.status = 302;
     ctx.body = '';
     if (asked.query.includes('browser=1') && !hasValues) {
-      const next = new URLSearchParams({ ticket: tickets.begin({ applicationId, origin, hasValues: true }) });
+      const next = new URLSearchParams({ ticket: tickets.next(ticket, true) });
       return ctx.set('Location', `${origin}${TEST_BACKEND_PATH}?${next}`);
     }
     const received = receivedHeaders(ctx.req.rawHeaders, [...Object.keys(headersOf(website)), JWT_HEADER]);
-    ctx.set('Location', toConsole({ applicationId, backend: { hasValues, ...received } }));
+    ctx.set('Location', toConsole({ by, applicationId, backend: { hasValues, ...received } }));
   }
 
   /** Undefined for one that was made up, or is too old. */

@@ -1,11 +1,15 @@
 // The test of a website: requests to `/.gatehouse/test` on its host, which its proxy asks about. Each is answered with a redirect to the
-// console that carries a sealed report of what arrived, so nothing is stored, and only an administrator's test has one.
+// console that carries a sealed report of what arrived, which only the administrator of the test can read there. The ticket of a request, which
+// the website and its proxy see, is good for that request alone.
 //
 // `/.gatehouse/test/backend` is let through with made-up headers. If the proxy sends that path here, as its configuration may say
 // (admin/applications/presets/proxies.ts), this server receives what the website would.
 
 import { z } from 'zod';
 import { proxyKinds, RESERVED_PATH } from '../../applications/fields/proxied-application.ts';
+import { randomId } from '../../base/platform/random.ts';
+import { isFirstUse } from '../../base/storage/seen-ids.ts';
+import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 
 export const TEST_PATH = `${RESERVED_PATH}test`;
@@ -17,6 +21,9 @@ export const TEST_COOKIE = 'gatehouse_test';
 const MINUTES = 10;
 
 const ticket = z.object({
+  id: z.string(),
+  /** The administrator; empty for the server itself. */
+  by: z.string(),
   applicationId: z.string(),
   origin: z.string(),
   /**
@@ -29,6 +36,7 @@ const ticket = z.object({
 export type TestTicket = z.output<typeof ticket>;
 
 const report = z.object({
+  by: z.string(),
   applicationId: z.string(),
   at: z.int(),
   /** What the proxy asked. */
@@ -41,6 +49,8 @@ const report = z.object({
       hasCookie: z.boolean(),
       namesWebsite: z.boolean(),
       address: z.string(),
+      /** The address of a proxy whose word about that of the user does not count. */
+      untrusted: z.string().optional(),
     })
     .optional(),
   /** What the website would have received: the values of each header about the user, and names that may be read as one of them. */
@@ -50,8 +60,11 @@ const report = z.object({
 });
 export type TestReport = z.output<typeof report>;
 
+/** Where a ticket is shown: to the question of the proxy, and then by the request that the website would receive. */
+type Step = 'question' | 'backend';
+
 /** Seals and opens what a test carries through the browser and the proxy. It is good for ten minutes. */
-export function createTestTickets({ vault, now }: Pick<Core, 'vault' | 'now'>) {
+export function createTestTickets({ vault, sql, now }: Core) {
   function opened<Value extends { at: number }>(schema: z.ZodType<Value>, sealed: string, context: string) {
     try {
       const value = schema.parse(JSON.parse(vault.open(sealed, context).toString()));
@@ -62,14 +75,26 @@ export function createTestTickets({ vault, now }: Pick<Core, 'vault' | 'now'>) {
   }
   const at = () => now().getTime();
   const [TICKET, REPORT] = ['website test', 'website test report'];
+  const idOf = ({ actorId = '' }: Actor) => actorId;
+  const begin = (about: Omit<TestTicket, 'at' | 'id'>) =>
+    vault.seal(JSON.stringify({ ...about, id: randomId(), at: at() }), TICKET);
   return {
-    begin: (about: Omit<TestTicket, 'at'>) => vault.seal(JSON.stringify({ ...about, at: at() }), TICKET),
-    /** Undefined for one that is forged or too old. */
-    open: (sealed: string) => opened(ticket, sealed, TICKET),
+    /** A ticket for one request. */
+    begin: (about: Omit<TestTicket, 'at' | 'id' | 'by'>, by: Actor) => begin({ ...about, by: idOf(by) }),
+    /** For the next request of the same test. */
+    next: (ticket: TestTicket, hasValues: boolean) => begin({ ...ticket, hasValues }),
+    /** Uses the ticket up; undefined for one that is forged, too old or used. */
+    async use(sealed: string, step: Step): Promise<TestTicket | undefined> {
+      const found = opened(ticket, sealed, TICKET);
+      if (!found) return undefined;
+      const until = new Date(found.at + 2 * MINUTES * 60_000);
+      return (await isFirstUse(sql, `website-test ${step} ${found.id}`, until)) ? found : undefined;
+    },
     seal: (about: Omit<TestReport, 'at'>) => vault.seal(JSON.stringify({ ...about, at: at() }), REPORT),
-    read: (sealed: string, applicationId: string) => {
+    /** Undefined for one that is forged, too old, about another website or of the test of somebody else. */
+    read: (sealed: string, applicationId: string, by: Actor) => {
       const found = opened(report, sealed, REPORT);
-      return found?.applicationId === applicationId ? found : undefined;
+      return found?.applicationId === applicationId && found.by === idOf(by) ? found : undefined;
     },
   };
 }
