@@ -3,6 +3,7 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
+import type { ApplicationServices } from '../applications/application-services.ts';
 import type { Context, Extras, State } from '../base/http/context.ts';
 import { tooManyRequests } from '../base/http/errors.ts';
 import type { Http } from '../base/http/http.ts';
@@ -30,10 +31,11 @@ interface FormState {
 }
 
 export function passwordRoutes(
-  dependencies: People & SessionServices & { page: AccountPageHelpers; links: Links },
+  dependencies: People & ApplicationServices & SessionServices & { page: AccountPageHelpers; links: Links },
 ): Router<State, Extras> {
   const {
     page,
+    appPasswords,
     credentials,
     endSession,
     links,
@@ -92,6 +94,7 @@ export function passwordRoutes(
       username: account.username,
       minLength,
       error,
+      endsAppPasswords: (await appPasswords.list(account.id)).length > 0,
       need: isOnlyFactor ? SINGLE_FACTOR_LENGTH : undefined,
     };
     ctx.render('account/password', form, error ? 400 : 200);

@@ -160,6 +160,17 @@ export function createAppPasswords({ db, sql, vault, now, audit, logger, setting
       });
     },
 
+    /** Deletes all of a user, because the password of the account changes or must: who knew it may have created some. */
+    async endAll(userId: string, by: Actor, tx: Tx): Promise<void> {
+      const rows = await tx.asStored.appPassword.findMany({ where: { userId }, include: { application: true } });
+      if (rows.length === 0) return;
+      await tx.appPassword.deleteMany({ where: { userId } });
+      for (const { id, name, application } of rows) {
+        const about = { subjectId: userId, clientId: application.clientId, data: { passwordId: id, name } };
+        await audit.record({ ...by, ...about, type: 'app-password.revoked', outcome: 'success' }, tx);
+      }
+    },
+
     /** Deletes it; false where the user has none of this id. */
     revoke: (userId: string, id: string, by: Actor): Promise<boolean> =>
       withinTransaction(db, undefined, async (tx) => {

@@ -49,6 +49,7 @@ export type People = Omit<ReturnType<typeof createPeople>, 'closePasswords'>;
 
 export interface PeopleOptions {
   abandonSignIns: PasswordHooks['abandonSignIns'];
+  endAppPasswords: PasswordHooks['endAppPasswords'];
   /** Ends the sessions of a user whose roles or groups change, if the settings say so. */
   signOutOnRoleChange(userId: string, by: Actor, tx: Tx): Promise<void>;
   /** Brings what names a role or group in line with its name. */
@@ -58,7 +59,7 @@ export interface PeopleOptions {
 
 export function createPeople(
   core: Core,
-  { abandonSignIns, signOutOnRoleChange, nameChanged, checkImage }: PeopleOptions,
+  { abandonSignIns, endAppPasswords, signOutOnRoleChange, nameChanged, checkImage }: PeopleOptions,
 ) {
   const { config, settings, outgoing } = core;
   const { issuerUrl } = config;
@@ -70,6 +71,7 @@ export function createPeople(
   const { close: closePasswords, ...passwordServices } = createPasswordServices(core, {
     hasSecondFactor: factors.hasSecondFactor,
     abandonSignIns,
+    endAppPasswords,
   });
   const limiters = createLimits(core, knownBrowsers);
   const { rateLimits } = limiters;
@@ -119,6 +121,8 @@ interface PasswordHooks {
   hasSecondFactor(userId: string, tx?: Tx): Promise<boolean>;
   /** Ends the account's sign-ins that are not finished. */
   abandonSignIns(userId: string, tx: Tx): Promise<void>;
+  /** Ends the app passwords of the account. */
+  endAppPasswords(userId: string, by: Actor, tx: Tx): Promise<void>;
 }
 
 // The meter of the pages is separate from the one that decides, so that a flood of estimates cannot block new passwords.

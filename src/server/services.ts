@@ -87,11 +87,14 @@ export async function createServices(options: ServicesOptions) {
     sessions.signOutOnRoleChange(userId, by, tx);
   const nameChanged: PeopleOptions['nameChanged'] = (change, by, tx) =>
     applications.applications.nameChanged(change, by, tx);
+  const endAppPasswords: PeopleOptions['endAppPasswords'] = (userId, by, tx) =>
+    applications.appPasswords.endAll(userId, by, tx);
   const planUpstream: PlanUpstream = (sessionUid, tx) => federation.planUpstream(sessionUid, tx);
   const ownClientId = FIRST_PARTY_CLIENT_ID;
 
   const { closePasswords, ...people } = createPeople(core, {
     abandonSignIns,
+    endAppPasswords,
     signOutOnRoleChange,
     nameChanged,
     checkImage: brandImages.check,

@@ -61,6 +61,7 @@ export async function configFileBench(shared?: string) {
     breached: { check: async () => 'clean', isCommon: async () => false },
     hasSecondFactor: (userId, tx) => totp.isEnrolled(userId, tx),
     abandonSignIns,
+    endAppPasswords: async () => {},
   });
   const brandImages = createImageStore(servicesOf({ db, now }));
   const signUpCodes = createSignUpCodes(servicesOf({ db, sql, vault, now, audit }));

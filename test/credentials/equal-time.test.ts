@@ -175,6 +175,7 @@ describe('a failed check', () => {
       breached: createBreached({ ...servicesOf({ logger: fixture.logger }), strength: fixture.strength }),
       hasSecondFactor: async () => false,
       abandonSignIns,
+      endAppPasswords: async () => {},
       serviceNames: () => [],
     });
     const work = countWork();

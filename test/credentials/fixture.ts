@@ -19,6 +19,7 @@ export async function openCredentials(options: PasswordsOptions = {}) {
     breached: createBreached({ ...servicesOf({ logger: people.logger }), strength }),
     hasSecondFactor: async (userId) => withSecondFactor.has(userId),
     abandonSignIns,
+    endAppPasswords: async () => {},
     serviceNames: () => ['Gatehouse'],
   });
   const close = async () => {

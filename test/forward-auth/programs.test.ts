@@ -9,11 +9,13 @@ import {
   proxyKinds,
 } from '../../src/applications/fields/proxied-application.ts';
 import { parseAuthorization } from '../../src/protocols/forward-auth/programs.ts';
+import { aPerson } from '../admin/support.ts';
 import { type Application, anApplication, completeSignIn, forApi, postAs } from '../oidc/support.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { signedIn } from '../support/pages/account.ts';
+import { textOf } from '../support/pages/html.ts';
 import fc, { anyCharacter } from '../support/property.ts';
 import { type Website, website } from '../support/website.ts';
 
@@ -326,6 +328,43 @@ describe('an app password', () => {
     const events = await idp.services.db.auditEvent.findMany({ where: { subjectId: user.account.id } });
     const types = events.map(({ type }) => type).filter((type) => type.startsWith('app-password.'));
     expect(types.sort()).toEqual(['app-password.created', 'app-password.revoked', 'app-password.used']);
+  });
+
+  it('ends when the user changes the password, which the form says', async () => {
+    const site = await aWebsite('caddy', { app_passwords: true });
+    const user = await aUser(idp.services);
+    const before = textOf((await (await signedIn(idp, user)).get('/account/password')).text);
+    expect(before).not.toContain('app passwords');
+    const { browser, password } = await anAppPassword(user, site);
+    const form = await browser.follow(await browser.get('/account/password'));
+    expect(textOf(form.text)).toContain('Your app passwords end with it');
+    // A rejected one changes nothing.
+    expect((await browser.submit(form, { password: 'short' })).status).toBe(400);
+    expect((await asPerson(site, user.username, password)).status).toBe(200);
+    const done = await browser.follow(await browser.submit(form, { password: 'a quite different phrase 7' }));
+    expect(textOf(done.text)).toContain('Password changed.');
+    expect((await asPerson(site, user.username, password)).status).toBe(401);
+    expect(await idp.services.appPasswords.list(user.account.id)).toEqual([]);
+  });
+
+  it('ends when an administrator sets a password or demands another one, with an entry in the log', async () => {
+    const site = await aWebsite('caddy', { app_passwords: true });
+    const admin = await aPerson(idp, ['admin']);
+    for (const change of [
+      (id: string) => admin.send('POST', `/users/${id}/password`, {}),
+      (id: string) => admin.send('POST', `/users/${id}/password-change`),
+    ]) {
+      const [user, other] = [await aUser(idp.services), await aUser(idp.services)];
+      const [{ password }, { password: kept }] = [await anAppPassword(user, site), await anAppPassword(other, site)];
+      const { status, text } = await change(user.account.id);
+      expect(status, text).toBeLessThan(300);
+      expect((await asPerson(site, user.username, password)).status).toBe(401);
+      expect((await asPerson(site, other.username, kept)).status).toBe(200);
+      const where = { subjectId: user.account.id, type: 'app-password.revoked' };
+      expect(await idp.services.db.auditEvent.findMany({ where })).toMatchObject([
+        { clientId: site.origin, actorId: admin.user?.account.id },
+      ]);
+    }
   });
 
   it('ends with the access of the user, and with the choice of the website', async () => {

@@ -357,7 +357,7 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
     action({
       path: '/password',
       operationId: 'setPassword',
-      summary: 'Sets a password, or generates a temporary password, and ends every session',
+      summary: 'Sets a password, or generates a temporary password, and ends every session and app password',
       body: z.strictObject({ password: password.optional() }),
       response: z.object({ one_time_password: z.string().optional().describe('Displayed only now') }),
       async run({ key, body, by }) {
@@ -368,7 +368,7 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
     action({
       path: '/password-change',
       operationId: 'forcePasswordChange',
-      summary: 'Requires a new password at the next sign-in, and ends every session',
+      summary: 'Requires a new password at the next sign-in, and ends every session and app password',
       response: done,
       run: ({ key, by }) => users.forcePasswordChange(key, by).then(isDone),
     }),

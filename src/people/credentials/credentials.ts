@@ -32,12 +32,14 @@ export interface CredentialsDependencies {
   hasSecondFactor(userId: string, tx?: Tx): Promise<boolean>;
   /** Ends the account's sign-ins that are not finished. */
   abandonSignIns(userId: string, tx: Tx): Promise<void>;
+  /** Ends the app passwords of the account. */
+  endAppPasswords(userId: string, by: Actor, tx: Tx): Promise<void>;
   /** The product's name and the issuer's host, which must not be part of a password. */
   serviceNames(): readonly string[];
 }
 
 export function createCredentials(dependencies: Core & CredentialsDependencies) {
-  const { db, audit, settings } = dependencies;
+  const { db, audit, settings, endAppPasswords } = dependencies;
   const lengths = (): PasswordLengths => {
     const { password_min_length: alone, password_min_length_with_mfa: withMfa } = settings.latest();
     return { alone, withMfa };
@@ -71,7 +73,7 @@ export function createCredentials(dependencies: Core & CredentialsDependencies) 
         throw invalidInput([fault(['password_hash'], 'password-hash')]);
       }
       const work = async (tx: Tx) => {
-        await storedPasswords.replace(tx, userId, { hash, mustChange: false, long: false });
+        await storedPasswords.replace(tx, userId, { hash, mustChange: false, long: false }, by);
         await audit.record({ ...by, type: 'password.imported', outcome: 'success', subjectId: userId }, tx);
       };
       await (outer ? work(outer) : transaction(db, work));
@@ -81,6 +83,7 @@ export function createCredentials(dependencies: Core & CredentialsDependencies) 
       transaction(db, async (tx) => {
         const { count } = await tx.passwordCredential.updateMany({ where: { userId }, data: { mustChange: true } });
         if (count === 0) throw notFound({ detail: { userId } });
+        await endAppPasswords(userId, by, tx);
         await audit.record({ ...by, type: 'password.change-forced', outcome: 'success', subjectId: userId }, tx);
       }),
 
@@ -203,7 +206,7 @@ function createPreparePassword(
       async store(tx) {
         // The second factor that allows a short password may have been removed during the hashing.
         if (!long && !(await hasSecondFactor(account.id, tx))) throw badRequest('password_rejected');
-        await storedPasswords.replace(tx, account.id, password);
+        await storedPasswords.replace(tx, account.id, password, by);
         const data = { mustChange };
         await audit.record({ ...by, type: event, outcome: 'success', subjectId: account.id, data }, tx);
       },
@@ -244,9 +247,11 @@ function createStoredPasswords(
   dependencies: Core & {
     /** Ends the account's sign-ins that are not finished. */
     abandonSignIns(userId: string, tx: Tx): Promise<void>;
+    /** Ends the app passwords of the account. */
+    endAppPasswords(userId: string, by: Actor, tx: Tx): Promise<void>;
   },
 ) {
-  const { db, sql, now, abandonSignIns } = dependencies;
+  const { db, sql, now, abandonSignIns, endAppPasswords } = dependencies;
 
   return {
     async find(userId: string, tx?: Tx): Promise<StoredPassword | undefined> {
@@ -256,8 +261,8 @@ function createStoredPasswords(
       return { hash, mustChange: Boolean(mustChange), long: Boolean(long), changedAt: new Date(changedAt) };
     },
 
-    /** Stores a new password, and ends the links and sign-ins that began with the old one. */
-    async replace(tx: Tx, userId: string, password: Omit<StoredPassword, 'changedAt'>): Promise<void> {
+    /** Stores a new password, and ends the app passwords, links and sign-ins that began with the old one. */
+    async replace(tx: Tx, userId: string, password: Omit<StoredPassword, 'changedAt'>, by: Actor): Promise<void> {
       const data = { ...password, kind: kindOfStored(password.hash), changedAt: now() };
       await tx.passwordCredential.upsert({ where: { userId }, create: { userId, ...data }, update: data });
       // Older links become invalid, also that of a change of address: an attacker who had the old password could direct the
@@ -265,6 +270,7 @@ function createStoredPasswords(
       await deleteLinkTokens(tx, userId, ['reset-password', 'invite', 'accepted', 'change-email']);
       // A sign-in that began with the old password must not finish, not even one that only has to return to the engine.
       await abandonSignIns(userId, tx);
+      await endAppPasswords(userId, by, tx);
     },
 
     /** Stores another hash of the same password; false when the password was changed meanwhile. */
