@@ -2,6 +2,7 @@
 // in the way of each product (docs/forward-auth.md). Real proxies are in test/peers/forward-auth.ts.
 import { createHash } from 'node:crypto';
 import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
@@ -9,6 +10,7 @@ import type { ProxyKind } from '../../src/applications/fields/proxied-applicatio
 import { completeSignIn } from '../oidc/support.ts';
 import type { TestUser } from './factories.ts';
 import type { HttpClient, Page } from './http.ts';
+import type { Tls } from './tls.ts';
 
 /** What the backend received, which is its answer too. */
 export interface Received {
@@ -39,9 +41,10 @@ interface Product {
 }
 
 const HOP_BY_HOP = ['connection', 'upgrade', 'content-length', 'transfer-encoding', 'keep-alive'];
+const schemeOf = ({ socket }: IncomingMessage) => ('encrypted' in socket ? 'https' : 'http');
 const forwarded = (req: IncomingMessage) => ({
   'x-forwarded-method': req.method ?? '',
-  'x-forwarded-proto': 'http',
+  'x-forwarded-proto': schemeOf(req),
   'x-forwarded-host': req.headers.host ?? '',
   'x-forwarded-uri': req.url ?? '',
   'x-forwarded-for': '192.0.2.7',
@@ -59,7 +62,7 @@ const products: Record<ProxyKind, Product> = {
     ask: (req) => ({
       path: '/forward-auth/nginx',
       headers: {
-        'x-original-url': `http://${req.headers.host}${req.url}`,
+        'x-original-url': `${schemeOf(req)}://${req.headers.host}${req.url}`,
         'x-original-method': req.method ?? '',
         'x-forwarded-for': '192.0.2.7',
       },
@@ -70,7 +73,11 @@ const products: Record<ProxyKind, Product> = {
     ask: (req) => ({
       path: `/forward-auth/envoy${req.url}`,
       method: req.method ?? 'GET',
-      headers: { host: req.headers.host ?? '', 'x-forwarded-proto': 'http', 'x-forwarded-for': '192.0.2.7' },
+      headers: {
+        host: req.headers.host ?? '',
+        'x-forwarded-proto': schemeOf(req),
+        'x-forwarded-for': '192.0.2.7',
+      },
     }),
     isYes: (status) => status === 200,
   },
@@ -85,12 +92,14 @@ function removeAliases({ headers }: IncomingMessage): void {
 /**
  * @param handsOn the headers of an answer that the backend gets
  * @param pages of the backend, by path; what it received otherwise
+ * @param tls with https, and this certificate
  */
 export async function website(
   proxy: ProxyKind,
   identityProvider: () => string,
   handsOn: readonly string[],
   pages: Readonly<Record<string, string>> = {},
+  tls?: Tls,
 ): Promise<Website> {
   const received: Website['received'] = [];
   const { ask, isYes } = products[proxy];
@@ -101,7 +110,8 @@ export async function website(
     const own = Object.entries(req.headers).filter(([name]) => !HOP_BY_HOP.includes(name));
     return request(`${identityProvider()}${path}`, method, { ...Object.fromEntries(own), ...headers } as never);
   };
-  const server = http.createServer(async (req, res) => {
+  const server = tls ? https.createServer(tls) : http.createServer();
+  server.on('request', async (req, res) => {
     const sent = await readText(req);
     const answer = await asked(req).catch(() => undefined);
     if (!answer) {
@@ -157,7 +167,7 @@ export async function website(
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin: `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
     async close() {
       server.closeAllConnections();
