@@ -2,10 +2,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
-const [, table = ''] = /^## Promises and their tests$([\s\S]*)/m.exec(readFileSync('docs/security.md', 'utf8')) ?? [];
-const rows = (table.match(/^\| (?!Promise|---).+$/gm) ?? []).map((row) => ({
+const [, list = ''] = /^## Promises and their tests$([\s\S]*)/m.exec(readFileSync('docs/security.md', 'utf8')) ?? [];
+const rows = (list.match(/^- .+$/gm) ?? []).map((row) => ({
   row,
-  files: [...(row.split(' | ')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, file = '']) => file),
+  files: [...row.matchAll(/`(test[^`]+)`/g)].map(([, file = '']) => file),
 }));
 
 it('each promise of docs/security.md has a test file', () => {
