@@ -37,6 +37,12 @@ it('an invited user makes a passkey, is signed in at once, and signs in with it 
   await addAuthenticator(page);
   await page.goto(linkIn(mail));
   await looksRight(page, 'invitation');
+  // The passkey comes first, where the browser can make one; else the password is the way.
+  expect(await page.locator('main form .btn-primary').allInnerTexts()).toEqual(['Create passkey']);
+  expect(await page.evaluate('document.activeElement === document.body')).toBe(true);
+  const plain = await openPage({ ...phone, javaScriptEnabled: false });
+  await plain.goto(linkIn(mail));
+  expect(await plain.locator('main form .btn-primary:visible').allInnerTexts()).toEqual(['Save password']);
   await page.goto(`${idp.issuer}/language/ar?next=/invitation`);
   await looksRight(page, 'invitation-ar');
   await page.goto(`${idp.issuer}/language/en?next=/invitation`);

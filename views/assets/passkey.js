@@ -23,6 +23,10 @@
     const isNew = form.dataset.webauthn === 'create';
     const button = form.querySelector('button');
     form.hidden = false;
+    // Offered first, it leaves the other way without the look of the first.
+    if (isNew && button.classList.contains('btn-primary'))
+      for (const other of document.querySelectorAll('form:not([data-webauthn]) .btn-primary'))
+        other.classList.replace('btn-primary', 'btn-quiet');
 
     const ask = async (useBrowserAutofill) => {
       try {

@@ -75,7 +75,7 @@ const passkeyForm = z.object({
   terms,
 });
 
-/** The page of an invitation: a password, or a passkey in its place; after it the owner is signed in. */
+/** The page of an invitation: a passkey, or a password in its place; after it the owner is signed in. */
 function invitationRoutes(
   services: Core &
     Http &
@@ -90,7 +90,6 @@ function invitationRoutes(
 
   async function show(ctx: Context, account: Account, error?: PageText): Promise<void> {
     const { id, username } = account;
-    const texts = { title: t('invitation.title'), lead: t('invitation.lead') };
     // An account with credentials got them after it was invited: a passkey would be one more.
     const options = (await invitations.hasCredentials(id))
       ? undefined
@@ -103,7 +102,11 @@ function invitationRoutes(
       sealed: sealChallenge(services, id, options.challenge),
       name: t('passkey.default-name'),
       label: t('factors.create-passkey'),
+      isPrimary: true,
     };
+    const texts = passkey
+      ? { title: t('invitation.choice-title'), lead: t('invitation.choice-lead', { username }) }
+      : { title: t('invitation.title'), lead: t('invitation.lead') };
     const [other] = await otherSignIns(account);
     const minLength = services.credentials.minimumLength(false);
     const due = termsDue(settings.latest(), account);

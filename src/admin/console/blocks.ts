@@ -290,7 +290,7 @@ export type Block =
   /** A chapter of the documentation, and the headings in it. */
   | { kind: 'document'; parts: readonly DocumentPart[]; contents: readonly { href: string; label: string }[] }
   | { kind: 'links'; title: PageText; items: readonly { href: string; label: PageText; isCurrent?: boolean }[] }
-  | { kind: 'progress'; label: PageText; done: number; total: number }
+  | { kind: 'progress'; label: PageText; hint?: PageText; done: number; total: number }
   | {
       kind: 'tiles';
       title?: PageText;

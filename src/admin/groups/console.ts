@@ -503,7 +503,13 @@ function changePage(
   { mayStart, who }: { mayStart: boolean; who: PageText },
 ): ConsolePage {
   const { kind, state, total, done, changed, error } = found;
-  const progress: Block = { kind: 'progress', label: t('console.groups.change-progress'), done, total };
+  const progress = (hint?: PageText): Block => ({
+    kind: 'progress',
+    label: t('console.groups.change-progress'),
+    ...(hint && { hint }),
+    done,
+    total,
+  });
   const blocks: Record<MemberChange['state'], Block[]> = {
     prepared: mayStart
       ? [
@@ -517,18 +523,18 @@ function changePage(
           },
         ]
       : [{ kind: 'text', tone: 'notice', text: t('console.groups.change-prepared', { count: total }) }],
-    waiting: [progress, { kind: 'text', text: t('console.groups.change-refresh') }],
-    running: [progress, { kind: 'text', text: t('console.groups.change-refresh') }],
+    waiting: [progress(t('console.groups.change-refresh'))],
+    running: [progress(t('console.groups.change-refresh'))],
     done: [{ kind: 'text', tone: 'notice', text: t('console.groups.bulk-done', { kind, count: changed }) }],
     failed: [
-      progress,
+      progress(),
       {
         kind: 'text',
         tone: 'warning',
         text: t('console.groups.change-failed', { done, total, reason: t(`error.${error ?? 'internal'}`) }),
       },
     ],
-    canceled: [progress],
+    canceled: [progress()],
     reading: [],
   };
   return {

@@ -192,19 +192,17 @@ function progressPage(found: StoredImport, faults: readonly ImportRow[]): Consol
   const { isTrial, state, done, total, error, options } = found;
   const isAsked = state === 'prepared' && !isTried(found) && options.unknown.length > 0;
   const hasReport = !isOpen(found) && done > 0;
-  const actions = [
-    ...(hasReport ? [{ label: t('console.import.report'), href: `${pathOf(found)}/report.csv` }] : []),
-    // The file is deleted.
-    ...(isOpen(found) || state === 'prepared'
-      ? [{ label: t('console.import.cancel'), post: `${pathOf(found)}/cancel` }]
-      : []),
-  ];
+  const report = { label: t('console.import.report'), icon: 'download', href: `${pathOf(found)}/report.csv` };
+  // The file is deleted.
+  const cancel = { label: t('console.import.cancel'), post: `${pathOf(found)}/cancel` };
   return {
     title: isTrial ? t('console.import.title.trial') : t('console.import.title'),
+    ...(!isAsked && !isOpen(found) && { lead: resultText(found) }),
     back: { href: HOME, label: t('console.import.back') },
     tags: [stateMark(found)],
+    actions: [...(isOpen(found) || state === 'prepared' ? [cancel] : []), ...(hasReport ? [report] : [])],
     blocks: [
-      ...(isAsked ? [questionForm(found)] : resultBlocks(found)),
+      ...(isAsked ? [questionForm(found)] : []),
       ...(state === 'failed'
         ? [
             {
@@ -214,37 +212,51 @@ function progressPage(found: StoredImport, faults: readonly ImportRow[]): Consol
             },
           ]
         : []),
-      ...(isOpen(found) ? openBlocks(found) : []),
+      ...(isOpen(found) ? [progressBlock(found)] : []),
+      ...(hasReport ? [countBlock(found)] : []),
       ...(isTried(found) && (found.counts.failed ?? 0) < total ? [startForm(found)] : []),
-      ...(actions.length > 0 ? [{ kind: 'actions' as const, items: actions }] : []),
-      ...(hasReport ? reportBlocks(found, faults) : []),
+      ...(hasReport && faults.length > 0 ? reportBlocks(found, faults) : []),
     ],
   };
 }
 
-function resultBlocks({ isTrial, done, total, counts, changed: invited }: StoredImport): Block[] {
-  const { created = 0, invited: toInvite = 0, changed = 0, disabled = 0, unchanged = 0, failed = 0 } = counts;
-  const values = { done, total, created: created + toInvite, changed: changed + disabled, unchanged, failed };
-  return [
-    {
-      kind: 'text',
-      tone: failed > 0 ? 'warning' : 'notice',
-      text: t(`console.import.${isTrial ? 'result.trial' : 'result'}`, values),
-    },
-    ...(invited > 0 ? [{ kind: 'text' as const, text: t('console.import.invited', { count: invited }) }] : []),
-  ];
+function resultText({ isTrial, done, total, counts }: StoredImport): PageText {
+  const { created = 0, invited = 0, changed = 0, disabled = 0, unchanged = 0, failed = 0 } = counts;
+  const values = { done, total, created: created + invited, changed: changed + disabled, unchanged, failed };
+  return t(`console.import.${isTrial ? 'result.trial' : 'result'}`, values);
+}
+
+/** How many rows of each outcome there are. */
+function countBlock({ isTrial, counts, changed: sent }: StoredImport): Block {
+  const { created = 0, invited = 0, changed = 0, disabled = 0, unchanged = 0, failed = 0 } = counts;
+  const shown = [
+    ['created', created + invited],
+    ['invited', isTrial ? invited : sent],
+    ['changed', changed],
+    ['disabled', disabled],
+    ['unchanged', unchanged],
+    ['failed', failed],
+  ] as const;
+  return {
+    kind: 'stats',
+    items: shown
+      .filter(([name, count]) => count > 0 || name === 'created' || name === 'failed')
+      .map(([name, value]) => ({
+        label: t(`console.import.count.${name}`),
+        value,
+        ...(name === 'failed' && value > 0 && { tone: 'bad' as const }),
+      })),
+  };
 }
 
 /** The progress of the rows, or of the invitations after them. */
-function openBlocks(found: StoredImport): Block[] {
+function progressBlock(found: StoredImport): Block {
   const { done, total, changed, counts, isTrial } = found;
-  const isInviting = !isTrial && done === total && (counts.invited ?? 0) > 0;
-  return [
-    isInviting
-      ? { kind: 'progress', label: t('console.import.inviting'), done: changed, total: counts.invited ?? 0 }
-      : { kind: 'progress', label: t('console.import.progress'), done, total },
-    { kind: 'text', text: t('console.import.refresh') },
-  ];
+  const { invited = 0 } = counts;
+  const isInviting = !isTrial && done === total && invited > 0;
+  const progress = isInviting ? { done: changed, total: invited } : { done, total };
+  const label = isInviting ? t('console.import.inviting', progress) : resultText(found);
+  return { kind: 'progress', label, hint: t('console.import.refresh'), ...progress };
 }
 
 /** The file has unknown columns: it is tried without them, or not at all. */
@@ -278,7 +290,7 @@ function reportBlocks(found: StoredImport, faults: readonly ImportRow[]): Block[
         [t('console.users.username'), ({ username }) => username],
         [t('console.import.faults.error'), ({ error }) => error ?? ''],
       ]),
-      empty: t('console.import.faults.none'),
+      empty: '',
     },
     ...(more > 0 ? [{ kind: 'text' as const, text: t('console.import.faults.more', { count: more }) }] : []),
   ];

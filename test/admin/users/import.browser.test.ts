@@ -83,7 +83,7 @@ it('displays the progress of the rows, and of the invitations after them, until 
   const rows = { total: 20_000, done: 7500, counts: '{"created":7400,"failed":100}' };
   await displayed('progress', rows, '7,500 of 20,000 rows: 7,400 can be created, 100 not.');
   const sent = { kind: 'import', done: 20_000, changed: 700, counts: '{"invited":20000}' };
-  await displayed('invitations', sent, '700 invitations sent.');
+  await displayed('invitations', sent, '700 of 20,000 invitations');
   await page.click('text=Cancel import');
   await page.waitForSelector('text=The import was canceled.');
   expect(await page.$('progress')).toBeNull();

@@ -193,7 +193,7 @@ describe('an import', () => {
     const csv = 'username,email,active\nimp-mail,imp-mail@example.com,\nimp-none,,\nimp-late,imp-late@example.com,no\n';
     const made = await imported(admin, csv, { invite: 'on', message: 'Hello' });
     expect(await reportOf(admin, made)).toEqual(['2,imp-mail,invited,', '3,imp-none,created,', '4,imp-late,created,']);
-    expect(textOf(made.text)).toContain('1 invitation sent.');
+    expect(textOf(made.text)).toContain('Invitations 1');
     const account = await idp.services.accounts.findByLogin('imp-mail');
     const rows = await idp.services.db.asStored.mailMessage.findMany({
       where: { kind: 'invitation', userId: account?.id ?? '' },
