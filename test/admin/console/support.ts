@@ -73,13 +73,18 @@ export async function triedImport(client: HttpClient, csv: string, fields: Recor
   return importEnd(client, await client.follow(sent));
 }
 
+/** The form that carries out what was tried; none where every row fails. */
+const startOf = (tried: Page) => tried.forms.find(({ action }) => action.endsWith(addressOf(tried)));
+
 /** Carries out what was tried. */
 export const startedImport = async (client: HttpClient, tried: Page): Promise<Page> =>
-  importEnd(client, await client.follow(await client.submit(tried, {}, { form: addressOf(tried) })));
+  importEnd(
+    client,
+    await client.follow(await client.submit(tried, {}, { button: startOf(tried)?.buttons[0]?.label ?? '' })),
+  );
 
 /** The same in one; the page of the trial where every row fails. */
 export async function imported(client: HttpClient, csv: string, fields: Record<string, string> = {}): Promise<Page> {
   const tried = await triedImport(client, csv, fields);
-  const mayStart = tried.forms.some(({ action }) => action.endsWith(addressOf(tried)));
-  return mayStart ? startedImport(client, tried) : tried;
+  return startOf(tried) ? startedImport(client, tried) : tried;
 }
