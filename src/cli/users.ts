@@ -8,7 +8,7 @@ import { plural } from '../base/platform/plural.ts';
 import { type InvitationState, invitationStates } from '../core/mail/link-tokens.ts';
 import type { Account } from '../people/accounts/account.ts';
 import type { AccountPage, AccountSummary } from '../people/accounts/account-list.ts';
-import type { Accounts } from '../people/accounts/accounts.ts';
+import type { Accounts, Directory } from '../people/accounts/accounts.ts';
 import type { PasswordFault } from '../people/credentials/password-policy.ts';
 import type { OwnFactors } from '../people/mfa/account-factors.ts';
 import type { Services } from '../server/services.ts';
@@ -205,7 +205,8 @@ export const userShow: Command = {
   options: jsonOption,
   run: (input, io) =>
     withUser(input, io, async (account, services) => {
-      const { credentials, mfa, sessions, lockout, db } = services;
+      const { accounts, credentials, mfa, sessions, lockout, db } = services;
+      const directory = (await accounts.directoriesOf([account.id])).get(account.id) ?? null;
       const password = await credentials.status(account.id);
       const factors = await mfa.factors.of(account.id);
       const live = await sessions.list(account.id);
@@ -215,7 +216,7 @@ export const userShow: Command = {
         .filter(({ via }) => via === '')
         .map(({ role: { name }, since, until }) => ({ name, since, until }));
       const state = { password: password ?? null, factors, sessions: live.length, lockedSeconds };
-      const details = { ...account, directRoles, ...state };
+      const details = { ...account, directory, directRoles, ...state };
       if (input.flag('json')) {
         io.json(details);
         return 0;
@@ -232,6 +233,7 @@ export const userShow: Command = {
         ['groups', account.groups.map(groupText).join(', ') || '-'],
         ['active', account.isActive ? 'yes' : 'no'],
         ['source', account.source === 'file' ? 'the configuration file' : account.source],
+        ...(directory ? [['directory', directoryText(directory)] as [string, string]] : []),
         ['created', formatDate(account.createdAt)],
         [
           'password',
@@ -247,6 +249,9 @@ export const userShow: Command = {
       return 0;
     }),
 };
+
+const directoryText = ({ name, id, deletedAt }: Directory): string =>
+  `${name} (SCIM connection ${id})${deletedAt ? `, which deleted the user ${formatDate(deletedAt)}` : ''}`;
 
 function periodText({ name, since, until }: { name: string; since: Date | null; until: Date | null }): string[] {
   if (!since && !until) return [];

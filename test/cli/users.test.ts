@@ -55,6 +55,28 @@ describe('gatehouse user', () => {
     expect((await show('ben')).password).toMatchObject({ mustChange: false, long: true });
   });
 
+  it('shows which directory manages an account, and when it deleted the user', async () => {
+    const text = async () => (await cli.gatehouse(['user', 'show', 'dora'])).out;
+    await cli.gatehouse(['user', 'add', 'dora']);
+    const { id: userId } = await show('dora');
+    expect(await show('dora')).toMatchObject({ source: 'local', directory: null });
+    expect(await text()).not.toMatch(/^directory/m);
+    const at = new Date();
+    const times = { createdAt: at, updatedAt: at };
+    const mappings = JSON.stringify({ attributes: { badge: 'title' }, groups: {} });
+    const declared = { name: 'Entra ID', clientId: null, ownedDomains: '[]', adopt: 'never', mayCreate: true };
+    const connection = { id: 'entra', source: 'local', ...declared, deletePolicy: 'disable', mappings, ...times };
+    await cli.db.asStored.scimConnection.create({ data: connection });
+    const row = { userId, connectionId: 'entra', externalId: null, content: '{}' };
+    await cli.db.asStored.scimUser.create({ data: { ...row, deletedAt: null, ...times } });
+    const directory = { id: 'entra', name: 'Entra ID', attributes: ['badge'] };
+    expect(await show('dora')).toMatchObject({ directory: { ...directory, deletedAt: null } });
+    expect(await text()).toMatch(/^directory +Entra ID \(SCIM connection entra\)$/m);
+    await cli.db.asStored.scimUser.update({ where: { userId }, data: { deletedAt: at } });
+    expect(await show('dora')).toMatchObject({ directory: { ...directory, deletedAt: at.toISOString() } });
+    expect(await text()).toMatch(/^directory +Entra ID \(SCIM connection entra\), which deleted the user 20/m);
+  });
+
   it.each([
     [['user', 'add', 'Alice'], 'This username is already taken. Choose another one.'],
     [['user', 'add', 'carol', '--email', 'ALICE@example.com'], 'already in use'],

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { aService } from '../admin/support.ts';
-import { PASSWORD } from '../support/factories.ts';
+import { aUser, PASSWORD } from '../support/factories.ts';
 import type { HttpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { signedIn } from '../support/pages/account.ts';
@@ -104,6 +104,18 @@ describe('the console', () => {
       items: [{ source: 'scim', source_id: hr.connection.id }],
     });
   });
+});
+
+it('the API names the directory of a user, what it fills, and when it deleted the user', async () => {
+  const { send } = await aService(idp);
+  const own = { id: hr.connection.id, name: 'Entra ID', attributes: ['department'] };
+  const gone = String((await hr.ok('POST', '/Users', { schemas: [USER], userName: 'gone' })).id);
+  await hr.send('DELETE', `/Users/${gone}`);
+  const { account: local } = await aUser(idp.services);
+  const of = async (id: string) => (await send('GET', `/users/${id}`)).json<{ directory: object | null }>().directory;
+  expect(await of(ann)).toEqual({ ...own, deleted_at: null });
+  expect(await of(gone)).toEqual({ ...own, deleted_at: expect.stringMatching(/^20/) });
+  expect(await of(local.id)).toBeNull();
 });
 
 describe('the own account page', () => {

@@ -10,6 +10,7 @@ import type { Actor } from '../../core/audit/audit.ts';
 import type { InvitationView } from '../../core/mail/link-tokens.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { AccountPage, ListAccounts } from '../../people/accounts/account-list.ts';
+import type { Directory } from '../../people/accounts/accounts.ts';
 import type { Profile } from '../../people/accounts/profile.ts';
 import { termsDue } from '../../people/accounts/terms.ts';
 import type { FactorView, OwnFactors } from '../../people/mfa/account-factors.ts';
@@ -38,6 +39,8 @@ export type { CreatedUser, NewUser } from './creation.ts';
 
 export interface UserDetails {
   account: Account;
+  /** The directory that manages the account. */
+  directory: Directory | undefined;
   /** The connection at which its `ssoId` is its subject. */
   ssoConnection: string | null;
   password: { mustChange: boolean; changedAt: Date } | undefined;
@@ -131,8 +134,9 @@ function readActions(services: UserServices, lookup: UserLookup) {
     needs = 'gatehouse.users:read',
   ) => {
     const account = await covered(id, by, needs);
-    const [ssoConnection, password, factors, firstEnrolment, lockedSeconds, hasCredentials, invited] =
+    const [directories, ssoConnection, password, factors, firstEnrolment, lockedSeconds, hasCredentials, invited] =
       await Promise.all([
+        accounts.directoriesOf([id]),
         ssoIds.connectionOf(account),
         credentials.status(id),
         mfa.factors.of(id),
@@ -143,7 +147,17 @@ function readActions(services: UserServices, lookup: UserLookup) {
       ]);
     const invitation = invited.get(id);
     const hasTermsDue = termsDue(settings.latest(), account) !== undefined;
-    const found = { account, ssoConnection, password, factors, firstEnrolment, lockedSeconds, hasCredentials };
+    const directory = directories.get(id);
+    const found = {
+      account,
+      directory,
+      ssoConnection,
+      password,
+      factors,
+      firstEnrolment,
+      lockedSeconds,
+      hasCredentials,
+    };
     return { ...found, invitation, hasTermsDue };
   };
 

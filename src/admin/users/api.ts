@@ -81,6 +81,15 @@ const user = z
 
 const userDetails = user
   .extend({
+    directory: z
+      .object({
+        id: z.string().describe('Of the SCIM connection'),
+        name: z.string(),
+        attributes: z.array(z.string()).describe('The own fields that it fills'),
+        deleted_at: time.nullable().describe('When it deleted the user, whose account is kept for 30 days'),
+      })
+      .nullable()
+      .describe('Manages the names, addresses and phone number'),
     password: z
       .object({ must_change: z.boolean(), changed_at: time })
       .nullable()
@@ -148,10 +157,26 @@ export function userJson(account: Account) {
 }
 
 /** A user with password state, second factors and lockout. */
-function detailsJson({ account, ssoConnection, password: stored, factors, invitation, lockedSeconds }: UserDetails) {
+function detailsJson({
+  account,
+  directory,
+  ssoConnection,
+  password: stored,
+  factors,
+  invitation,
+  lockedSeconds,
+}: UserDetails) {
   const { totp, passkeys, recoveryCodes, phone = null } = factors;
   return {
     ...userJson(account),
+    directory: directory
+      ? {
+          id: directory.id,
+          name: directory.name,
+          attributes: [...directory.attributes],
+          deleted_at: iso(directory.deletedAt),
+        }
+      : null,
     password: stored ? { must_change: stored.mustChange, changed_at: iso(stored.changedAt) } : null,
     second_factors: { totp, passkeys, recovery_codes: recoveryCodes, phone },
     sso_connection: ssoConnection,

@@ -9,7 +9,6 @@ import { fullName } from '../../base/http/pages/tokens.ts';
 import { type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { Directory } from '../../people/accounts/accounts.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { Action, ConsolePage, Field } from '../console/blocks.ts';
@@ -205,8 +204,6 @@ export const userActions: readonly UserAction[] = [
 /** A user, and what the administrator may do with the account. */
 export interface OpenUser {
   details: UserDetails;
-  /** The directory that manages the account. */
-  directory: Directory | undefined;
   path: string;
   may(permission: OwnPermission): boolean;
   mayReadApplications: boolean;
@@ -222,7 +219,7 @@ export interface OpenUser {
 /** Throws not_found also for a user whom the administrator may not see. */
 export async function openUser(
   ctx: Context & { params?: Record<string, string> },
-  { accounts, frame, admin: { users }, mailServer }: ConsoleServices,
+  { frame, admin: { users }, mailServer }: ConsoleServices,
 ): Promise<OpenUser> {
   const { id = '' } = ctx.params ?? {};
   const by = frame.actor(ctx);
@@ -241,8 +238,7 @@ export async function openUser(
   const mayReadApplications = frame.meets(ctx, within('gatehouse.applications:read'));
   const mayWrite = await mayDo(WRITE);
   const mayCheckAccess = ACCESS_CHECK_NEEDS.every((need) => frame.meets(ctx, need));
-  const directory = (await accounts.directoriesOf([id])).get(id);
-  const user = { details, directory, path: `/admin/users/${id}`, may, mayWrite, offered, obstacle };
+  const user = { details, path: `/admin/users/${id}`, may, mayWrite, offered, obstacle };
   return { ...user, mayCheckAccess, mayReadApplications };
 }
 

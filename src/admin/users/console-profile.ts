@@ -163,8 +163,8 @@ export async function profileBlocks(
   { open, delivery }: { open?: OpenPart | undefined; delivery?: Cell | undefined } = {},
 ): Promise<Block[]> {
   const { ctx, language, meets, subject } = visit;
-  const { details, directory, path, may, mayWrite, offered } = subject;
-  const { account, ssoConnection } = details;
+  const { details, path, may, mayWrite, offered } = subject;
+  const { account, directory, ssoConnection } = details;
   const mayChange = mayWrite && account.source !== 'file';
   const disabled = may('gatehouse.audit:read') ? await disabledBy(services, account) : undefined;
   const languages = languageOptions(ctx, account.locale ?? '');

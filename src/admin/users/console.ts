@@ -610,7 +610,7 @@ function userTabPage(
       statusTag(account, lockedSeconds > 0, details.invitation?.state),
       ...(firstEnrolment.requestedAt ? [NEEDS_APPROVAL] : []),
       ...(isFile ? [FILE_TAG] : []),
-      ...directoryTag(user.directory, user.may(CONNECTIONS)),
+      ...directoryTag(details.directory, user.may(CONNECTIONS)),
     ],
     actions: [
       ...(user.mayCheckAccess
@@ -641,7 +641,7 @@ function userTabPage(
 }
 
 /** What the directory of the account manages, or when the account that it deleted is deleted for good. */
-function directoryNotice({ directory, may }: OpenUser): Block[] {
+function directoryNotice({ details: { directory }, may }: OpenUser): Block[] {
   if (!directory) return [];
   const { id, name, deletedAt } = directory;
   const text = deletedAt
