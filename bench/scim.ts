@@ -71,6 +71,7 @@ try {
       limitName: `${SMALL} users`,
       target: TARGET,
     });
+    process.stderr.write(`${table(rows.slice(-1)).split('\n').at(-1)}\n`);
     if (counters.length > 0) atDatabase.push(await costAtDatabase(one, [large, small], counters));
   }
   if (options.only === '') rows.push(await aPage(large), ...(await aSync(large)), await signInsBeside(large));

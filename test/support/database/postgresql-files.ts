@@ -121,6 +121,7 @@ const races = {
   'robustness/two-instances': 'every flow with each request on another instance',
   'scim/attacks': 'what a directory cannot do; rows that are locked, NUL and half characters in keys',
   'scim/groups': 'fifty changes of one group at the same moment',
+  'scim/leavers': 'sessions, tokens and the logout run of the transaction that disables a user',
   'scim/lists': 'filters by indexes, and pages in the order of creation',
   'scim/users': 'unique names; a row that is locked while it changes',
   'sign-in/captcha': 'a proof of work counts once, on any instance',
