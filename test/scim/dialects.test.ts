@@ -1,4 +1,4 @@
-// The requests of Microsoft Entra ID and Okta with their bodies, in the order in which they send them.
+// The requests of Microsoft Entra ID, Okta and authentik with their bodies, in the order in which they send them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { aConnection, type Connection, ENTERPRISE, GROUP, PATCH, USER } from './support.ts';
@@ -137,8 +137,69 @@ describe('Microsoft Entra ID', () => {
     await entra.patch(path, { op: 'Replace', path: 'displayName', value: 'renamed' });
     await entra.patch(path, { op: 'Remove', path: 'members', value: [{ $ref: null, value: id }] });
     const after = await entra.ok('GET', path);
-    expect([after.displayName, after.members]).toEqual(['renamed', undefined]);
+    expect([after.displayName, after.members]).toEqual(['renamed', []]);
     expect((await entra.send('DELETE', path)).status).toBe(204);
+  });
+
+  it('takes out of a group only whom it names, in each of its ways, and changes five times at a moment', async () => {
+    const people: string[] = [];
+    for (const at of [1, 2, 3, 4, 5, 6]) {
+      const userName = `member${at}@contoso.example`;
+      people.push(String((await entra.ok('POST', '/Users', { schemas: [USER], userName, externalId: userName })).id));
+    }
+    const [one, two, three, ...others] = people;
+    const members = people.map((value) => ({ $ref: null, value }));
+    const body = { schemas: [GROUP], externalId: 'group-of-six', displayName: 'Six', members };
+    const path = `/Groups/${String((await entra.ok('POST', '/Groups', body)).id)}`;
+    const left = async () => ((await entra.ok('GET', path)).members as { value: string }[]).map(({ value }) => value);
+    await entra.patch(path, { op: 'Remove', path: 'members', value: [{ $ref: null, value: one }] });
+    expect(await left()).toEqual(people.slice(1).sort());
+    await entra.send('PATCH', `${path}?aadOptscim062020`, {
+      schemas: [PATCH],
+      Operations: [{ op: 'remove', path: `members[value eq "${two}"]` }],
+    });
+    expect(await left()).toEqual([three, ...others].sort());
+    const moves = [
+      ...others.map((value) => ({ op: 'Remove', path: 'members', value: [{ $ref: null, value }] })),
+      { op: 'Add', path: 'members', value: [{ $ref: null, value: one }] },
+      { op: 'Add', path: 'members', value: [{ $ref: null, value: two }] },
+    ];
+    const answers = await Promise.all(moves.map((move) => entra.patch(path, move)));
+    expect(answers.map(({ status }) => status)).toEqual(moves.map(() => 204));
+    expect(await left()).toEqual([one, two, three].sort());
+    const again = await entra.fails('POST', '/Groups', { ...body, externalId: 'another' });
+    expect(again).toMatchObject({ status: 409, scimType: 'uniqueness' });
+  });
+
+  it('changes fifty members in one request, and the manager as a text or as an object', async () => {
+    const people: string[] = [];
+    for (let at = 0; at < 50; at += 1)
+      people.push(
+        String((await entra.ok('POST', '/Users', { schemas: [USER], userName: `fifty${at}@contoso.example` })).id),
+      );
+    const path = `/Groups/${String((await entra.ok('POST', '/Groups', { schemas: [GROUP], displayName: 'Fifty' })).id)}`;
+    const value = people.map((one) => ({ $ref: null, value: one }));
+    expect((await entra.patch(path, { op: 'Add', path: 'members', value })).status).toBe(204);
+    expect((await entra.ok('GET', path)).members).toHaveLength(50);
+    const user = `/Users/${people[0]}`;
+    for (const manager of ['boss-1', { value: 'boss-1' }, [{ value: 'boss-1', $ref: null }]])
+      expect(
+        (await entra.patch(user, { op: 'Replace', path: `${ENTERPRISE}:manager`, value: manager })).json(),
+      ).toMatchObject({ [ENTERPRISE]: { manager: { value: 'boss-1' } } });
+  });
+
+  it('reads a user by the address of the mailbox, and an inactive one', async () => {
+    const userName = 'sick@contoso.example';
+    const emails = [{ primary: true, type: 'work', value: userName }];
+    const { id: sick } = await entra.ok('POST', '/Users', { schemas: [USER], userName, emails, active: 'False' });
+    for (const filter of [
+      `emails[type eq "work"].value eq "${userName}"`,
+      `emails[type eq "work" and value eq "${userName}"]`,
+    ])
+      expect(await entra.find(filter), filter).toMatchObject({
+        totalResults: 1,
+        Resources: [{ id: sick, active: false }],
+      });
   });
 
   it('disables a user, and deletes the user later', async () => {
@@ -208,5 +269,77 @@ describe('Okta', () => {
     expect(await okta.ok('GET', path)).toMatchObject({ displayName: 'Pushed again', members: [{ value: bob?.id }] });
     const other = { op: 'replace', value: { id: 'another', displayName: 'Taken' } };
     expect((await okta.patch(path, other)).json()).toMatchObject({ status: '400', scimType: 'mutability' });
+    expect((await okta.send('DELETE', path)).status).toBe(204);
+    expect((await okta.send('GET', path)).status).toBe(404);
+  });
+
+  it('disables a user of its catalog by an operation without a path, and reads all users in one order', async () => {
+    const names = ['scully', 'skinner', 'krycek'];
+    for (const userName of names)
+      await okta.ok('POST', '/Users', okUser({ userName, externalId: `ext-${userName}`, emails: [] }));
+    const [found] = (await okta.find('userName eq "scully"')).Resources;
+    const off = await okta.patch(`/Users/${String(found?.id)}`, { op: 'replace', value: { active: false } });
+    expect([off.status, off.json()]).toMatchObject([200, { id: found?.id, active: false }]);
+    const pages = [];
+    for (let startIndex = 1; startIndex < 8; startIndex += 2)
+      pages.push(await okta.ok('GET', `/Users?startIndex=${startIndex}&count=2`));
+    const walked = pages.flatMap(({ Resources }) => (Resources as { userName: string }[]).map((one) => one.userName));
+    const all = (await okta.ok('GET', '/Users?startIndex=1&count=100')).Resources as { userName: string }[];
+    expect(walked.slice(0, all.length)).toEqual(all.map(({ userName }) => userName));
+    expect(pages.map(({ itemsPerPage, totalResults }) => [typeof itemsPerPage, typeof totalResults])).toEqual(
+      pages.map(() => ['number', 'number']),
+    );
+  });
+
+  it('sends JSON as application/json too, and gets the user with every 201', async () => {
+    const json = { 'content-type': 'application/json; charset=utf-8', accept: 'application/scim+json' };
+    const page = await okta.send(
+      'POST',
+      '/Users',
+      okUser({ userName: 'doggett', externalId: 'ext-doggett', emails: [] }),
+      json,
+    );
+    expect([page.status, page.json()]).toMatchObject([201, { userName: 'doggett', externalId: 'ext-doggett' }]);
+  });
+});
+
+describe('authentik', () => {
+  it('reads the configuration, creates, finds what is there, sends whole users and the members one by one', async () => {
+    const authentik = await aConnection(idp, { owned_domains: ['ak.example'] });
+    expect(await authentik.ok('GET', '/ServiceProviderConfig')).toMatchObject({
+      bulk: { supported: false, maxOperations: 1000 },
+    });
+    const sent = {
+      schemas: [USER],
+      userName: 'akadmin',
+      name: { formatted: 'authentik Default Admin', familyName: 'Default Admin', givenName: 'authentik' },
+      displayName: 'authentik Default Admin',
+      photos: [{ value: 'https://ak.example/static/avatar.png', type: 'photo' }],
+      active: true,
+      emails: [{ value: 'root@ak.example', type: 'other', primary: true }],
+      externalId: '5d6a1c6a7bd9b3b2',
+    };
+    const user = await authentik.ok('POST', '/Users', sent);
+    expect((await authentik.fails('POST', '/Users', sent)).status).toBe(409);
+    expect(await authentik.find('userName eq "akadmin"')).toMatchObject({ Resources: [{ id: user.id }] });
+    expect(
+      await authentik.ok('PUT', `/Users/${String(user.id)}`, { ...sent, id: user.id, active: false }),
+    ).toMatchObject({
+      active: false,
+    });
+    const named = { schemas: [GROUP], externalId: 'f3a0', displayName: 'authentik Admins' };
+    const group = await authentik.ok('POST', '/Groups', named);
+    const path = `/Groups/${String(group.id)}`;
+    // It compares the members only where there is a list.
+    expect((await authentik.ok('GET', path)).members).toEqual([]);
+    const value = [{ value: user.id }];
+    expect((await authentik.patch(path, { op: 'add', path: 'members', value })).status).toBe(204);
+    const whole = { op: 'replace', value: { ...named, id: group.id, displayName: 'Admins' } };
+    expect((await authentik.patch(path, whole)).status).toBe(204);
+    expect(await authentik.ok('GET', path)).toMatchObject({ displayName: 'Admins', members: value });
+    expect((await authentik.patch(path, { op: 'remove', path: 'members', value })).status).toBe(204);
+    expect((await authentik.ok('GET', path)).members).toEqual([]);
+    for (const one of [path, `/Users/${String(user.id)}`])
+      expect((await authentik.send('DELETE', one)).status).toBe(204);
   });
 });

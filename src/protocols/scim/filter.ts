@@ -130,11 +130,19 @@ function termOf(tokens: Tokens, attributes: ResourceType['attributes'], type: Re
   if (path.sub === undefined && path.attribute.multiValued && tokens.takes('[')) {
     const filter = filterOf(tokens, path.attribute.subAttributes, type, depth + 1);
     tokens.expect(']');
-    return { kind: 'has', attribute: path.attribute, filter };
+    const { attribute } = path;
+    if (!tokens.peek()?.startsWith('.')) return { kind: 'has', attribute, filter };
+    // Entra ID: `emails[type eq "work"].value eq "…"`.
+    const compared = comparisonOf({ attribute: subOf(attribute, tokens.word().slice(1), tokens) }, tokens);
+    return { kind: 'has', attribute, filter: { kind: 'and', of: [filter, compared] } };
   }
+  return comparisonOf(comparable(path), tokens);
+}
+
+function comparisonOf(path: AttributePath, tokens: Tokens): Filter {
   const op = tokens.word().toLowerCase();
   if (!isCompareOp(op)) throw tokens.wrong(`“${op}” is no comparison`);
-  return { kind: 'compare', path: comparable(path), op, value: op === 'pr' ? null : tokens.value() };
+  return { kind: 'compare', path, op, value: op === 'pr' ? null : tokens.value() };
 }
 
 const isCompareOp = (op: string): op is CompareOp => COMPARE_OPS.includes(op);

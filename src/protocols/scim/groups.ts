@@ -76,7 +76,7 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
             ['type', 'User'],
           ]),
       );
-      if (all.length > 0) group.values.set('members', all);
+      group.values.set('members', all);
       items.push(group);
     }
     return { items, isCut: false };

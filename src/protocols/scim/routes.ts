@@ -423,11 +423,12 @@ function resourceTypeJson({ name, endpoint, schema, extension }: ResourceType, b
 
 /** RFC 7643 5, RFC 9865 4. */
 function serviceProviderConfig(base: string) {
-  const { maxPage, page } = limits.scim;
+  const { maxPage, page, operations, bytes } = limits.scim;
   return {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig'],
     patch: { supported: true },
-    bulk: { supported: false, maxOperations: 0, maxPayloadSize: 0 },
+    // authentik reads from it how many operations a PATCH can have.
+    bulk: { supported: false, maxOperations: operations, maxPayloadSize: bytes },
     filter: { supported: true, maxResults: maxPage },
     changePassword: { supported: false },
     sort: { supported: false },

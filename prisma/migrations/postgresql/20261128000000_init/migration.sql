@@ -1782,7 +1782,7 @@ CREATE INDEX "scim_tokens_connection_id_idx" ON "scim_tokens"("connection_id");
 CREATE INDEX "scim_tokens_expires_at_idx" ON "scim_tokens"("expires_at");
 
 -- CreateIndex
-CREATE INDEX "scim_users_connection_id_created_at_user_id_idx" ON "scim_users"("connection_id", "created_at", "user_id");
+CREATE INDEX "scim_users_connection_id_created_at_user_id_idx" ON "scim_users"("connection_id", "created_at", "user_id") WHERE ("deleted_at" IS NULL);
 
 -- CreateIndex
 CREATE INDEX "scim_users_deleted_at_idx" ON "scim_users"("deleted_at") WHERE ("deleted_at" IS NOT NULL);
