@@ -105,6 +105,60 @@ describe.each(proxyKinds)('behind %s', (kind) => {
   });
 });
 
+describe.each(proxyKinds)('a request behind %s', (kind) => {
+  it('that is a preflight gets through without headers about a user where it may, and nothing else does', async () => {
+    const preflight = { origin: 'https://app.example', 'access-control-request-method': 'PUT' };
+    const send = async ({ origin, received }: Website, method: string, headers: Record<string, string>) => {
+      received.length = 0;
+      const { status } = await httpClient().request(method, `${origin}/notes`, {
+        headers: { accept: '*/*', ...headers },
+      });
+      return [status, ...received.map((one) => [one.method, one.headers['remote-user']])];
+    };
+    const closed = await aWebsite(kind);
+    expect(await send(closed, 'OPTIONS', preflight)).toEqual([401]);
+    const site = await aWebsite(kind, { preflight: 'allow', paths: [{ path: '/x/', rule: 'public' }] });
+    expect(await send(site, 'OPTIONS', { ...preflight, 'remote-user': 'forged' })).toEqual([200, ['OPTIONS', '']]);
+    for (const method of ['GET', 'PUT', 'DELETE']) expect(await send(site, method, preflight), method).toEqual([401]);
+    expect(await send(site, 'OPTIONS', { origin: 'https://app.example' })).toEqual([401]);
+  });
+
+  it('is judged by the rule for its method, HEAD as GET', async () => {
+    await idp.services.roles.create({ name: 'method-writer' }).catch(() => undefined);
+    const site = await aWebsite(kind, {
+      paths: [
+        { path: '/notes/', methods: ['GET'], rule: 'public' },
+        { path: '/notes/', methods: ['POST', 'DELETE'], rule: { roles: ['method-writer'] } },
+      ],
+    });
+    const statusOf = async (browser: HttpClient, method: string, path = '/notes/1') =>
+      (await browser.request(method, `${site.origin}${path}`, { headers: { 'sec-fetch-mode': 'cors' } })).status;
+    const anonymous = httpClient();
+    for (const [method, status] of Object.entries({ GET: 200, HEAD: 401, POST: 401, PUT: 401, PATCH: 401 }))
+      expect(await statusOf(anonymous, method), method).toBe(status);
+    const user = await aUser(idp.services);
+    const browser = httpClient();
+    await opened(browser, site, '/', user);
+    for (const [method, status] of Object.entries({ GET: 200, HEAD: 200, PUT: 200, POST: 403, DELETE: 403 }))
+      expect(await statusOf(browser, method), method).toBe(status);
+    await idp.services.roles.assign(user.account.id, 'method-writer');
+    expect(await statusOf(browser, 'POST')).toBe(200);
+    // What is in the request about another method counts for nothing.
+    const headers = { 'sec-fetch-mode': 'cors', 'x-http-method-override': 'GET', 'x-forwarded-method': 'GET' };
+    expect((await anonymous.request('POST', `${site.origin}/notes/1`, { headers })).status).toBe(401);
+  });
+
+  it('of a frame gets a page for the whole window, never a redirect', async () => {
+    const site = await aWebsite(kind);
+    for (const dest of ['iframe', 'frame', 'embed', 'object']) {
+      const headers = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': dest };
+      const page = await httpClient().get(`${site.origin}/inside`, { headers });
+      expect([page.status, page.location]).toEqual([401, undefined]);
+      expect(page.text).toContain(`<a href="${site.origin}" target="_top"`);
+    }
+  });
+});
+
 describe('a website', () => {
   it('is closed to who loses the role, at once', async () => {
     await idp.services.roles.create({ name: 'wiki-reader' });
@@ -256,7 +310,7 @@ describe('a website', () => {
       });
     const answer = await ask({ 'X-Forwarded-Proto': scheme, 'X-Forwarded-Host': host });
     expect(new URL(answer.location ?? '').searchParams.get('client_id')).toBe(new URL(url).origin);
-    for (const other of [`${host}1`, `x${host}`, host.replace(/:\d+$/, ':1')])
+    for (const other of [`${host}1`, `x${host}`, host.replace(/:\d+$/, ':1'), host.replace(/(?=:\d+$|$)/, '.')])
       expect((await ask({ 'X-Forwarded-Proto': scheme, 'X-Forwarded-Host': other })).status).toBeGreaterThanOrEqual(
         400,
       );
