@@ -8,6 +8,7 @@ import { databaseKind } from '../support/database/database.ts';
 import { aUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { openWebsite, type Website, website } from '../support/website.ts';
 import { type PostgresProcess, postgresProcess } from './postgres-process.ts';
 import { type TcpProxy, tcpProxy } from './tcp-proxy.ts';
 
@@ -19,6 +20,8 @@ interface Node {
   idp: TestIdp;
   app: Application;
   browser: HttpClient;
+  /** Behind a proxy that asks this node; the browser is signed in there. */
+  site: Website;
   accessToken: string;
   refreshToken: string;
 }
@@ -44,7 +47,7 @@ describe.runIf(databaseKind() === 'postgresql')('PostgreSQL', () => {
     far = await aNode(postgres.url(proxy.port));
   });
   afterAll(async () => {
-    await Promise.all([near, far].map((node) => node?.idp.stop()));
+    await Promise.all([near, far].flatMap((node) => [node?.site.close(), node?.idp.stop()]));
     await proxy?.close();
     await postgres?.remove();
   });
@@ -54,15 +57,23 @@ describe.runIf(databaseKind() === 'postgresql')('PostgreSQL', () => {
     const app = await anApplication(idp);
     const browser = httpClient(idp.issuer);
     const scope = { scope: 'openid offline_access', prompt: 'consent' };
-    const { tokens } = await signIn(browser, app, await aUser(idp.services), scope);
-    return { idp, app, browser, accessToken: tokens.access_token, refreshToken: String(tokens.refresh_token) };
+    const user = await aUser(idp.services);
+    const { tokens } = await signIn(browser, app, user, scope);
+    const site = await website('caddy', () => idp.issuer, ['Remote-User']);
+    const paths = [{ path: '/public/', rule: 'public' as const }];
+    await idp.services.applications.createProxied({ name: site.origin, url: site.origin, proxy: 'caddy', paths });
+    expect((await openWebsite(browser, site.origin, '/', user)).status).toBe(200);
+    return { idp, app, browser, site, accessToken: tokens.access_token, refreshToken: String(tokens.refresh_token) };
   }
 
   /** One request of each kind, at the same time. */
   function ask(node: Node): Promise<Answer[]> {
-    const { idp, app, browser, accessToken, refreshToken } = node;
+    const { idp, app, browser, site, accessToken, refreshToken } = node;
     const client = httpClient(idp.issuer);
     const requests = {
+      website: () => browser.get(`${site.origin}/`),
+      publicPage: () => client.get(`${site.origin}/public/`),
+      visitor: () => client.get(`${site.origin}/`),
       readyz: () => client.get('/readyz'),
       userinfo: () => client.get('/userinfo', { headers: { authorization: `Bearer ${accessToken}`, accept: '*/*' } }),
       introspection: () => postAs(idp, app, '/introspect', { token: accessToken }),
@@ -91,28 +102,38 @@ describe.runIf(databaseKind() === 'postgresql')('PostgreSQL', () => {
   }
   async function expectService(node: Node): Promise<void> {
     const isServed = async () => statuses(await ask(node));
-    const served = { readyz: 200, userinfo: 200, introspection: 200, refresh: 200, authorize: 303 };
+    const websites = { website: 200, publicPage: 200, visitor: 302 };
+    const served = { ...websites, readyz: 200, userinfo: 200, introspection: 200, refresh: 200, authorize: 303 };
     await expect.poll(isServed, { timeout: RECOVERY_MS, interval: 200 }).toEqual(served);
   }
+  /** How many requests came through to the website of each node. */
+  const isReached = () => [near, far].map(({ site }) => site.received.length);
   const expectNormal = () => Promise.all([near, far].map(expectService));
 
   it('frozen: every request gets 503 with Retry-After in time, and service returns by itself', async () => {
     await expectNormal();
+    const before = isReached();
     postgres.freeze();
     const first = Promise.all([ask(near), ask(far)]);
     await sleep(FROZEN_MS);
     const later = await Promise.all([ask(near), ask(far)]);
     const answers = [...(await first), ...later].flat();
+    const after = isReached();
     postgres.thaw();
     expectAway(answers);
+    // Nobody gets through to a website, not even to a public page.
+    expect(after).toEqual(before);
     await expectNormal();
   });
 
   it('killed: every request gets 503 with Retry-After in time, and service returns by itself', async () => {
+    const before = isReached();
     await postgres.end('SIGKILL');
     const answers = [...(await ask(near)), ...(await ask(far)), ...(await ask(near))];
+    const after = isReached();
     await postgres.start();
     expectAway(answers);
+    expect(after).toEqual(before);
     await expectNormal();
   });
 
@@ -122,7 +143,13 @@ describe.runIf(databaseKind() === 'postgresql')('PostgreSQL', () => {
     const reasons = (await httpClient(far.idp.issuer).get('/readyz')).json<{ reasons: unknown }>().reasons;
     await proxy.serve();
     expectAway(cutOff);
-    expect(statuses(served)).toMatchObject({ readyz: 200, userinfo: 200, introspection: 200, refresh: 200 });
+    expect(statuses(served)).toMatchObject({
+      website: 200,
+      readyz: 200,
+      userinfo: 200,
+      introspection: 200,
+      refresh: 200,
+    });
     expect(reasons).toEqual({ database: 'no answer', schema: 'no answer' });
     await expectNormal();
   });
