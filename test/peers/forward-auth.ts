@@ -1,6 +1,7 @@
 // Puts a website behind each reverse proxy with the configuration that the console fills in, with nothing added but its surroundings, and
 // tries what people, programs and attackers do there (README.md). Not part of `npm test`, because it needs the proxies.
-//   npx tsx test/peers/forward-auth.ts [--proxy traefik] … [--test], which only tries the Test of the console
+//   npx tsx test/peers/forward-auth.ts [--proxy traefik] … [--test | --nodes]
+// `--test` tries the Test of the console only, `--nodes` kills one node of two.
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import http from 'node:http';
@@ -20,17 +21,18 @@ import { browserWith, leave, resultsOf } from '../logout/support/browser-steps.t
 import { followLogout } from '../logout/support/follow.ts';
 import { oidcApp } from '../logout/support/oidc-app.ts';
 import { nodeSamlApp } from '../logout/support/saml-apps.ts';
-import { basic } from '../oidc/support.ts';
+import { basic, completeSignIn } from '../oidc/support.ts';
 import { aClient, aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { openWebsite, type Received } from '../support/website.ts';
 import { attacks, sendRaw, upgrade } from '../support/website-attacks.ts';
 import { type Gatehouse, startGatehouse } from './gatehouse.ts';
+import { startTwoNodes, type TwoNodes } from './nodes.ts';
 import { freePort, Missing, needFile, newFolder, type Program, startProgram } from './programs.ts';
 import { withTotp } from './second-factor.ts';
 
 const { values: options } = parseArgs({
-  options: { proxy: { type: 'string', multiple: true }, test: { type: 'boolean' } },
+  options: { proxy: { type: 'string', multiple: true }, test: { type: 'boolean' }, nodes: { type: 'boolean' } },
 });
 const INSTALLED = process.env.PROXIES ?? '/opt/peers/proxies';
 
@@ -208,7 +210,7 @@ async function putBehind(
   host: string,
   paths: PathRule[],
   change = (snippet: string) => snippet,
-  programs: Pick<z.input<typeof proxiedApplication>, 'access_tokens'> = {},
+  programs: Pick<z.input<typeof proxiedApplication>, 'access_tokens' | 'depends_on'> = {},
   testRoute?: (application: ProxiedApplication) => string,
 ) {
   const backend = await startBackend();
@@ -273,6 +275,7 @@ async function tryProxy(gatehouse: Gatehouse, { failing, apps }: Apps, proxy: Re
       const found = await run(attacked);
       check(title, found.length === 0, found);
     }
+    await passesThrough(gatehouse, proxy, other, check);
     if (proxy.kind === 'traefik') await stripsPrefix(gatehouse, proxy, check);
     await choosesHost(gatehouse, proxy, site, check);
     await letsProgramsIn(gatehouse, proxy, check);
@@ -361,6 +364,33 @@ async function stepsUp(gatehouse: Gatehouse, { origin }: Site, check: Check): Pr
   check('and back to the page', isThere, [page.status, page.url, page.text]);
   const open = await browser.get(`${origin}/secure/b`, asProgram);
   check('the path is open from then on', open.status === 200, open.status);
+}
+
+/** A sign-in passes through the website that another one depends on, whose proxy does not see the page; also for a long one. */
+async function passesThrough(gatehouse: Gatehouse, proxy: RealProxy, other: Site, check: Check): Promise<void> {
+  const host = `127.0.0.1:${await freePort()}`;
+  const site = await putBehind(gatehouse, proxy, host, [], undefined, { depends_on: [other.origin] });
+  try {
+    const user = await aReader(gatehouse);
+    const browser = httpClient();
+    const wanted = `${site.origin}/${'secret'.repeat(170)}`;
+    let page = await completeSignIn(browser, wanted, { user, redirectUri: `${site.origin}/.gatehouse/` });
+    const seen: string[] = [];
+    for (let hops = 0; page.location && hops < 12; hops += 1) {
+      page = await browser.get(page.location);
+      if (page.url.startsWith(other.origin)) seen.push(`${page.url} ${page.location}`);
+    }
+    check('a sign-in through another website ends at the page', page.status === 200 && page.url === wanted, [
+      page.status,
+      page.url,
+    ]);
+    const learns = seen.filter((one) => one.includes('secret') || decodeURIComponent(one).includes(host));
+    check('which the other one does not learn', seen.length === 2 && learns.length === 0, seen);
+    const open = await browser.get(`${other.origin}/`, asProgram);
+    check('where it is a sign-in too', open.status === 200, open.status);
+  } finally {
+    await site.stop();
+  }
 }
 
 /** Traefik asks with the path that is left of a prefix, in whatever spelling it came (CVE-2026-40912, CVE-2026-48020). */
@@ -588,7 +618,64 @@ async function findsFaults(gatehouse: Gatehouse, proxy: RealProxy, check: Check)
   }
 }
 
-const gatehouse = await startGatehouse('127.0.0.1');
+/**
+ * One node of two is killed under load: nobody gets through without a session, sessions and begun sign-ins go on at the other node, and a
+ * sign-out counts there at once.
+ */
+async function losesNode(nodes: TwoNodes, proxy: RealProxy, check: Check): Promise<void> {
+  const { services } = nodes;
+  nodes.use('own');
+  const site = await putBehind(nodes, proxy, `127.0.0.1:${await freePort()}`, PATHS);
+  const { origin } = site;
+  const statusOf = (who: HttpClient) =>
+    who.get(`${origin}/`, asProgram).then(
+      ({ status }) => status,
+      () => 0,
+    );
+  try {
+    const [user, late] = [await aReader(nodes), await aReader(nodes)];
+    const [browser, anonymous, begun] = [httpClient(), httpClient(), httpClient()];
+    const other = await nodes.startOther();
+    nodes.use('other');
+    await openWebsite(browser, origin, '/', user);
+    const callback = await completeSignIn(begun, `${origin}/a`, { user: late, redirectUri: `${origin}/.gatehouse/` });
+    nodes.use('own', 'other');
+    const found = new Map<HttpClient, number[]>([browser, anonymous].map((who) => [who, []]));
+    let isDone = false;
+    const load = [browser, browser, browser, anonymous].map(async (who) => {
+      while (!isDone) found.get(who)?.push(await statusOf(who));
+    });
+    await sleep(2000);
+    const before = (found.get(browser) ?? []).filter((status) => status !== 200);
+    await other.kill('SIGKILL');
+    await sleep(4000);
+    isDone = true;
+    await Promise.all(load);
+    const [ofUser, ofNobody] = [found.get(browser) ?? [], found.get(anonymous) ?? []];
+    check('two nodes answer', before.length === 0 && ofUser.length > 50, [before, ofUser.length]);
+    const lost = ofUser.filter((status) => status !== 200);
+    // Those that the node had taken and not answered.
+    const isShort = lost.length <= 6 && lost.every((status) => status === 0 || status >= 500);
+    check(`its death fails at most the requests that it had (${lost.length} of ${ofUser.length})`, isShort, lost);
+    const isClosed = ofNobody.every((status) => status === 401 || status >= 500);
+    check('nobody gets through without a session', isClosed && ofNobody.length > 10, [...new Set(ofNobody)]);
+    const last = await Promise.all(Array.from({ length: 20 }, () => statusOf(browser)));
+    check('the session goes on at the other node', new Set(last).size === 1 && last[0] === 200, last);
+    const page = await begun.follow(callback);
+    const isThere = page.status === 200 && page.url === `${origin}/a`;
+    check('a sign-in that the killed one began ends at the other node', isThere, [page.status, page.url]);
+    await services.endSession.all(user.account.id, 'ended-by-admin');
+    const ended = await statusOf(browser);
+    check('a sign-out counts at once', ended === 401, ended);
+  } catch (error) {
+    check('runs to its end', false, `${(error as Error).stack} ${site.output().slice(-1500)}`);
+  } finally {
+    await site.stop();
+  }
+}
+
+const nodes = options.nodes ? await startTwoNodes() : undefined;
+const gatehouse = nodes ?? (await startGatehouse('127.0.0.1'));
 await gatehouse.services.roles.create({ name: 'reader' });
 await gatehouse.services.roles.create({ name: 'nobody' });
 const apps: Apps = {
@@ -599,8 +686,10 @@ for (const proxy of all) {
   if (options.proxy && !options.proxy.includes(proxy.kind)) continue;
   process.stdout.write(`${proxy.name}\n`);
   const run = async () => {
+    const check: Check = (what, isSo, found) => expect(proxy.name, what, isSo, found);
+    if (nodes) return losesNode(nodes, proxy, check);
     if (!options.test) await tryProxy(gatehouse, apps, proxy);
-    await findsFaults(gatehouse, proxy, (what, isSo, found) => expect(proxy.name, what, isSo, found));
+    await findsFaults(gatehouse, proxy, check);
   };
   await run().catch((error) => {
     if (error instanceof Missing) process.stdout.write(`  skipped, ${error.message}\n`);
