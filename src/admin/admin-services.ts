@@ -13,6 +13,7 @@ import type { Core } from '../core/core.ts';
 import type { Federation } from '../federation/create-federation.ts';
 import type { FederationServices } from '../federation/federation-services.ts';
 import type { People } from '../people/people.ts';
+import type { EventStreams } from '../protocols/event-streams/streams.ts';
 import type { ForwardAuth } from '../protocols/forward-auth/forward-auth.ts';
 import type { SessionServices } from '../protocols/logout/session-services.ts';
 import type { Oidc } from '../protocols/oidc/create-oidc.ts';
@@ -45,4 +46,5 @@ export type AdminServices = UserServices &
     federation: Federation;
     forwardAuth: ForwardAuth;
     scimConnections: ScimConnections;
+    eventStreams: EventStreams;
   };

@@ -9,6 +9,7 @@ import { createPeopleAdmin, peopleEndpoints } from './applications/people.ts';
 import { auditEndpoints, createAuditAdmin } from './audit/audit.ts';
 import { createConnectionAdmin } from './connections/actions.ts';
 import { connectionEndpoints } from './connections/api.ts';
+import { createEventStreamAdmin, eventStreamEndpoints } from './event-streams/event-streams.ts';
 import { createGroupAdmin, groupEndpoints } from './groups/groups.ts';
 import { createKeyAdmin, keyEndpoints } from './keys/keys.ts';
 import { createMailAdmin, mailEndpoints } from './mail/mail.ts';
@@ -49,6 +50,7 @@ export function createAdminActions(services: AdminServices) {
     apiKeys: createApiKeyAdmin(services),
     signUpCodes: createSignUpCodeAdmin(services),
     scim: createScimAdmin(services),
+    eventStreams: createEventStreamAdmin(services),
     settings: createSettingAdmin(services),
     configuration: createConfigurationAdmin(services),
     mail: createMailAdmin(services),
@@ -71,6 +73,7 @@ export function adminEndpoints(admin: AdminActions): Endpoint[] {
     ...resourceEndpoints(admin.resources),
     ...connectionEndpoints(admin.connections),
     ...scimEndpoints(admin.scim),
+    ...eventStreamEndpoints(admin.eventStreams),
     ...apiKeyEndpoints(admin.apiKeys),
     ...keyEndpoints(admin.keys),
     ...auditEndpoints(admin.audit),

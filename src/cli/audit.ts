@@ -23,10 +23,17 @@ Offline, with the checkpoints and the public key that the server exported, it ne
       help: 'checkpoints from outside of the database, one JSON object per line',
     },
     'public-key': { type: 'string', value: 'FILE', help: 'verify offline with this key (PEM), without the secret' },
+    events: {
+      type: 'string',
+      value: 'FILE',
+      help: 'verify what an event stream sent instead: as received, JSON on each line',
+    },
     database: { type: 'string', value: 'URL', help: 'with --public-key: the database, if not DATABASE_URL' },
     ...jsonOption,
   },
   async run(input, io) {
+    const events = input.text('events');
+    if (events !== undefined) return verifyReceived(events, input, io);
     const result = await (input.text('public-key') === undefined ? verifyHere(input, io) : verifyOffline(input));
     if (input.flag('json')) io.json(result);
     else printChainResult(result, io);
@@ -79,6 +86,20 @@ export async function acceptRestore({ audit, checkpoints, now }: Services): Prom
   const data = { file, newest: newest?.seq ?? null, at: newest?.at.toISOString() ?? null };
   await audit.record({ type: 'audit.restore-accepted', outcome: 'success', data });
   return file;
+}
+
+async function verifyReceived(file: string, input: Input, io: Io): Promise<number> {
+  const { verifyEvents } = await import('../protocols/event-streams/verify.ts');
+  const result = verifyEvents(await readText(file));
+  if (input.flag('json')) io.json(result);
+  else if (result.ok)
+    io.out(
+      result.events === 0
+        ? 'The file has no events.'
+        : `${plural(result.events, 'event')} from position ${result.first} to ${result.last}: none is missing, none was changed.`,
+    );
+  else for (const { message } of result.faults) io.err(plain(message));
+  return result.ok ? 0 : 1;
 }
 
 function verifyHere(input: Input, io: Io): Promise<ChainResult> {

@@ -20,6 +20,7 @@ import { entriesOfFile, type FileEntry, releaseEntries } from './release.ts';
 import { planClients, planServiceProviders, planWebsites } from './sections/applications.ts';
 import { planConnections } from './sections/connections.ts';
 import { forgetDeleted } from './sections/declared-credentials.ts';
+import { planEventStreams } from './sections/event-streams.ts';
 import { groupNamesAfter, planGroups } from './sections/groups.ts';
 import { planResources } from './sections/resources.ts';
 import { planRoles } from './sections/roles.ts';
@@ -93,6 +94,7 @@ async function planFile(
   sections.push(await planUsers(planning));
   sections.push(await planSignUpCodes(planning));
   sections.push(await planScim(planning));
+  sections.push(await planEventStreams(planning));
 
   const faults = sections.flatMap((planned) => planned.faults);
   if (faults.length > 0) return { ok: false, faults: await locate(faults) };

@@ -10,10 +10,12 @@ import type { FederationServices } from '../federation/federation-services.ts';
 import type { People } from '../people/people.ts';
 import { isGenuineRole } from '../people/rbac/protected-grants.ts';
 import type { Role } from '../people/rbac/roles.ts';
+import type { EventStreams } from '../protocols/event-streams/streams.ts';
 import type { ScimConnections } from '../protocols/scim/connections.ts';
 import { entrySections } from './schema.ts';
 import { applicationEntry } from './sections/applications.ts';
 import { exportConnections } from './sections/connections.ts';
+import { exportEventStreams } from './sections/event-streams.ts';
 import { exportGroups } from './sections/groups.ts';
 import { exportResources } from './sections/resources.ts';
 import { exportRoles } from './sections/roles.ts';
@@ -22,7 +24,10 @@ import { exportSettings, type SavePicture } from './sections/settings.ts';
 import { exportSignUpCodes } from './sections/sign-up-codes.ts';
 import { exportUsers } from './sections/users.ts';
 
-type ExportedServices = Core & People & ApplicationServices & FederationServices & { scimConnections: ScimConnections };
+type ExportedServices = Core &
+  People &
+  ApplicationServices &
+  FederationServices & { scimConnections: ScimConnections; eventStreams: EventStreams };
 
 const HEADER = ` Exported from Gatehouse without secrets: client secrets, secrets of connections, passwords, sign-up
  codes, SCIM tokens and TOTP secrets. Add client_secret, code, token, and password (or password_hash) before you apply this file to
@@ -75,6 +80,7 @@ export async function exportedConfiguration(
     users,
     sign_up_codes: await exportSignUpCodes(services),
     scim: await exportScim(services),
+    event_streams: await exportEventStreams(services),
   };
   const isExported = (section: string, part: object) => only.includes(section) && Object.keys(part).length > 0;
   return Object.fromEntries(Object.entries(content).filter(([section, part]) => isExported(section, part)));

@@ -18,14 +18,17 @@ import { checkConnection } from '../federation/connections/schema.ts';
 import { nameKey } from '../people/accounts/names.ts';
 import { profileColumns } from '../people/accounts/profile.ts';
 import { groupKey } from '../people/rbac/names.ts';
+import { streamRules } from '../protocols/event-streams/streams.ts';
 import {
   type Declared,
+  type DeclaredEventStream,
   type DeclaredGroup,
   type DeclaredScimConnection,
   type DeclaredUser,
   type EntrySection,
   emptyDeclaration,
   entrySections,
+  eventStream,
   group,
   profileOf,
   resource,
@@ -108,6 +111,10 @@ const sections: { [Name in EntrySection]: EntryRules<Declared[Name][number]> } =
     check: (entry) => check(signUpCode, entry),
     unique: { name: ({ name }) => name, code: ({ code }) => code && canonicalCode(code) },
   },
+  event_streams: {
+    check: (entry) => check(eventStream, entry, streamFileRules),
+    unique: { id: ({ id }) => id, name: ({ name }) => name },
+  },
   scim: {
     check: (entry) => check(scimConnection, entry, scimRules),
     unique: {
@@ -160,6 +167,11 @@ function userRules(entry: DeclaredUser): Fault[] {
   if (entry.email_verified === true && entry.email == null)
     faults.push(fault(['email_verified'], 'needs-key', { key: 'email' }));
   return faults;
+}
+
+function streamFileRules({ secret, secret_file, ...stream }: DeclaredEventStream): Fault[] {
+  const both = secret !== undefined && secret_file !== undefined;
+  return [...streamRules(stream, secret), ...(both ? [fault(['secret_file'], 'not-with', { key: 'secret' })] : [])];
 }
 
 function scimRules({ token, token_file }: DeclaredScimConnection): Fault[] {

@@ -12,6 +12,7 @@ import type { Core } from '../core/core.ts';
 import type { SettingName, SettingValues } from '../core/settings/settings.ts';
 import type { FederationServices } from '../federation/federation-services.ts';
 import type { People } from '../people/people.ts';
+import type { EventStreams } from '../protocols/event-streams/streams.ts';
 import type { SessionServices } from '../protocols/logout/session-services.ts';
 import type { ScimConnections } from '../protocols/scim/connections.ts';
 import type { Declared, EntrySection } from './schema.ts';
@@ -32,6 +33,7 @@ export type ConfigFileServices = Core &
   FederationServices & {
     metadata: MetadataSource;
     scimConnections: ScimConnections;
+    eventStreams: EventStreams;
   };
 
 /** What the plans of all sections know: the services, the whole file, and what there will be once it is applied. */

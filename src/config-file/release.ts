@@ -62,6 +62,7 @@ const releases: Record<Section, Release> = {
   },
   sign_up_codes: ({ signUpCodes }, name, _by, tx) => signUpCodes.release(name, tx),
   scim: ({ scimConnections }, name, by, tx) => scimConnections.release(name, by, tx),
+  event_streams: ({ eventStreams }, name, by, tx) => eventStreams.release(name, by, tx),
 };
 
 /** All of these or none. Throws not_found for one that the file does not own. */
@@ -101,6 +102,7 @@ export async function entriesOfFile({ db, settings }: ConfigFileServices): Promi
     users: (await stored.user.findMany({ where, select: { username: true } })).map(({ username }) => username),
     sign_up_codes: (await stored.signUpCode.findMany({ where })).map(({ name }) => name),
     scim: (await stored.scimConnection.findMany({ where })).map(({ id }) => id),
+    event_streams: (await stored.eventStream.findMany({ where })).map(({ id }) => id),
   };
   return sections.flatMap((section) => names[section].map((name) => ({ section, name })));
 }

@@ -29,6 +29,7 @@ import {
   permissionSchema,
 } from '../people/rbac/names.ts';
 import { isBrokenLimit, limitSyntax } from '../people/rbac/rights.ts';
+import { eventStreamFields, streamSecret } from '../protocols/event-streams/streams.ts';
 import { scimConnectionFields } from '../protocols/scim/connections.ts';
 
 const reservedScopes = [...Object.keys(claimsByScope), 'offline_access'];
@@ -192,6 +193,15 @@ export type DeclaredRole = z.output<typeof role>;
 export type DeclaredGroup = z.output<typeof group>;
 export type DeclaredUser = z.output<typeof user>;
 export type DeclaredScimConnection = z.output<typeof scimConnection>;
+
+/** An event stream with its secret. */
+export const eventStream = z.strictObject({
+  id: scimConnection.shape.id,
+  ...eventStreamFields,
+  secret: streamSecret.optional().describe('of a webhook: `whsec_` and Base64; of a `siem`: its token'),
+  secret_file: z.string().max(1000).optional().describe('file with the secret, relative to the configuration file'),
+});
+export type DeclaredEventStream = z.output<typeof eventStream>;
 export type DeclaredSignUpCode = z.output<typeof signUpCode>;
 
 /** The top level: sections are lists of entries that are checked one by one. */
@@ -207,6 +217,7 @@ export const top = z.strictObject({
   users: z.array(z.unknown()).nullable().optional(),
   sign_up_codes: z.array(z.unknown()).nullable().optional(),
   scim: z.array(z.unknown()).nullable().optional(),
+  event_streams: z.array(z.unknown()).nullable().optional(),
 });
 
 export const entrySections = [
@@ -220,6 +231,7 @@ export const entrySections = [
   'users',
   'sign_up_codes',
   'scim',
+  'event_streams',
 ] as const;
 /** A file that declares nothing. */
 export const emptyDeclaration = (): Declared => ({
@@ -234,6 +246,7 @@ export const emptyDeclaration = (): Declared => ({
   users: [],
   sign_up_codes: [],
   scim: [],
+  event_streams: [],
 });
 
 export type EntrySection = (typeof entrySections)[number];
@@ -250,6 +263,7 @@ export type Declared = {
   users: DeclaredUser[];
   sign_up_codes: DeclaredSignUpCode[];
   scim: DeclaredScimConnection[];
+  event_streams: DeclaredEventStream[];
 };
 
 /** A role of a user, or a person in a group: a name, or an object with the name and times. */

@@ -10,6 +10,7 @@ import { auditJobs } from '../core/audit/jobs.ts';
 import type { ScheduledJob } from '../core/jobs/scheduler.ts';
 import { keyJobs } from '../core/keys/keyring.ts';
 import { endJobs } from '../people/groups/ends.ts';
+import { createEventDeliveries } from '../protocols/event-streams/deliveries.ts';
 import type { Services } from './services.ts';
 
 /** The jobs of the server itself and of the folders below the protocols. */
@@ -29,6 +30,7 @@ export function serverJobs(services: Services): ScheduledJob[] {
     ...endJobs(services.ends),
     ...services.groupChanges.jobs,
     ...auditJobs(services),
+    ...createEventDeliveries(services).jobs,
     ...brandJobs(services),
     ...pictureJobs(services.pictures),
   ];
@@ -95,6 +97,16 @@ export const expiringRows: readonly SweepTarget[] = [
     table: 'logout_deliveries',
     keepSeconds: 7 * DAY_SECONDS,
     remove: (db, before, limit) => db.logoutDelivery.deleteMany({ where: { doneAt: { lt: before } }, limit }),
+  },
+  {
+    table: 'event_deliveries',
+    keepSeconds: 7 * DAY_SECONDS,
+    remove: (db, before, limit) => db.eventDelivery.deleteMany({ where: { doneAt: { lt: before } }, limit }),
+  },
+  {
+    table: 'event_deliveries',
+    keepSeconds: 30 * DAY_SECONDS,
+    remove: (db, before, limit) => db.eventDelivery.deleteMany({ where: { failedAt: { lt: before } }, limit }),
   },
   {
     table: 'mail_messages',

@@ -39,6 +39,7 @@ import { createAccountLookup } from '../people/accounts/account.ts';
 import { createPeople, type PeopleOptions } from '../people/people.ts';
 import { siteBlock } from '../people/rate-limits/policies.ts';
 import { listAdministrators } from '../people/rbac/administrators.ts';
+import { createEventStreams } from '../protocols/event-streams/streams.ts';
 import { createSessionServices } from '../protocols/logout/session-services.ts';
 import type { PlanUpstream } from '../protocols/logout/upstream.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../protocols/oidc/in-process-clients.ts';
@@ -117,6 +118,7 @@ export async function createServices(options: ServicesOptions) {
     ...federation,
     scimConnections,
     ownData: createOwnData(core),
+    eventStreams: createEventStreams(core),
   };
   const fetchMetadata = createMetadataFetch(core);
   const configFile = createConfigFile({
@@ -179,9 +181,9 @@ async function createCore({ config, logger, now, ...options }: CoreOptions) {
   const dataKeys = await openDataKeys({ config, logger, now, db, sql, vault: createVault(config.secrets) });
   const vault = createVault(config.secrets, dataKeys.mac);
   const base: Base = { config, logger, now, db, sql, vault };
-  const audit = createAudit(base);
-  const repeatedEntries = createRepeatedEntries({ ...base, audit, networkOf: siteBlock });
   const wake = (job: WokenJob, tx: Tx) => afterCommit(tx, () => wakeJob(job));
+  const audit = createAudit(base, (tx) => wake('audit-chain', tx));
+  const repeatedEntries = createRepeatedEntries({ ...base, audit, networkOf: siteBlock });
   // The settings below raise an alarm, which is sent by mail.
   const look = { brand: () => brand.current(), brandOf: (application: string) => brand.ofApplication(application) };
   const offered = () => offeredLanguages(settings.latest());

@@ -1,10 +1,11 @@
 // Every endpoint of the admin API once with success, checked against its own OpenAPI document: status, media type, headers
 // and body of every response, and the body of every accepted request.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { serviceProvider, settingsOf } from '../../src/applications/fields/service-provider.ts';
 import { aPng } from '../brand/pictures.ts';
+import { aReceiver } from '../event-streams/support.ts';
 import { anApplication } from '../oidc/support.ts';
 import { aClient, aUser, PASSWORD } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
@@ -511,6 +512,45 @@ describe('the server', () => {
     await ok('DELETE', `${scim}/tokens/${id}`, undefined, { status: 204 });
     expect(await ok('GET', scim)).toMatchObject({ name: 'Entra ID', last_request_at: null });
     await ok('DELETE', scim, undefined, { status: 204, ...ifMatch('*') });
+  });
+
+  it('creates, tests, replays and deletes event streams', async () => {
+    const receiver = await aReceiver();
+    const input = { name: 'HR', url: receiver.url, events: ['user.*'] };
+    const made = await ok<{ id: string; secret: string }>('POST', '/event-streams', input, { status: 201 });
+    expect(made).toMatchObject({
+      kind: 'webhook',
+      body: 'thin',
+      secret: expect.stringMatching(/^whsec_/),
+      paused_at: null,
+    });
+    const { items } = await ok<{ items: object[] }>('GET', '/event-streams');
+    expect(items).toMatchObject([{ id: made.id, name: 'HR' }]);
+    expect(JSON.stringify(items)).not.toContain(made.secret);
+    const stream = `/event-streams/${made.id}`;
+    expect(await ok('POST', `${stream}/test`)).toMatchObject({ ok: true, status: 204, answer: '' });
+    expect(receiver.types()).toEqual(['event-stream.test']);
+    expect(await ok('PATCH', stream, { events: ['*'] }, ifMatch('*'))).toMatchObject({ events: ['*'] });
+    await ok('PATCH', stream, { events: ['nothing.*'] }, { status: 400, ...ifMatch('*') });
+    await ok('PATCH', stream, { format: 'splunk' }, { status: 400, ...ifMatch('*') });
+    const { secret } = await ok<{ secret: string }>('POST', `${stream}/secret`, {});
+    expect(secret).not.toBe(made.secret);
+    const range = { from: '2026-01-01T00:00:00Z', until: '2099-01-01T00:00:00Z' };
+    expect(await ok('POST', `${stream}/replay`, range)).toMatchObject({ events: expect.any(Number) });
+    expect(await ok('POST', `${stream}/resume`)).toMatchObject({ failing_since: null });
+    const sent = await vi.waitFor(
+      async () => {
+        const found = await ok<{ items: { id: string; state: string }[] }>('GET', `${stream}/deliveries`);
+        expect(found.items).toContainEqual(expect.objectContaining({ state: 'done', answer: '204' }));
+        return found.items;
+      },
+      { timeout: 20_000, interval: 200 },
+    );
+    await ok('POST', `${stream}/deliveries/${sent[0]?.id}/retry`, undefined, { status: 204 });
+    await ok('POST', `${stream}/deliveries/none/retry`, undefined, { status: 404 });
+    expect(await ok('GET', stream)).toMatchObject({ name: 'HR', last_success_at: expect.any(String) });
+    await ok('DELETE', stream, undefined, { status: 204, ...ifMatch('*') });
+    await receiver.close();
   });
 
   it('shows and rotates its keys', async () => {

@@ -3,6 +3,7 @@
 
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newStream } from '../../src/admin/event-streams/event-streams.ts';
 import { newConnection } from '../../src/admin/scim/scim.ts';
 import { limits } from '../../src/base/limits.ts';
 import { checkConnection } from '../../src/federation/connections/schema.ts';
@@ -79,6 +80,12 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
   const { id: scimId } = await services.scimConnections.create(newConnection.parse({ name: `SCIM ${account.id}` }), {});
   const { token: scimToken } = await services.scimConnections.addToken(scimId, 1, {});
   const scim = `/scim-connections/${scimId}`;
+  const { stream } = await services.eventStreams.create(
+    newStream.parse({ name: account.id, url: 'https://x.example' }),
+    undefined,
+    {},
+  );
+  const eventStream = `/event-streams/${stream.id}`;
   const { code } = await services.signUpCodes.create({ name: account.id, maxUses: 1, days: 1 }, {});
   const session = async () => {
     const person = await aPerson(idp, [], { tool: admin.app });
@@ -174,6 +181,17 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
     refreshConnectionDocuments: call('POST', `${connection}/documents/refresh`),
     endConnectionSessions: call('POST', `${connection}/sessions/end`),
     createApiKey: call('POST', '/api-keys', { name: 'New', permissions: ['gatehouse.users:read'] }),
+    createEventStream: call('POST', '/event-streams', { name: `New ${account.id}`, url: 'https://x.example' }),
+    updateEventStream: call('PATCH', eventStream, { enabled: false }),
+    changeEventStreamSecret: call('POST', `${eventStream}/secret`, {}),
+    replayEventStream: call('POST', `${eventStream}/replay`, {
+      from: '2026-01-01T00:00:00Z',
+      until: '2026-01-02T00:00:00Z',
+    }),
+    testEventStream: call('POST', `${eventStream}/test`),
+    resumeEventStream: call('POST', `${eventStream}/resume`),
+    retryEventDelivery: call('POST', `${eventStream}/deliveries/none/retry`),
+    deleteEventStream: call('DELETE', eventStream),
     createScimConnection: call('POST', '/scim-connections', { name: `New ${account.id}` }),
     updateScimConnection: call('PATCH', scim, { may_create: false }),
     createScimToken: call('POST', `${scim}/tokens`, {}),

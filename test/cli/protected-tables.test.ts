@@ -86,6 +86,7 @@ describe('the list of protected tables', () => {
       'resources',
       'api_keys',
       'app_passwords',
+      'event_streams',
       'scim_connections',
       'scim_tokens',
       'scim_users',

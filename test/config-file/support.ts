@@ -23,6 +23,7 @@ import { createTotp } from '../../src/people/mfa/factors/totp.ts';
 import { createAuthority } from '../../src/people/rbac/authority.ts';
 import { createRoles } from '../../src/people/rbac/roles.ts';
 import { createSignUpCodes } from '../../src/people/sign-up-codes/sign-up-codes.ts';
+import { createEventStreams } from '../../src/protocols/event-streams/streams.ts';
 import { removeClientArtifacts } from '../../src/protocols/oidc/store/removals.ts';
 import { removeServiceProviderData } from '../../src/protocols/saml/slo/session-participants.ts';
 import { createScimConnections } from '../../src/protocols/scim/connections.ts';
@@ -77,6 +78,7 @@ export async function configFileBench(shared?: string) {
   const expired = new Set<string>();
   const logger = createLogger({ level: 'silent', format: 'json' });
   const scimConnections = createScimConnections(servicesOf({ db, vault, now, audit, logger }));
+  const eventStreams = createEventStreams(servicesOf({ db, vault, now, audit, wake: () => {} }));
   const groupDomains = createGroupDomains({ ...servicesOf({ db, sql, audit, now, logger }), groups, accounts });
   const { assertMay } = authority;
   const notifyAdministrators = async () => {};
@@ -108,6 +110,7 @@ export async function configFileBench(shared?: string) {
       brandImages,
       signUpCodes,
       scimConnections,
+      eventStreams,
       ssoIds: createSsoIds({
         ...servicesOf({
           authority: { assertMay: async () => {} } as never,
@@ -160,7 +163,18 @@ export async function configFileBench(shared?: string) {
     apply: (text: string, path?: string) => configFile.apply(file(text, path)),
     export: (options?: Parameters<typeof exportConfiguration>[1]) =>
       exportConfiguration(
-        servicesOf({ db, now, applications, connections, roles, settings, signUpCodes, scimConnections, brandImages }),
+        servicesOf({
+          db,
+          now,
+          applications,
+          connections,
+          roles,
+          settings,
+          signUpCodes,
+          scimConnections,
+          eventStreams,
+          brandImages,
+        }),
         options,
       ),
   };

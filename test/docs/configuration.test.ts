@@ -1,14 +1,18 @@
-// docs/configuration.md and docs/connections.md can not lie: their tables are compared with the schemas that read the settings.
+// docs/configuration.md, docs/connections.md and docs/events.md can not lie: their tables are compared with the schemas that read the settings.
 // `npm run docs` brings the documents up to date; a row whose schema has no `describe()` keeps the meaning that is written there.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { openApiDocument } from '../../src/admin/api/documents.ts';
 import { applicationEndpoints } from '../../src/admin/applications/api.ts';
 import { variables } from '../../src/base/config/variables.ts';
-import { connectionTables, keysAsForClients, type Row, tables } from './reference.ts';
+import { connectionTables, eventTables, keysAsForClients, type Row, tables } from './reference.ts';
 
-const documents = { 'docs/configuration.md': tables, 'docs/connections.md': connectionTables };
-const all = { ...tables, ...connectionTables };
+const documents = {
+  'docs/configuration.md': tables,
+  'docs/connections.md': connectionTables,
+  'docs/events.md': eventTables,
+};
+const all = { ...tables, ...connectionTables, ...eventTables };
 const escaped = (cell: string) => cell.replaceAll('|', '\\|').replaceAll('<', '&lt;');
 
 /** The rows of the table under a heading, cell by cell. */

@@ -6,6 +6,7 @@ import { proxiedApplication } from '../../src/applications/fields/proxied-applic
 import { serviceProvider } from '../../src/applications/fields/service-provider.ts';
 import { type Variable, variables } from '../../src/base/config/variables.ts';
 import * as file from '../../src/config-file/schema.ts';
+import { eventTypesByKind } from '../../src/core/audit/events.ts';
 import { settingSchemas } from '../../src/core/settings/settings.ts';
 import { connectionKinds } from '../../src/federation/connections/connection.ts';
 import { commonHead, commonSettings } from '../../src/federation/connections/kinds/common.ts';
@@ -61,6 +62,15 @@ export const tables: Record<string, Row[]> = {
   users: rowsOf(file.user),
   sign_up_codes: rowsOf(file.signUpCode),
   scim: rowsOf(file.scimConnection),
+  event_streams: rowsOf(file.eventStream),
+};
+
+/** The same for docs/events.md. */
+export const eventTables: Record<string, Row[]> = {
+  Types: Object.entries(eventTypesByKind).map(([kind, types]) => ({
+    cells: [kind],
+    meaning: types.map(code).join(', '),
+  })),
 };
 
 /** The same for docs/connections.md. */

@@ -72,6 +72,8 @@ const owners: Record<string, string> = {
   SavedFilter: 'admin/audit',
   Setting: 'core/settings',
   SignInAttempt: 'sign-in',
+  EventDelivery: 'protocols/event-streams',
+  EventStream: 'protocols/event-streams',
   ScimConnection: 'protocols/scim',
   ScimGroup: 'protocols/scim',
   ScimToken: 'protocols/scim',

@@ -80,6 +80,7 @@ const GROUPS: readonly { title?: PageText; entries: readonly Entry[] }[] = [
         counts: 'rejections',
       }),
       entry('/admin/audit', t('console.navigation.activity-log'), { icon: 'scroll-text' }, within(AUDIT)),
+      entry('/admin/event-streams', t('console.navigation.event-streams'), { icon: 'send' }, AUDIT),
     ],
   },
   {
@@ -140,6 +141,7 @@ const HELP: Readonly<Record<string, string>> = {
   '/admin/branding/texts': 'languages#replace-a-text',
   '/admin/confirm': 'api#fresh-sign-ins',
   '/admin/connections': 'connections#adding-a-connection',
+  '/admin/event-streams': 'events',
   '/admin/groups': 'groups',
   '/admin/import': 'console#importing-users',
   '/admin/keys': 'operating#keys',

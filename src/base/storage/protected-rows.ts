@@ -323,6 +323,28 @@ export const protectedTables = {
       clientId: 'text',
     },
   },
+  event_streams: {
+    model: 'eventStream',
+    key: ['id'],
+    relations: { deliveries: null },
+    covers: {
+      id: 'text',
+      name: 'text',
+      kind: 'text',
+      url: 'text',
+      format: 'text',
+      body: 'text',
+      events: 'text',
+      applications: 'text',
+      groups: 'text',
+      enabled: 'flag',
+      source: 'text',
+      // An encrypted value is bound to its row already.
+      secretSealed: 'given',
+      previousSecretSealed: 'given',
+      previousUntil: 'time',
+    },
+  },
   // All but the end, because the session ends with its single sign-on session at the latest.
   rp_sessions: {
     model: 'rpSession',

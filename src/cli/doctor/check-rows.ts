@@ -178,6 +178,9 @@ const details: Partial<Record<ProtectedTable, Partial<ProtectedTableEntry>>> = {
   api_keys: {
     nameOf: ({ id, userId }) => `the API key ${id} of user ${userId}`,
   },
+  event_streams: {
+    nameOf: ({ name }) => `the event stream ${name}`,
+  },
   scim_connections: {
     nameOf: ({ name }) => `the SCIM connection ${name}`,
   },

@@ -69,7 +69,8 @@ export const statements = hotStatements('audit', {
     address, user_agent, request_id, data, salt, digest, row_mac) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 });
 
-export function createAudit({ db, sql, vault, logger, now }: Base) {
+/** `recorded` is called once an event is stored, or soon will be. */
+export function createAudit({ db, sql, vault, logger, now }: Base, recorded: (tx: Tx) => void = () => {}) {
   function sealed(event: AuditInput) {
     const row = toRow(event, now());
     const proof = proofOf(row, vault);
@@ -91,6 +92,7 @@ export function createAudit({ db, sql, vault, logger, now }: Base) {
       const request = [row.address, row.userAgent, row.requestId];
       const content = [row.at, row.type, row.outcome, row.reason, ...parties, ...request, row.data];
       const values = [...content, proof.salt, proof.digest, proof.rowMac];
+      recorded(tx ?? db);
       if (!tx) return sql.later(statements.insert, values, log);
       await sql.in(tx).execute(statements.insert, ...values);
       log();
@@ -99,6 +101,7 @@ export function createAudit({ db, sql, vault, logger, now }: Base) {
     /** Writes the events of a change of many rows, such as a hundred, with one statement. */
     async recordAll(events: readonly AuditInput[], tx: Tx): Promise<void> {
       if (events.length === 0) return;
+      recorded(tx);
       const entries = events.map(sealed);
       await tx.auditEvent.createMany({ data: entries.map(({ row, proof }) => ({ ...row, ...proof })) });
       for (const { log } of entries) log();

@@ -164,6 +164,13 @@ export const eventTypesByKind = {
     'group.invitation-accepted',
   ],
   server: [
+    'event-stream.created',
+    'event-stream.updated',
+    'event-stream.deleted',
+    'event-stream.secret-changed',
+    'event-stream.paused',
+    'event-stream.resumed',
+    'event-stream.replayed',
     'key.created',
     'key.activated',
     'key.retired',

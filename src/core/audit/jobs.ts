@@ -6,7 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
 import { plural } from '../../base/platform/plural.ts';
-import type { ScheduledJob } from '../jobs/scheduler.ts';
+import type { Tx } from '../../base/storage/database.ts';
+import type { ScheduledJob, WokenJob } from '../jobs/scheduler.ts';
 import type { Alarm } from './alarm.ts';
 import type { Audit } from './audit.ts';
 import { type AuditChain, ChainError } from './chain/chain.ts';
@@ -27,12 +28,17 @@ async function purgeAll({ auditChain, now }: Base & { auditChain: AuditChain }, 
   }
 }
 
-export function auditJobs(services: Base & { auditChain: AuditChain; audit: Audit; alarm: Alarm }): ScheduledJob[] {
-  const { auditChain, audit, alarm } = services;
+/** An event waits so long for others that join the chain with it. */
+const SEAL_DELAY_MS = 400;
+
+export function auditJobs(
+  services: Base & { auditChain: AuditChain; audit: Audit; alarm: Alarm; wake(job: WokenJob, tx: Tx): void },
+): ScheduledJob[] {
+  const { db, auditChain, audit, alarm, wake } = services;
 
   async function seal(signal: AbortSignal): Promise<void> {
     try {
-      await auditChain.seal(signal);
+      if ((await auditChain.seal(signal)) > 0) wake('event-streams', db);
     } catch (error) {
       if (error instanceof ChainError) await alarm.raise('audit-log', error.message);
       throw error;
@@ -53,7 +59,7 @@ export function auditJobs(services: Base & { auditChain: AuditChain; audit: Audi
   }
 
   return [
-    { name: 'audit-chain', everySeconds: limits.audit.sealSeconds, run: seal },
+    { name: 'audit-chain', everySeconds: limits.audit.sealSeconds, run: seal, wakeDelayMs: SEAL_DELAY_MS },
     { name: 'audit-retention', everySeconds: 3600, run: (signal) => purgeAll({ ...services, auditChain }, signal) },
     { name: 'audit-verify', everySeconds: limits.audit.verifySeconds, run: verify },
   ];

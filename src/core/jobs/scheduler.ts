@@ -13,7 +13,15 @@ import { unavailableIn } from '../../base/storage/unavailable.ts';
 const RENEW_SECONDS = 20;
 
 /** The jobs that are woken as soon as there is work for them. */
-export type WokenJob = 'mail' | 'logout-deliveries' | 'application-pictures' | 'group-changes' | 'user-import';
+export type WokenJob =
+  | 'mail'
+  | 'logout-deliveries'
+  | 'application-pictures'
+  | 'group-changes'
+  | 'user-import'
+  | 'audit-chain'
+  | 'event-streams'
+  | 'event-deliveries';
 
 export interface ScheduledJob {
   name: WokenJob | (string & {});

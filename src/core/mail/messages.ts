@@ -134,6 +134,7 @@ export function recipientOf(
 export const administratorMails: readonly MailKind[] = [
   'connection-end',
   'connection-rejected',
+  'event-stream-paused',
   'integrity-alarm',
   'saml-certificate',
   'saml-metadata',
@@ -167,7 +168,9 @@ export type AdministratorMail =
   | { kind: 'integrity-alarm'; message: string; at: Date }
   | ({ kind: 'saml-metadata' } & MetadataNotice)
   | ({ kind: 'connection-end' } & ConnectionEndNotice)
-  | ({ kind: 'connection-rejected' } & ConnectionRejectedNotice);
+  | ({ kind: 'connection-rejected' } & ConnectionRejectedNotice)
+  /** `detail`: what the receiver answered. */
+  | { kind: 'event-stream-paused'; stream: string; streamId: string; detail: string };
 
 export type MailMessage = { to: Recipient } & (
   | { kind: 'password-reset'; token: string; minutes: number }
@@ -465,6 +468,17 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
   },
   'connection-end': connectionEndText,
   'connection-rejected': connectionRejectedText,
+  'event-stream-paused': ({ message, hello, host, link }) => ({
+    subject: `Events can’t be sent to ${short(message.stream)}`,
+    preheader: host,
+    paragraphs: [
+      hello,
+      `The event stream ${short(message.stream)} is paused, because its receiver doesn’t take the events: ${short(message.detail)}`,
+      'No event is lost: they stay in the audit log, and are sent when you resume the stream.',
+    ],
+    action: { label: 'Open in console', url: link(`/admin/event-streams/${message.streamId}`) },
+    after: [],
+  }),
   test: testMailText,
   'integrity-alarm': ({ message, hello, host, link }) => ({
     subject: `Alarm: the database of ${host} was changed`,

@@ -114,6 +114,13 @@ const examples: Record<MailKind, (at: Date) => MailMessage> = {
   'password-changed': (at) => ({ kind: 'password-changed', to, by: 'owner', place: place(at) }),
   unlock: () => ({ kind: 'unlock', to, token, minutes: 20 }),
   'one-time-code': () => ({ kind: 'one-time-code', to, code: '123 456', minutes: 10 }),
+  'event-stream-paused': () => ({
+    kind: 'event-stream-paused',
+    to,
+    stream: 'HR system',
+    streamId: 'example',
+    detail: 'answered with status 503',
+  }),
   'new-sign-in': (at) => ({ kind: 'new-sign-in', to, place: place(at) }),
   'factor-changed': (at) => ({ kind: 'factor-changed', to, change, place: place(at) }),
   'group-request': () => ({

@@ -143,4 +143,6 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: 'upstream_requests', key: 'id', column: 'data_sealed' },
   { table: 'upstream_requests', key: 'id', column: 'answer_sealed' },
   { table: 'upstream_sessions', key: 'id', column: 'data_sealed' },
+  { table: 'event_streams', key: 'id', column: 'secret_sealed' },
+  { table: 'event_streams', key: 'id', column: 'previous_secret_sealed' },
 ];

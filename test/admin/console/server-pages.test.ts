@@ -30,6 +30,7 @@ const PAGES = [
   '/rejections',
   '/sessions',
   '/audit',
+  '/event-streams',
   '/api-keys',
   '/security/sign-up-codes',
   '/keys',

@@ -1813,3 +1813,67 @@ ALTER TABLE "scim_groups" ADD CONSTRAINT "scim_groups_group_id_fkey" FOREIGN KEY
 
 -- AddForeignKey
 ALTER TABLE "scim_groups" ADD CONSTRAINT "scim_groups_connection_id_fkey" FOREIGN KEY ("connection_id") REFERENCES "scim_connections"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- CreateTable
+CREATE TABLE "event_streams" (
+    "id" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "kind" TEXT NOT NULL,
+    "url" TEXT NOT NULL,
+    "format" TEXT NOT NULL,
+    "body" TEXT NOT NULL,
+    "events" TEXT NOT NULL,
+    "applications" TEXT NOT NULL,
+    "groups" TEXT NOT NULL,
+    "enabled" BOOLEAN NOT NULL,
+    "source" TEXT NOT NULL DEFAULT 'local',
+    "secret_sealed" TEXT,
+    "previous_secret_sealed" TEXT,
+    "previous_until" TIMESTAMP(3),
+    "mac" TEXT NOT NULL DEFAULT '',
+    "created_at" TIMESTAMP(3) NOT NULL,
+    "updated_at" TIMESTAMP(3) NOT NULL,
+    "cursor" INTEGER NOT NULL,
+    "last_seq" INTEGER,
+    "replay_cursor" INTEGER,
+    "replay_until" INTEGER,
+    "failures" INTEGER NOT NULL DEFAULT 0,
+    "failing_since" TIMESTAMP(3),
+    "retry_at" TIMESTAMP(3),
+    "paused_at" TIMESTAMP(3),
+    "last_error" TEXT,
+    "last_success_at" TIMESTAMP(3),
+
+    CONSTRAINT "event_streams_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "event_deliveries" (
+    "id" TEXT NOT NULL,
+    "stream_id" TEXT NOT NULL,
+    "seq" INTEGER NOT NULL,
+    "until_seq" INTEGER NOT NULL,
+    "after_seq" INTEGER,
+    "is_replay" BOOLEAN NOT NULL DEFAULT false,
+    "tries" INTEGER NOT NULL DEFAULT 0,
+    "next_try_at" TIMESTAMP(3) NOT NULL,
+    "done_at" TIMESTAMP(3),
+    "failed_at" TIMESTAMP(3),
+    "last_error" TEXT,
+    "answer" TEXT,
+    "created_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "event_deliveries_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateIndex
+CREATE UNIQUE INDEX "event_streams_name_key" ON "event_streams"("name");
+
+-- CreateIndex
+CREATE INDEX "event_deliveries_stream_id_seq_idx" ON "event_deliveries"("stream_id", "seq");
+
+-- CreateIndex
+CREATE INDEX "event_deliveries_done_at_failed_at_next_try_at_idx" ON "event_deliveries"("done_at", "failed_at", "next_try_at");
+
+-- AddForeignKey
+ALTER TABLE "event_deliveries" ADD CONSTRAINT "event_deliveries_stream_id_fkey" FOREIGN KEY ("stream_id") REFERENCES "event_streams"("id") ON DELETE CASCADE ON UPDATE CASCADE;

@@ -1686,3 +1686,61 @@ CREATE INDEX "scim_groups_connection_id_display_key_idx" ON "scim_groups"("conne
 
 -- CreateIndex
 CREATE UNIQUE INDEX "scim_groups_connection_id_external_id_key" ON "scim_groups"("connection_id", "external_id");
+
+-- CreateTable
+CREATE TABLE "event_streams" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "name" TEXT NOT NULL,
+    "kind" TEXT NOT NULL,
+    "url" TEXT NOT NULL,
+    "format" TEXT NOT NULL,
+    "body" TEXT NOT NULL,
+    "events" TEXT NOT NULL,
+    "applications" TEXT NOT NULL,
+    "groups" TEXT NOT NULL,
+    "enabled" BOOLEAN NOT NULL,
+    "source" TEXT NOT NULL DEFAULT 'local',
+    "secret_sealed" TEXT,
+    "previous_secret_sealed" TEXT,
+    "previous_until" DATETIME,
+    "mac" TEXT NOT NULL DEFAULT '',
+    "created_at" DATETIME NOT NULL,
+    "updated_at" DATETIME NOT NULL,
+    "cursor" INTEGER NOT NULL,
+    "last_seq" INTEGER,
+    "replay_cursor" INTEGER,
+    "replay_until" INTEGER,
+    "failures" INTEGER NOT NULL DEFAULT 0,
+    "failing_since" DATETIME,
+    "retry_at" DATETIME,
+    "paused_at" DATETIME,
+    "last_error" TEXT,
+    "last_success_at" DATETIME
+);
+
+-- CreateTable
+CREATE TABLE "event_deliveries" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "stream_id" TEXT NOT NULL,
+    "seq" INTEGER NOT NULL,
+    "until_seq" INTEGER NOT NULL,
+    "after_seq" INTEGER,
+    "is_replay" BOOLEAN NOT NULL DEFAULT false,
+    "tries" INTEGER NOT NULL DEFAULT 0,
+    "next_try_at" DATETIME NOT NULL,
+    "done_at" DATETIME,
+    "failed_at" DATETIME,
+    "last_error" TEXT,
+    "answer" TEXT,
+    "created_at" DATETIME NOT NULL,
+    CONSTRAINT "event_deliveries_stream_id_fkey" FOREIGN KEY ("stream_id") REFERENCES "event_streams" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+-- CreateIndex
+CREATE UNIQUE INDEX "event_streams_name_key" ON "event_streams"("name");
+
+-- CreateIndex
+CREATE INDEX "event_deliveries_stream_id_seq_idx" ON "event_deliveries"("stream_id", "seq");
+
+-- CreateIndex
+CREATE INDEX "event_deliveries_done_at_failed_at_next_try_at_idx" ON "event_deliveries"("done_at", "failed_at", "next_try_at");

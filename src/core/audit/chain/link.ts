@@ -24,7 +24,7 @@ export const GENESIS = '0'.repeat(64);
 const PURPOSE = 'audit-chain';
 
 /** SHA-256, in hexadecimal, over the previous hash, the position, the id and the digest of the entry, one on each line. */
-export function linkHash(before: string, entry: ChainRow): string {
+export function linkHash(before: string, entry: Pick<ChainRow, 'chainSeq' | 'id' | 'digest'>): string {
   return createHash('sha256').update(`${before}\n${entry.chainSeq}\n${entry.id}\n${entry.digest}`).digest('hex');
 }
 

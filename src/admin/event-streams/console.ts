@@ -1,0 +1,481 @@
+// /admin/event-streams: where events go, one stream with its deliveries, a new one, its secret, a replay, and the deletion of one.
+import { z } from 'zod';
+import { invalidInput } from '../../base/http/errors.ts';
+import { check } from '../../base/texts/faults.ts';
+import { type PageText, sentences, t } from '../../base/texts/text.ts';
+import { declarationOf, type EventStream } from '../../protocols/event-streams/streams.ts';
+import { etagOf } from '../api/versions.ts';
+import {
+  type Action,
+  type Block,
+  type ConsolePage,
+  type Field,
+  type Mark,
+  VERSION,
+  versionField,
+} from '../console/blocks.ts';
+import { dangerZone } from '../console/danger-zone.ts';
+import { tableOf } from '../console/lists.ts';
+import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
+import { lines } from '../console/text-area.ts';
+import type { ConsoleServices } from '../console-services.ts';
+import { pagesOf } from '../resource.ts';
+import { type CreatedStream, type EventDelivery, eventStreamNoun, newStream } from './event-streams.ts';
+
+const HOME = '/admin/event-streams';
+const WRITE = 'gatehouse.settings:write-security' as const;
+const pathOf = ({ id }: Pick<EventStream, 'id'>) => `${HOME}/${id}`;
+const ADD: Action = { label: t('console.event-streams.add'), icon: 'plus', href: `${HOME}/new` };
+const SHOWN = 20;
+const DAY_CHOICES = [1, 7, 30, 90];
+const DAY_MS = 24 * 3600 * 1000;
+
+const text = (max: number) => z.string().max(max).default('');
+const form = z.object({
+  name: text(1000),
+  kind: text(20),
+  url: text(3000),
+  format: text(20),
+  events: text(10_000),
+  applications: text(120_000),
+  groups: text(50_000),
+  body: text(20),
+  enabled: text(3),
+  secret: text(1024),
+  [VERSION]: text(100),
+});
+type Form = z.output<typeof form>;
+
+export function eventStreamRoutes(services: ConsoleServices) {
+  const {
+    frame,
+    admin: { eventStreams },
+    config: { configFile },
+    now,
+  } = services;
+  const {
+    router,
+    list,
+    create,
+    one,
+    form: smallForm,
+    change,
+    question,
+  } = pagesOf(frame, eventStreamNoun(eventStreams));
+  const back = (stream: EventStream) => ({ href: pathOf(stream), label: stream.name });
+
+  list(async ({ may }) => listPage(await eventStreams.list(), may(WRITE)));
+  create({
+    form,
+    page: async (_visit, given = formOf(newStream.parse({ name: 'x', url: 'https://x' }), '')) => newPage(given),
+    async submit({ by }, given) {
+      const { secret, ...declared } = declaredBy(given);
+      return { result: secretPage(await eventStreams.create(declared, secret, by)) };
+    },
+  });
+  one('', {
+    form,
+    page: async ({ subject, may }, given = formOf(subject, etagOf(declarationOf(subject)))) =>
+      streamPage(subject, given, {
+        deliveries: await eventStreams.deliveries(subject.id, { limit: SHOWN }),
+        mayWrite: may(WRITE),
+        mayRelease: may(WRITE) && may(RELEASE),
+        configFile,
+      }),
+    async submit({ by, subject }, given) {
+      const { secret: _secret, kind: _kind, ...declared } = declaredBy({ ...given, kind: subject.kind, secret: '' });
+      await eventStreams.update(subject.id, declared, by, given[VERSION]);
+      return { to: pathOf(subject), notice: t('console.event-streams.saved') };
+    },
+  });
+  change('/test', {
+    async submit({ subject }) {
+      const { ok, status, answer } = await eventStreams.test(subject.id);
+      const what = status === null ? answer : t('console.event-streams.test.status', { status: String(status) });
+      return ok
+        ? { to: pathOf(subject), notice: t('console.event-streams.test.taken') }
+        : { to: pathOf(subject), notice: sentences([t('console.event-streams.test.failed'), what]), tone: 'warn' };
+    },
+  });
+  change('/resume', {
+    async submit({ by, subject }) {
+      await eventStreams.resume(subject.id, by);
+      return { to: pathOf(subject), notice: t('console.event-streams.resumed') };
+    },
+  });
+  change('/deliveries/:delivery/retry', {
+    async submit({ ctx, subject }) {
+      await eventStreams.redeliver(subject.id, ctx.params.delivery ?? '');
+      return { to: pathOf(subject), notice: t('console.event-streams.sent-again') };
+    },
+  });
+  smallForm('/replay', {
+    title: ({ name }) => t('console.event-streams.replay.title', { name }),
+    purpose: t('console.event-streams.replay.lead'),
+    back,
+    fields: () => [
+      {
+        name: 'days',
+        label: t('console.event-streams.replay.days'),
+        type: 'select',
+        isNumber: true,
+        value: '1',
+        options: DAY_CHOICES.map((count) => ({
+          value: String(count),
+          label: t('console.sign-up-codes.form.days', { count }),
+        })),
+      },
+    ],
+    body: z.strictObject({ days: z.int().min(1).max(366) }),
+    button: t('console.event-streams.replay'),
+    async submit({ by, subject }, { days }) {
+      const until = now();
+      await eventStreams.replay(subject.id, { from: new Date(until.getTime() - days * DAY_MS), until }, by);
+      return { to: pathOf(subject), notice: t('console.event-streams.replay.begun') };
+    },
+  });
+  smallForm('/secret', {
+    title: ({ name }) => t('console.event-streams.secret.title', { name }),
+    purpose: t('console.event-streams.secret.lead'),
+    back,
+    fields: ({ subject: { kind } }) => (kind === 'webhook' ? [] : [secretField('')]),
+    body: z.strictObject({ secret: z.string().max(1024).optional() }),
+    button: t('console.event-streams.secret.change'),
+    submit: async ({ by, subject }, { secret }) => ({
+      result: secretPage(await eventStreams.changeSecret(subject.id, secret || undefined, by)),
+    }),
+  });
+  question(
+    '/release',
+    releaseQuestion(services, [WRITE], {
+      entriesOf: ({ id }: EventStream) => [{ section: 'event_streams', name: id }],
+      home: back,
+    }),
+  );
+  question('/delete', {
+    title: ({ name }) => t('console.event-streams.delete', { name }),
+    back,
+    lead: () => t('console.event-streams.delete-lead'),
+    typedName: ({ name }) => name,
+    async submit({ by, subject }) {
+      await eventStreams.remove(subject.id, by);
+      return { to: HOME, notice: t('console.event-streams.deleted') };
+    },
+  });
+  return router;
+}
+
+const KINDS = { webhook: t('console.event-streams.kind.webhook'), siem: t('console.event-streams.kind.siem') };
+
+function stateOf({ enabled, pausedAt, failingSince, lastSuccessAt }: EventStream): Mark {
+  if (!enabled) return { text: t('console.shared.disabled'), tone: 'plain' };
+  if (pausedAt) return { text: t('console.event-streams.state.paused'), tone: 'bad' };
+  if (failingSince) return { text: t('console.event-streams.state.failing'), tone: 'warn' };
+  return lastSuccessAt
+    ? { text: t('console.event-streams.state.delivering'), tone: 'good' }
+    : { text: t('console.event-streams.state.waiting'), tone: 'plain' };
+}
+
+function listPage(streams: readonly EventStream[], mayWrite: boolean): ConsolePage {
+  return {
+    title: t('console.navigation.event-streams'),
+    lead: t('console.event-streams.lead'),
+    actions: mayWrite ? [{ ...ADD, look: 'primary' }] : [],
+    blocks: [
+      {
+        kind: 'table',
+        caption: t('console.navigation.event-streams'),
+        ...tableOf(streams, [
+          [t('console.shared.name'), (one) => ({ text: one.name, href: pathOf(one) })],
+          [t('console.event-streams.kind'), ({ kind }) => KINDS[kind]],
+          [t('console.event-streams.url'), ({ url }) => ({ text: new URL(url).host, code: true })],
+          [t('console.shared.status'), stateOf],
+          [
+            t('console.event-streams.last-success'),
+            ({ lastSuccessAt }) => lastSuccessAt ?? t('console.api-keys.never'),
+          ],
+        ]),
+        empty: {
+          icon: 'send',
+          title: t('console.event-streams.none'),
+          text: t('console.event-streams.none-text'),
+          ...(mayWrite && { action: ADD }),
+        },
+      },
+    ],
+  };
+}
+
+function newPage(given: Form): ConsolePage {
+  return {
+    title: t('console.event-streams.add'),
+    lead: t('console.event-streams.add-lead'),
+    back: { href: HOME, label: t('console.navigation.event-streams') },
+    blocks: [
+      {
+        kind: 'form',
+        action: `${HOME}/new`,
+        fields: [...fieldsOf(given, true), secretField(t('console.event-streams.secret.new-hint'))],
+        button: t('console.event-streams.add'),
+        look: 'primary',
+        cancel: HOME,
+      },
+    ],
+  };
+}
+
+interface PageOptions {
+  deliveries: readonly EventDelivery[];
+  mayWrite: boolean;
+  mayRelease: boolean;
+  configFile: string | undefined;
+}
+
+function streamPage(stream: EventStream, given: Form, options: PageOptions): ConsolePage {
+  const { deliveries, mayWrite, mayRelease, configFile } = options;
+  const at = pathOf(stream);
+  const isFile = stream.source === 'file';
+  const mayEdit = mayWrite && !isFile;
+  const { pausedAt, failingSince, retryAt, lastError, lastSuccessAt, replayUntil } = stream;
+  const fact = (label: PageText, value: PageText | Date | null) => (value === null ? [] : [{ label, value }]);
+  const facts: Block = {
+    kind: 'facts',
+    rows: [
+      { label: t('console.event-streams.kind'), value: KINDS[stream.kind] },
+      { label: t('console.event-streams.url'), value: { text: stream.url, code: true } },
+      { label: t('console.event-streams.last-success'), value: lastSuccessAt ?? t('console.api-keys.never') },
+      ...fact(t('console.event-streams.failing-since'), failingSince),
+      ...fact(t('console.event-streams.error'), pausedAt || failingSince ? lastError : null),
+      ...fact(t('console.event-streams.next-try'), pausedAt ? null : retryAt),
+    ],
+  };
+  const resume: Action = { label: t('console.event-streams.resume'), icon: 'play', post: `${at}/resume` };
+  const actions: Action[] = mayWrite
+    ? [
+        ...(pausedAt || failingSince ? [resume] : []),
+        { label: t('console.event-streams.test'), icon: 'send', post: `${at}/test` },
+        { label: t('console.event-streams.replay'), icon: 'refresh-cw', href: `${at}/replay` },
+      ]
+    : [];
+  return {
+    title: stream.name,
+    back: { href: HOME, label: t('console.navigation.event-streams') },
+    tags: [stateOf(stream), ...(isFile ? [FILE_TAG] : [])],
+    actions,
+    blocks: [
+      ...(isFile ? [fileNotice(configFile, 'connection', mayRelease && at)] : []),
+      ...(pausedAt ? [{ kind: 'text', tone: 'warning', text: t('console.event-streams.paused') } as const] : []),
+      ...(replayUntil === null
+        ? []
+        : [{ kind: 'text', tone: 'notice', text: t('console.event-streams.replay.running') } as const]),
+      facts,
+      deliveryTable(stream, deliveries, mayWrite),
+      ...(mayEdit ? changesOf(stream, given) : []),
+    ],
+  };
+}
+
+function changesOf({ kind, ...stream }: EventStream, given: Form): Block[] {
+  const at = pathOf(stream);
+  const danger = dangerZone([
+    {
+      text: t('console.event-streams.delete-lead'),
+      action: { label: t('console.shared.delete'), href: `${at}/delete`, look: 'danger' },
+    },
+  ]);
+  return [
+    {
+      kind: 'form',
+      title: t('console.event-streams.edit'),
+      action: at,
+      fields: [versionField(given[VERSION]), ...fieldsOf(given, false)],
+      button: t('console.shared.save-changes'),
+      cancel: HOME,
+    },
+    {
+      kind: 'tasks',
+      title: t('console.event-streams.secret'),
+      rows: [
+        {
+          text: kind === 'webhook' ? t('console.event-streams.secret.signs') : t('console.event-streams.secret.token'),
+          action: { label: t('console.event-streams.secret.change'), href: `${at}/secret` },
+        },
+      ],
+    },
+    danger,
+  ];
+}
+
+const DELIVERY_STATES: Record<EventDelivery['state'], Mark> = {
+  done: { text: t('console.event-streams.delivery.done'), tone: 'good' },
+  waiting: { text: t('console.event-streams.delivery.waiting'), tone: 'plain' },
+  failed: { text: t('console.event-streams.delivery.failed'), tone: 'bad' },
+};
+
+function deliveryTable(stream: EventStream, deliveries: readonly EventDelivery[], mayWrite: boolean): Block {
+  const eventOf = ({ type, seq, untilSeq }: EventDelivery): PageText =>
+    stream.kind === 'siem'
+      ? t('console.event-streams.delivery.batch', { from: seq, until: untilSeq })
+      : (type ?? t('console.event-streams.delivery.purged'));
+  return {
+    kind: 'table',
+    title: t('console.event-streams.deliveries'),
+    caption: t('console.event-streams.deliveries'),
+    ...tableOf(deliveries, [
+      [
+        t('console.event-streams.delivery.event'),
+        (one) => ({ text: eventOf(one), code: stream.kind === 'webhook' && one.type !== null }),
+      ],
+      [t('console.shared.status'), ({ state }) => DELIVERY_STATES[state]],
+      [t('console.event-streams.delivery.answer'), ({ answer, lastError }) => lastError ?? answer ?? ''],
+      [{ label: t('console.event-streams.delivery.tries'), isNumber: true }, ({ tries }) => tries],
+      [t('console.event-streams.delivery.at'), ({ createdAt }) => createdAt],
+      mayWrite && [
+        t('console.sign-up-codes.action'),
+        ({ id, state, seq }) =>
+          state === 'waiting'
+            ? ''
+            : {
+                action: {
+                  label: t('console.event-streams.send-again'),
+                  of: String(seq),
+                  post: `${pathOf(stream)}/deliveries/${id}/retry`,
+                },
+              },
+      ],
+    ]),
+    empty: t('console.event-streams.no-deliveries'),
+  };
+}
+
+const choice = (values: readonly (readonly [string, PageText])[]) => values.map(([value, label]) => ({ value, label }));
+
+function secretField(hint: PageText): Field {
+  return {
+    name: 'secret',
+    label: t('console.event-streams.secret'),
+    type: 'password',
+    autocomplete: 'off',
+    ...(hint && { hint }),
+  };
+}
+
+function fieldsOf(given: Form, isNew: boolean): Field[] {
+  const area = (name: 'events' | 'applications' | 'groups', label: PageText, hint: PageText): Field => ({
+    name,
+    label,
+    type: 'textarea',
+    rows: Math.max(2, lines(given[name]).length + 1),
+    value: given[name],
+    hint,
+    isCode: true,
+  });
+  const kind: Field = {
+    name: 'kind',
+    label: t('console.event-streams.kind'),
+    type: 'select',
+    value: given.kind,
+    options: choice([
+      ['webhook', t('console.event-streams.kind.webhook')],
+      ['siem', t('console.event-streams.kind.siem')],
+    ]),
+    hint: t('console.event-streams.kind-hint'),
+  };
+  return [
+    { name: 'name', label: t('console.shared.name'), value: given.name, required: true },
+    ...(isNew ? [kind] : []),
+    {
+      name: 'url',
+      label: t('console.event-streams.url'),
+      value: given.url,
+      required: true,
+      isCode: true,
+      hint: t('console.event-streams.url-hint'),
+    },
+    {
+      name: 'format',
+      label: t('console.event-streams.format'),
+      type: 'select',
+      value: given.format,
+      options: choice([
+        ['json', 'JSON'],
+        ['splunk', 'Splunk HEC'],
+        ['ecs', 'Elastic Common Schema'],
+        ['ocsf', 'OCSF 1.3'],
+        ['syslog', 'Syslog (RFC 5424)'],
+      ]),
+      hint: t('console.event-streams.format-hint'),
+    },
+    area('events', t('console.event-streams.events'), t('console.event-streams.events-hint')),
+    area('applications', t('console.event-streams.applications'), t('console.event-streams.applications-hint')),
+    area('groups', t('console.event-streams.groups'), t('console.event-streams.groups-hint')),
+    {
+      name: 'body',
+      label: t('console.event-streams.body'),
+      type: 'select',
+      value: given.body,
+      options: choice([
+        ['thin', t('console.event-streams.body.thin')],
+        ['full', t('console.event-streams.body.full')],
+      ]),
+      hint: t('console.event-streams.body-hint'),
+    },
+    { name: 'enabled', label: t('console.shared.enabled'), type: 'checkbox', checked: given.enabled !== '' },
+  ];
+}
+
+function declaredBy({ [VERSION]: _version, events, applications, groups, enabled, secret, ...given }: Form) {
+  const declaration = {
+    ...given,
+    name: given.name.trim(),
+    url: given.url.trim(),
+    events: lines(events),
+    applications: lines(applications),
+    groups: lines(groups),
+    enabled: enabled !== '',
+    ...(secret.trim() !== '' && { secret: secret.trim() }),
+  };
+  const checked = check(newStream, declaration);
+  if (checked.ok) return checked.value;
+  throw invalidInput(checked.faults);
+}
+
+function formOf(stream: ReturnType<typeof declarationOf>, version: string): Form {
+  const isNew = version === '';
+  return {
+    name: isNew ? '' : stream.name,
+    kind: stream.kind,
+    url: isNew ? '' : stream.url,
+    format: stream.format,
+    events: stream.events.join('\n'),
+    applications: stream.applications.join('\n'),
+    groups: stream.groups.join('\n'),
+    body: stream.body,
+    enabled: stream.enabled ? 'yes' : '',
+    secret: '',
+    [VERSION]: version,
+  };
+}
+
+function secretPage({ stream, secret }: CreatedStream): ConsolePage {
+  const done: Block = {
+    kind: 'actions',
+    items: [{ label: t('console.sign-up-codes.created.done'), href: pathOf(stream), look: 'primary' }],
+  };
+  const shown = secret !== undefined && stream.kind === 'webhook';
+  return {
+    title: stream.name,
+    back: { href: pathOf(stream), label: stream.name },
+    blocks: [
+      shown
+        ? {
+            kind: 'secret',
+            label: t('console.event-streams.secret'),
+            text: secret,
+            lead: t('console.event-streams.secret.copy'),
+          }
+        : { kind: 'text', text: t('console.event-streams.saved') },
+      done,
+    ],
+  };
+}

@@ -1,0 +1,313 @@
+// The event streams: declared, tried, resumed and replayed. A stream sends what the audit log has, so whoever changes one must be able to read
+// the whole log, and each change asks for a fresh sign-in.
+import { z } from 'zod';
+import { invalidInput, notFound } from '../../base/http/errors.ts';
+import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import { deliveriesOf } from '../../protocols/event-streams/deliveries.ts';
+import { createSender } from '../../protocols/event-streams/send.ts';
+import {
+  declarationOf,
+  type EventStream,
+  eventStreamFields,
+  type StreamDeclaration,
+  streamRules,
+  streamSecret,
+} from '../../protocols/event-streams/streams.ts';
+import type { AdminServices } from '../admin-services.ts';
+import type { Endpoint } from '../api/endpoint.ts';
+import type { OnCreated } from '../api/idempotency.ts';
+import { iso, time } from '../api/parts.ts';
+import { assertVersion, type Expected } from '../api/versions.ts';
+import { assertFreshProof } from '../proof/sensitive-changes.ts';
+import { answerOf, endpointsOf, type Resource } from '../resource.ts';
+
+const MOST_DELIVERIES = 100;
+
+/** `secret` is readable only now; undefined of a SIEM without one. */
+export type CreatedStream = { stream: EventStream; secret: string | undefined };
+/** What came of a test: the status, or why there is none. */
+export type StreamTest = { ok: boolean; status: number | null; answer: string };
+export type EventDelivery = Awaited<ReturnType<ReturnType<typeof createEventStreamAdmin>['deliveries']>>[number];
+
+export type EventStreamAdmin = ReturnType<typeof createEventStreamAdmin>;
+
+/** Changes throw StepUpNeeded, owned_by_file, precondition_failed for another version, and not_found. */
+export function createEventStreamAdmin(services: AdminServices) {
+  const { db, now, eventStreams: streams } = services;
+  const send = createSender(services);
+
+  async function assertExpected(id: string, expected: Expected, tx: Tx): Promise<EventStream> {
+    const stream = await streams.get(id, tx);
+    assertVersion(expected, declarationOf(stream));
+    return stream;
+  }
+
+  function assertSound(given: StreamDeclaration, secret?: string): void {
+    const faults = streamRules(given, secret);
+    if (faults.length > 0) throw invalidInput(faults);
+  }
+
+  return {
+    list: streams.list,
+    get: (id: string) => streams.get(id),
+
+    /** `onCreated` runs in the transaction. Throws invalid_input. */
+    create: (
+      given: StreamDeclaration,
+      secret: string | undefined,
+      by: Actor,
+      onCreated: OnCreated<CreatedStream> = async () => {},
+    ) =>
+      transaction(db, async (tx): Promise<CreatedStream> => {
+        assertSound(given, secret);
+        assertFreshProof(by, 'event-stream.create', given.name);
+        const made = await streams.create(given, secret, by, { tx });
+        await onCreated(made, tx);
+        return made;
+      }),
+
+    update: (id: string, changes: Partial<StreamDeclaration>, by: Actor, expected: Expected = 'any') =>
+      transaction(db, async (tx): Promise<EventStream> => {
+        const before = await assertExpected(id, expected, tx);
+        const after = { ...declarationOf(before), ...changes };
+        assertSound(after);
+        assertFreshProof(by, 'event-stream.change', before.name);
+        return streams.update(id, after, by, { tx });
+      }),
+
+    remove: (id: string, by: Actor, expected: Expected = 'any') =>
+      transaction(db, async (tx): Promise<void> => {
+        const { name } = await assertExpected(id, expected, tx);
+        assertFreshProof(by, 'event-stream.delete', name);
+        await streams.remove(id, by, { tx });
+      }),
+
+    /** Returns the new secret; of a SIEM that needs none, undefined. */
+    async changeSecret(id: string, secret: string | undefined, by: Actor): Promise<CreatedStream> {
+      const stream = await streams.get(id);
+      assertSound(stream, secret);
+      assertFreshProof(by, 'event-stream.change-secret', stream.name);
+      return { stream, secret: await streams.changeSecret(id, secret, by) };
+    },
+
+    /** Sends an event of the type `event-stream.test`, which is not in the audit log. */
+    async test(id: string): Promise<StreamTest> {
+      const stream = await streams.get(id);
+      const data = { id: 0, outcome: 'success', reason: null, actor: null, actor_application: null, subject: null };
+      const none = { application: null, address: null, user_agent: null, request_id: null, details: {} };
+      const chain = { seq: 0, hash: '', digest: '', after: null };
+      const event = { type: 'event-stream.test', timestamp: now().toISOString(), data: { ...data, ...none }, chain };
+      try {
+        const { status, text } = await send(stream, [event], {
+          id: `evt_test_${now().getTime()}`,
+          secrets: await streams.secrets(id),
+        });
+        return { ok: status >= 200 && status < 300, status, answer: text };
+      } catch (error) {
+        if (error instanceof OutgoingError) return { ok: false, status: null, answer: error.message };
+        throw error;
+      }
+    },
+
+    resume: (id: string, by: Actor) => streams.resume(id, by),
+
+    async replay(id: string, range: { from: Date; until: Date }, by: Actor): Promise<number> {
+      assertFreshProof(by, 'event-stream.replay', (await streams.get(id)).name);
+      return streams.replay(id, range, by);
+    },
+
+    /** The newest deliveries of a stream, with the event of each, or the number of events of a batch. */
+    deliveries: (
+      streamId: string,
+      filter: { state?: 'waiting' | 'done' | 'failed' | undefined; limit?: number } = {},
+    ) => deliveriesOf(services, { streamId, limit: MOST_DELIVERIES, ...filter }),
+
+    /** Sends one again, also one that was given up. Throws not_found. */
+    async redeliver(streamId: string, id: string): Promise<void> {
+      const { name: _name } = await streams.get(streamId);
+      if (!(await streams.redeliver(streamId, id))) throw notFound();
+    },
+  };
+}
+
+const { shape } = z.strictObject(eventStreamFields);
+const schema = z
+  .object({
+    id: z.string(),
+    ...shape,
+    source: z.enum(['local', 'file']).describe('file: declared in the configuration file'),
+    created_at: time,
+    updated_at: time,
+    last_success_at: time.nullable().describe('At most a minute old'),
+    failing_since: time.nullable(),
+    retry_at: time.nullable(),
+    paused_at: time.nullable().describe('Nothing is sent until it is resumed'),
+    last_error: z.string().nullable(),
+  })
+  .meta({ id: 'EventStream' });
+const deliverySchema = z
+  .object({
+    id: z.string(),
+    seq: z.int().describe('Position in the audit chain'),
+    until_seq: z.int().describe('The last one of a batch'),
+    type: z.string().nullable().describe('null: the audit log has the event no more'),
+    state: z.enum(['waiting', 'done', 'failed']),
+    is_replay: z.boolean(),
+    tries: z.int(),
+    next_try_at: time.nullable(),
+    answer: z.string().nullable(),
+    error: z.string().nullable(),
+    created_at: time,
+  })
+  .meta({ id: 'EventDelivery' });
+
+const deliveryJson = (one: EventDelivery) => ({
+  id: one.id,
+  seq: one.seq,
+  until_seq: one.untilSeq,
+  type: one.type,
+  state: one.state,
+  is_replay: one.isReplay,
+  tries: one.tries,
+  next_try_at: one.state === 'waiting' ? iso(one.nextTryAt) : null,
+  answer: one.answer,
+  error: one.lastError,
+  created_at: iso(one.createdAt),
+});
+
+export const eventStreamNoun = (streams: EventStreamAdmin): Resource<EventStream> => ({
+  names: ['EventStream', 'EventStreams'],
+  tag: 'Audit log',
+  api: '/event-streams',
+  home: '/admin/event-streams',
+  read: ['gatehouse.audit:read'],
+  write: ['gatehouse.audit:read', 'gatehouse.settings:write-security'],
+  keyOf: ({ id }) => id,
+  get: (id) => streams.get(id),
+  schema,
+  json: (stream) => ({
+    id: stream.id,
+    ...declarationOf(stream),
+    source: stream.source,
+    created_at: iso(stream.createdAt),
+    updated_at: iso(stream.updatedAt),
+    last_success_at: iso(stream.lastSuccessAt),
+    failing_since: iso(stream.failingSince),
+    retry_at: iso(stream.retryAt),
+    paused_at: iso(stream.pausedAt),
+    last_error: stream.lastError,
+  }),
+  version: declarationOf,
+});
+
+/** A new stream, as the API and the console read it. */
+export const newStream = z.strictObject({ ...eventStreamFields, secret: streamSecret.optional() });
+const secretAnswer = z.object({ secret: z.string().nullable().describe('It is in this answer only') });
+export const replayRange = z.strictObject({
+  from: z.iso.datetime({ offset: true }),
+  until: z.iso.datetime({ offset: true }),
+});
+
+/** /api/admin/event-streams. */
+export function eventStreamEndpoints(streams: EventStreamAdmin): Endpoint[] {
+  const noun = eventStreamNoun(streams);
+  const { list, create, get, update, remove, action } = endpointsOf(noun);
+  const byDelivery = z.object({ id: z.string().max(64), delivery: z.string().max(64) });
+  return [
+    list({
+      summary: 'The event streams, by name',
+      response: z.object({ items: z.array(schema) }),
+      handle: async () => ({ items: (await streams.list()).map(noun.json) }),
+    }),
+    create({
+      summary: 'A new event stream',
+      description: 'It sends the events from now on. Without `secret`, a webhook gets a new one.',
+      body: newStream,
+      response: schema.extend(secretAnswer.shape).meta({ id: 'NewEventStream' }),
+      run: ({ secret, ...given }, by, onCreated) => streams.create(given, secret, by, onCreated),
+      reveal: ({ stream, secret }: CreatedStream) => ({ item: stream, secret: { secret: secret ?? null } }),
+    }),
+    get({ summary: 'One event stream' }),
+    update({
+      summary: 'Changes the given fields',
+      body: z.strictObject({
+        name: shape.name.optional(),
+        url: shape.url.optional(),
+        format: shape.format.unwrap().optional(),
+        events: shape.events.unwrap().optional(),
+        applications: shape.applications.unwrap().optional(),
+        groups: shape.groups.unwrap().optional(),
+        body: shape.body.unwrap().optional(),
+        enabled: shape.enabled.unwrap().optional(),
+      }),
+      async run(id, body, by, version) {
+        const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+        return answerOf(noun, await streams.update(id, given, by, version));
+      },
+    }),
+    remove({
+      summary: 'Deletes the event stream',
+      description: 'What wasn’t delivered stays in the audit log.',
+      run: streams.remove,
+    }),
+    action({
+      path: '/secret',
+      operationId: 'changeEventStreamSecret',
+      summary: 'Replaces the secret',
+      description: 'The old secret of a webhook signs beside the new one for seven days.',
+      body: z.strictObject({ secret: streamSecret.optional() }),
+      response: secretAnswer,
+      run: async ({ key, body, by }) => ({
+        body: { secret: (await streams.changeSecret(key, body.secret, by)).secret ?? null },
+      }),
+    }),
+    action({
+      path: '/test',
+      operationId: 'testEventStream',
+      summary: 'Sends a test event, and returns the answer',
+      response: z.object({ ok: z.boolean(), status: z.int().nullable(), answer: z.string() }),
+      run: async ({ key }) => ({ body: await streams.test(key) }),
+    }),
+    action({
+      path: '/resume',
+      operationId: 'resumeEventStream',
+      summary: 'Sends what waits at once, also after a pause',
+      response: schema,
+      run: async ({ key, by }) => ({ body: noun.json(await streams.resume(key, by)) }),
+    }),
+    action({
+      path: '/replay',
+      operationId: 'replayEventStream',
+      summary: 'Sends the events of a time again',
+      body: replayRange,
+      response: z.object({
+        events: z.int().describe('Events of the log in this time, whatever the stream has of them'),
+      }),
+      run: async ({ key, body, by }) => ({
+        body: { events: await streams.replay(key, { from: new Date(body.from), until: new Date(body.until) }, by) },
+      }),
+    }),
+    action({
+      method: 'get',
+      path: '/deliveries',
+      operationId: 'listEventDeliveries',
+      needs: noun.read,
+      summary: 'The newest deliveries of a stream',
+      response: z.object({ items: z.array(deliverySchema) }),
+      run: async ({ key }) => {
+        await streams.get(key);
+        return { body: { items: (await streams.deliveries(key)).map(deliveryJson) } };
+      },
+    }),
+    action({
+      path: '/deliveries/{delivery}/retry',
+      operationId: 'retryEventDelivery',
+      params: byDelivery,
+      summary: 'Sends a delivery again',
+      status: 204,
+      run: async ({ key, params }) => void (await streams.redeliver(key, params.delivery ?? '')),
+    }),
+  ];
+}

@@ -1,0 +1,71 @@
+// `event_streams`: where events of the audit log go.
+import { fault } from '../../base/texts/faults.ts';
+import { declarationOf, type EventStream, type EventStreams } from '../../protocols/event-streams/streams.ts';
+import {
+  differences,
+  type FieldChange,
+  type Planned,
+  type Planning,
+  planEntries,
+  secretChange,
+  secretSet,
+} from '../planning.ts';
+
+const FILE = { source: 'file' } as const;
+
+export async function planEventStreams({ eventStreams, declared, hidesSecrets, readFile }: Planning): Promise<Planned> {
+  async function secretOf(before: EventStream | undefined, secret: string | undefined): Promise<FieldChange[]> {
+    if (secret === undefined) return [];
+    if (hidesSecrets) return [secretSet('secret')];
+    const [stored] = before ? await eventStreams.secrets(before.id) : [];
+    return stored === secret ? [] : [secretChange('secret')];
+  }
+
+  return planEntries({
+    section: 'event_streams',
+    declared: declared.event_streams,
+    stored: new Map((await eventStreams.list()).map((stream) => [stream.id, stream])),
+    nameOf: ({ id }) => id,
+    async compare({ id, secret: given, secret_file, ...wanted }, take) {
+      const before = take(id);
+      const read = async (file: string) =>
+        (await readFile(file, (name, cause) => new Error(`cannot be read: ${name}`, { cause })))
+          .toString('utf8')
+          .trim();
+      const secret = await (secret_file === undefined ? given : read(secret_file).catch((error: Error) => error));
+      if (secret instanceof Error)
+        return { name: id, faults: [fault(['secret_file'], 'unreadable-file', { file: secret_file ?? '' })] };
+      const changesSecret = await secretOf(before, secret);
+      return {
+        name: id,
+        fields: [...differences(before ? declarationOf(before) : {}, wanted), ...changesSecret],
+        async store(tx) {
+          if (!before) return void (await eventStreams.create(wanted, secret, {}, { ...FILE, id, tx }));
+          await eventStreams.update(id, wanted, {}, { ...FILE, tx });
+          if (changesSecret.length > 0) await eventStreams.changeSecret(id, secret, {}, { ...FILE, tx });
+        },
+      };
+    },
+    remove: ({ id }, tx) => eventStreams.remove(id, {}, { ...FILE, tx }),
+  });
+}
+
+/** Without the secrets. */
+export async function exportEventStreams({ eventStreams }: { eventStreams: EventStreams }) {
+  const streams = await eventStreams.list();
+  return streams.map((stream) => {
+    const { name, kind, url, format, events, applications, groups, body, enabled } = declarationOf(stream);
+    return {
+      id: stream.id,
+      name,
+      kind,
+      url,
+      ...(format !== 'json' && { format }),
+      events,
+      ...(applications.length > 0 && { applications }),
+      ...(groups.length > 0 && { groups }),
+      ...(body !== 'thin' && { body }),
+      ...(!enabled && { enabled }),
+    };
+  });
+}

@@ -1,0 +1,142 @@
+// Which events of the audit log a stream has, and what is sent of one.
+import type { Db } from '../../base/storage/database.ts';
+import { auditEventTypes, type EventKind, eventTypesByKind } from '../../core/audit/events.ts';
+
+/** A row of `audit_events` that has its place in the chain. */
+export type SealedEvent = NonNullable<Awaited<ReturnType<Db['auditEvent']['findFirst']>>>;
+
+/** Patterns that are no beginning of a type: everything about accounts and their factors. */
+const KINDS_OF_PATTERN: Readonly<Record<string, readonly EventKind[]>> = {
+  'user.*': ['account', 'password', 'factor'],
+};
+
+/** The types of events that a pattern means: a type, `sign-in.*`, `user.*` or `*`. Undefined for one that means none. */
+export function eventPattern(pattern: string): readonly string[] | undefined {
+  const kinds = KINDS_OF_PATTERN[pattern];
+  if (kinds) return kinds.flatMap((kind) => eventTypesByKind[kind]);
+  const found = auditEventTypes.filter(
+    (type) => pattern === '*' || type === pattern || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1))),
+  );
+  return found.length > 0 ? found : undefined;
+}
+
+interface Filter {
+  events: readonly string[];
+  applications: readonly string[];
+  groups: readonly string[];
+}
+
+/** Those of the events that the stream has. An event of a newer version is in no pattern but `*`. */
+export async function matching(
+  events: readonly SealedEvent[],
+  { events: patterns, applications, groups }: Filter,
+  db: Db,
+): Promise<SealedEvent[]> {
+  const types = patterns.includes('*') ? undefined : new Set(patterns.flatMap((one) => eventPattern(one) ?? []));
+  const chosen = events.filter(
+    (event) =>
+      (!types || types.has(event.type)) &&
+      (applications.length === 0 ||
+        applications.includes(event.clientId ?? '') ||
+        applications.includes(event.actorApp ?? '')),
+  );
+  if (groups.length === 0 || chosen.length === 0) return chosen;
+  const people = [...new Set(chosen.flatMap(({ subjectId, actorId }) => subjectId ?? actorId ?? []))];
+  const inGroups = { group: { ancestors: { some: { ancestor: { name: { in: [...groups] } } } } } };
+  const [members, known] = await Promise.all([
+    db.groupMember.findMany({ where: { userId: { in: people }, ...inGroups } }),
+    db.group.findMany({ where: { name: { in: [...groups] } } }),
+  ]);
+  const memberIds = new Set(members.map(({ userId }) => userId));
+  const groupIds = new Set(known.map(({ id }) => id));
+  return chosen.filter(
+    ({ subjectId, actorId, data }) =>
+      memberIds.has(subjectId ?? actorId ?? '') || groupIds.has(String(detailsOf(data).groupId)),
+  );
+}
+
+const detailsOf = (data: string) => JSON.parse(data) as Record<string, unknown>;
+
+/** Where an event stands in the audit chain (docs/operating.md has the hash), and which event of the stream is before it. */
+interface Chain {
+  seq: number;
+  hash: string;
+  digest: string;
+  after: { seq: number; hash: string } | null;
+}
+
+interface Person {
+  id: string;
+  username?: string;
+  name?: string | null;
+  email?: string | null;
+}
+
+/** What is sent of an event. */
+export interface EventBody {
+  type: string;
+  /** RFC 3339. */
+  timestamp: string;
+  data: {
+    id: number;
+    outcome: string;
+    reason: string | null;
+    actor: Person | null;
+    /** The application or directory that acted. */
+    actor_application: string | null;
+    subject: Person | null;
+    application: string | null;
+    address: string | null;
+    user_agent: string | null;
+    request_id: string | null;
+    details: Record<string, unknown>;
+  };
+  chain: Chain;
+}
+
+/**
+ * The bodies of events that follow each other in a stream.
+ *
+ * @param after position of the event of the stream before the first one
+ */
+export async function bodiesOf(
+  events: readonly SealedEvent[],
+  { body, after }: { body: 'thin' | 'full'; after: number | null },
+  db: Db,
+): Promise<EventBody[]> {
+  const people = body === 'full' ? await peopleIn(events, db) : new Map<string, Person>();
+  const before = after === null ? null : await db.auditEvent.findUnique({ where: { chainSeq: after } });
+  let last: Chain['after'] = before?.chainHash ? { seq: before.chainSeq ?? 0, hash: before.chainHash } : null;
+  return events.map((event) => {
+    const at = { seq: event.chainSeq ?? 0, hash: event.chainHash ?? '' };
+    const chain = { ...at, digest: event.digest, after: last };
+    last = at;
+    const personOf = (id: string | null) => (id === null ? null : (people.get(id) ?? { id }));
+    return {
+      type: event.type,
+      timestamp: event.at.toISOString(),
+      data: {
+        id: event.id,
+        outcome: event.outcome,
+        reason: event.reason,
+        actor: personOf(event.actorId),
+        actor_application: event.actorApp,
+        subject: personOf(event.subjectId),
+        application: event.clientId,
+        address: event.address,
+        user_agent: event.userAgent,
+        request_id: event.requestId,
+        details: detailsOf(event.data),
+      },
+      chain,
+    };
+  });
+}
+
+async function peopleIn(events: readonly SealedEvent[], db: Db): Promise<Map<string, Person>> {
+  const ids = [
+    ...new Set(events.flatMap(({ actorId, subjectId }) => [actorId, subjectId]).filter((id) => id !== null)),
+  ];
+  const users = await db.user.findMany({ where: { id: { in: ids } } });
+  return new Map(users.map(({ id, username, name, email }) => [id, { id, username, name, email }]));
+}

@@ -1,0 +1,118 @@
+// One request to the receiver of a stream: a webhook with its signatures (Standard Webhooks 1.0), a batch over HTTP with a token, or syslog
+// over TLS.
+import { isIP } from 'node:net';
+import tls from 'node:tls';
+import {
+  createAddressPolicy,
+  createOutgoingFetch,
+  guardedLookup,
+  OutgoingError,
+  unexpectedAnswer,
+} from '../../base/network/outgoing-fetch.ts';
+import type { Core } from '../../core/core.ts';
+import type { EventBody } from './event.ts';
+import { batchOf } from './siem-formats.ts';
+import type { StreamDeclaration } from './streams.ts';
+import { signatures } from './webhook-signature.ts';
+
+const TIME_LIMIT_MS = 10_000;
+const MAX_ANSWER_BYTES = 64 * 1024;
+const SYSLOG_PORT = 6514;
+
+/** What the receiver answered: its status and how long to wait, where it says so. */
+export interface Answer {
+  status: number;
+  /** Of a rejection; empty where the address may be an internal one. */
+  text: string;
+  retryAfterSeconds: number | undefined;
+}
+
+type Target = Pick<StreamDeclaration, 'kind' | 'url' | 'format'>;
+
+/**
+ * Sends events, one to a webhook and any number to a SIEM.
+ *
+ * @param id the same at each attempt (`webhook-id`)
+ * @returns the answer; of syslog, which has none, status 200 once the connection has taken everything
+ * @throws OutgoingError
+ */
+export function createSender({ outgoingRules, now }: Core) {
+  const outgoing = createOutgoingFetch({ rules: outgoingRules, timeoutMs: TIME_LIMIT_MS, maxBytes: MAX_ANSWER_BYTES });
+
+  async function post({ url }: Target, body: string, headers: Record<string, string>): Promise<Answer> {
+    // A redirect counts as a failure: it could lead the signed body elsewhere.
+    const init = { method: 'POST', headers, body, redirect: 'manual' } as const;
+    const response = await outgoing(url, init);
+    const text =
+      response.ok || outgoingRules().allowedNetworks.length > 0 ? '' : (await unexpectedAnswer(response)).body;
+    return { status: response.status, text, retryAfterSeconds: retryAfter(response, now()) };
+  }
+
+  return async function send(
+    target: Target,
+    events: readonly EventBody[],
+    { id, secrets }: { id: string; secrets: readonly string[] },
+  ): Promise<Answer> {
+    if (target.kind === 'webhook') {
+      const timestamp = Math.floor(now().getTime() / 1000);
+      const body = JSON.stringify(events[0]);
+      return post(target, body, {
+        'content-type': 'application/json',
+        'webhook-id': id,
+        'webhook-timestamp': String(timestamp),
+        'webhook-signature': signatures(secrets, { id, timestamp, body }),
+      });
+    }
+    const { contentType, scheme, body } = batchOf(target.format, events);
+    if (target.format === 'syslog') {
+      await sendSyslog(new URL(target.url), body, createAddressPolicy(outgoingRules()));
+      return { status: 200, text: '', retryAfterSeconds: undefined };
+    }
+    const [token] = secrets;
+    return post(target, body, {
+      'content-type': contentType,
+      ...(token !== undefined && { authorization: `${scheme} ${token}` }),
+    });
+  };
+}
+
+/** Seconds, at most an hour (RFC 9110 10.2.3). */
+function retryAfter({ headers }: Response, now: Date): number | undefined {
+  const value = headers.get('retry-after');
+  if (value === null) return undefined;
+  const seconds = /^\d{1,9}$/.test(value) ? Number(value) : (Date.parse(value) - now.getTime()) / 1000;
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 1), 3600);
+}
+
+/** Octet-counted messages over TLS (RFC 5425 4.3). Rejects with an OutgoingError. */
+function sendSyslog(url: URL, frames: string, isAllowed: (address: string) => boolean): Promise<void> {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const where = `${url.protocol}//${url.host}`;
+  const forbidden = () =>
+    new OutgoingError(
+      'forbidden_address',
+      `${host} is in a private or special network; to allow calls, add the network to settings.outgoing_networks`,
+    );
+  return new Promise((resolve, reject) => {
+    const options = { host, port: Number(url.port) || SYSLOG_PORT, servername: isIP(host) ? '' : host };
+    const socket = tls.connect({ ...options, lookup: guardedLookup(isAllowed, forbidden) });
+    const timer = setTimeout(
+      () => socket.destroy(new OutgoingError('timeout', `${where} did not take the events in ${TIME_LIMIT_MS} ms`)),
+      TIME_LIMIT_MS,
+    );
+    socket.on('error', (cause) => {
+      clearTimeout(timer);
+      reject(
+        cause instanceof OutgoingError
+          ? cause
+          : new OutgoingError('network', `${where} could not be reached: ${cause.message}`, { cause }),
+      );
+    });
+    socket.on('close', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    socket.resume();
+    socket.end(frames);
+  });
+}

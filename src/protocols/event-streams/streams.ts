@@ -1,0 +1,326 @@
+// The event streams: which events go where, in which form, and the secret with which they are signed or sent. A stream gets what the audit log
+// has, so who declares one must be allowed to read the log.
+import { z } from 'zod';
+import { conflict, forbidden, notFound } from '../../base/http/errors.ts';
+import { randomId } from '../../base/platform/random.ts';
+import { nameUpTo } from '../../base/schemas/line-schema.ts';
+import { isUniqueConstraintError, type Tx, withinTransaction } from '../../base/storage/database.ts';
+import { check, type Fault, fault, rule, textFault } from '../../base/texts/faults.ts';
+import { t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
+import { eventPattern } from './event.ts';
+import { isWebhookSecret, newWebhookSecret } from './webhook-signature.ts';
+
+const MOST_STREAMS = 20;
+const MOST_CHOICES = 100;
+/** How long a replaced secret signs beside the new one. */
+const OVERLAP_DAYS = 7;
+const DAY_MS = 24 * 3600 * 1000;
+
+const isHttpUrl = (value: string) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  return url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.hash === '';
+};
+const isSyslogUrl = (value: string) => /^syslog:\/\/(\[[\da-f:.]+\]|[\w.-]+)(:\d{1,5})?$/i.test(value);
+const choices = (what: string) => z.array(z.string().min(1).max(1024)).max(MOST_CHOICES).default([]).describe(what);
+
+/** The fields of a stream in the API and in the configuration file, without its secret. */
+export const eventStreamFields = {
+  name: nameUpTo(100, z.string().trim()).describe('of the receiver, such as “HR system”'),
+  kind: z
+    .enum(['webhook', 'siem'])
+    .default('webhook')
+    .describe('`webhook`: a request for each event, signed by Standard Webhooks; `siem`: batches'),
+  url: z
+    .string()
+    .max(2048)
+    .refine((value) => isHttpUrl(value) || isSyslogUrl(value), rule('stream-url'))
+    .describe('`https://…`, or `syslog://host:6514` (TLS, RFC 5425) with the format `syslog`'),
+  format: z
+    .enum(['json', 'splunk', 'ecs', 'ocsf', 'syslog'])
+    .default('json')
+    .describe('of a `siem`: JSON array, Splunk HEC, Elastic Common Schema (`_bulk`), OCSF 1.3 or RFC 5424'),
+  events: z
+    .array(
+      z
+        .string()
+        .max(64)
+        .refine((one) => eventPattern(one) !== undefined, rule('event-pattern')),
+    )
+    .min(1)
+    .max(MOST_CHOICES)
+    .default(['*'])
+    .describe('types of events, such as `sign-in.*`, `role.assigned`, `user.*` or `*`'),
+  applications: choices('client_ids and entity IDs; none: events of all applications and of none'),
+  groups: choices('names of groups; none: events about everybody'),
+  body: z
+    .enum(['thin', 'full'])
+    .default('thin')
+    .describe('`thin`: people by their `sub`; `full`: also username, name and email'),
+  enabled: z.boolean().default(true).describe('whether it sends'),
+};
+const declared = z.strictObject(eventStreamFields);
+export type StreamDeclaration = z.output<typeof declared>;
+
+/** The secret that a webhook signs with, or the token that a SIEM asks for. */
+export const streamSecret = z.string().min(8).max(1024);
+
+export interface EventStream extends StreamDeclaration {
+  id: string;
+  source: 'local' | 'file';
+  hasSecret: boolean;
+  createdAt: Date;
+  updatedAt: Date;
+  /** The last position of the audit chain that was looked at. */
+  cursor: number;
+  replayUntil: number | null;
+  failingSince: Date | null;
+  retryAt: Date | null;
+  pausedAt: Date | null;
+  lastError: string | null;
+  lastSuccessAt: Date | null;
+}
+
+/** Whether the configuration file changes it, which alone changes what it declares. */
+interface StreamChange {
+  source?: 'local' | 'file';
+  tx?: Tx;
+}
+
+export type EventStreams = ReturnType<typeof createEventStreams>;
+
+/** The faults of fields that do not go together. */
+export function streamRules({ kind, format, url }: StreamDeclaration, secret?: string): Fault[] {
+  const isSyslog = format === 'syslog';
+  return [
+    ...(kind === 'webhook' && format !== 'json' ? [fault(['format'], 'only-siem')] : []),
+    ...(isSyslog !== isSyslogUrl(url) && kind === 'siem' ? [fault(['url'], 'stream-url')] : []),
+    ...(kind === 'webhook' && isSyslogUrl(url) ? [fault(['url'], 'stream-url')] : []),
+    ...(kind === 'webhook' && secret !== undefined && !isWebhookSecret(secret)
+      ? [fault(['secret'], 'webhook-secret')]
+      : []),
+  ];
+}
+
+export function createEventStreams({ db, vault, now, audit, wake }: Core) {
+  const seal = (id: string, secret: string) => vault.seal(secret, `event_streams:${id}`);
+  const open = (id: string, sealed: string) => vault.open(sealed, `event_streams:${id}`).toString();
+
+  function record(
+    type: 'created' | 'updated' | 'deleted' | 'secret-changed' | 'resumed' | 'replayed',
+    one: Named,
+    by: Actor,
+    tx: Tx,
+    data = {},
+  ) {
+    const event = { type: `event-stream.${type}`, outcome: 'success' } as const;
+    return audit.record({ ...by, ...event, data: { streamId: one.id, name: one.name, ...data } }, tx);
+  }
+
+  async function get(id: string, tx: Tx = db): Promise<EventStream> {
+    const row = await tx.eventStream.findUnique({ where: { id } });
+    if (!row) throw notFound({ message: t('console.event-streams.error.unknown') });
+    return streamOf(row);
+  }
+
+  async function changeable(id: string, source: 'local' | 'file', tx: Tx): Promise<EventStream> {
+    const before = await get(id, tx);
+    if (before.source === 'file' && source !== 'file') throw forbidden('owned_by_file');
+    return before;
+  }
+
+  return {
+    /** Throws not_found (404). */
+    get,
+
+    /** By name. Those that another program wrote are left out. */
+    async list(): Promise<EventStream[]> {
+      const rows = await db.eventStream.findMany({ orderBy: { name: 'asc' } });
+      return rows.map(streamOf);
+    },
+
+    /**
+     * A new stream, from the events to come. `secret` of a webhook is made where none is given. Throws conflict (409) for a name that exists, and
+     * for too many.
+     */
+    create: (
+      given: StreamDeclaration,
+      secret: string | undefined,
+      by: Actor,
+      { source = 'local', id = randomId(), tx }: StreamChange & { id?: string } = {},
+    ) =>
+      withinTransaction(db, tx, async (own): Promise<{ stream: EventStream; secret: string | undefined }> => {
+        if ((await own.eventStream.count()) >= MOST_STREAMS)
+          throw conflict('conflict', { message: t('console.event-streams.error.too-many', { count: MOST_STREAMS }) });
+        const made = secret ?? (given.kind === 'webhook' ? newWebhookSecret() : undefined);
+        const head = await own.auditChain.findUnique({ where: { id: 'head' }, select: { seq: true } });
+        const at = now();
+        const secrets = {
+          secretSealed: made === undefined ? null : seal(id, made),
+          previousSecretSealed: null,
+          previousUntil: null,
+        };
+        const data = {
+          id,
+          ...columnsOf(given),
+          source,
+          ...secrets,
+          cursor: head?.seq ?? 0,
+          createdAt: at,
+          updatedAt: at,
+        };
+        await own.eventStream.create({ data }).catch(throwTaken);
+        await record('created', { id, name: given.name }, by, own, { after: given });
+        return { stream: await get(id, own), secret: made };
+      }),
+
+    /** Throws as `create` does, not_found (404) and owned_by_file (403). The kind stays. */
+    update: (id: string, given: StreamDeclaration, by: Actor, { source = 'local', tx }: StreamChange = {}) =>
+      withinTransaction(db, tx, async (own): Promise<EventStream> => {
+        const before = declarationOf(await changeable(id, source, own));
+        const data = { ...columnsOf(given), source, updatedAt: now() };
+        await own.eventStream.update({ where: { id }, data, select: { id: true } }).catch(throwTaken);
+        await record('updated', { id, name: given.name }, by, own, { before, after: given });
+        wake('event-streams', own);
+        return get(id, own);
+      }),
+
+    remove: (id: string, by: Actor, { source = 'local', tx }: StreamChange = {}) =>
+      withinTransaction(db, tx, async (own): Promise<void> => {
+        const { name } = await changeable(id, source, own);
+        await own.eventStream.delete({ where: { id }, select: { id: true } });
+        await record('deleted', { id, name }, by, own);
+      }),
+
+    /** Replaces the secret, and returns the new one. The old one of a webhook signs too, for seven days. */
+    changeSecret: (id: string, given: string | undefined, by: Actor, { source = 'local', tx }: StreamChange = {}) =>
+      withinTransaction(db, tx, async (own): Promise<string | undefined> => {
+        const { kind, name } = await changeable(id, source, own);
+        const row = await own.eventStream.findUniqueOrThrow({ where: { id } });
+        const secret = given ?? (kind === 'webhook' ? newWebhookSecret() : undefined);
+        const previous = kind === 'webhook' ? row.secretSealed : null;
+        const data = {
+          secretSealed: secret === undefined ? null : seal(id, secret),
+          previousSecretSealed: previous,
+          previousUntil: previous === null ? null : new Date(now().getTime() + OVERLAP_DAYS * DAY_MS),
+          updatedAt: now(),
+        };
+        await own.eventStream.update({ where: { id }, data, select: { id: true } });
+        await record('secret-changed', { id, name }, by, own);
+        return secret;
+      }),
+
+    /** The secrets that sign now, the newest first; of a SIEM its token. */
+    async secrets(id: string): Promise<string[]> {
+      const row = await db.eventStream.findUnique({ where: { id } });
+      if (!row) return [];
+      const { secretSealed, previousSecretSealed, previousUntil } = row;
+      const isLasting = previousUntil !== null && previousUntil > now();
+      return [secretSealed, isLasting ? previousSecretSealed : null].flatMap((sealed) =>
+        sealed === null ? [] : [open(id, sealed)],
+      );
+    },
+
+    /** Sends again what waits, at once: after a pause, or instead of the next attempt. */
+    resume: (id: string, by: Actor) =>
+      withinTransaction(db, undefined, async (tx): Promise<EventStream> => {
+        const stream = await get(id, tx);
+        const data = { pausedAt: null, retryAt: null, failingSince: null, failures: 0 };
+        await tx.eventStream.update({ where: { id }, data, select: { id: true } });
+        await tx.eventDelivery.updateMany({
+          where: { streamId: id, doneAt: null, failedAt: null },
+          data: { nextTryAt: now() },
+        });
+        await record('resumed', stream, by, tx);
+        wake('event-streams', tx);
+        return get(id, tx);
+      }),
+
+    /** Sends the events of a time again, beside the new ones; returns how many positions of the log that are. Throws conflict (409) during another replay. */
+    replay: (id: string, { from, until }: { from: Date; until: Date }, by: Actor) =>
+      withinTransaction(db, undefined, async (tx): Promise<number> => {
+        const stream = await get(id, tx);
+        if (stream.replayUntil !== null) throw conflict('in_progress');
+        const where = { at: { gte: from, lt: until }, chainSeq: { not: null, lte: stream.cursor } };
+        const { _min, _max } = await tx.auditEvent.aggregate({
+          where,
+          _min: { chainSeq: true },
+          _max: { chainSeq: true },
+        });
+        if (_min.chainSeq === null || _max.chainSeq === null) return 0;
+        const data = { replayCursor: _min.chainSeq - 1, replayUntil: _max.chainSeq };
+        await tx.eventStream.update({ where: { id }, data, select: { id: true } });
+        await record('replayed', stream, by, tx, { from, until });
+        wake('event-streams', tx);
+        return _max.chainSeq - _min.chainSeq + 1;
+      }),
+
+    /** Sends a delivery again, also one that was given up or is done; false where the stream has none with this id. */
+    async redeliver(streamId: string, id: string): Promise<boolean> {
+      const data = { doneAt: null, failedAt: null, tries: 0, nextTryAt: now() };
+      const { count } = await db.eventDelivery.updateMany({ where: { id, streamId }, data });
+      wake('event-deliveries', db);
+      return count === 1;
+    },
+
+    /** Hands a stream of the configuration file back; false where it owns none with this id. */
+    async release(id: string, by: Actor, tx: Tx): Promise<boolean> {
+      const row = await tx.eventStream.findUnique({ where: { id } });
+      if (row?.source !== 'file') return false;
+      await tx.eventStream.update({ where: { id }, data: { source: 'local', updatedAt: now() }, select: { id: true } });
+      await record('updated', row, by, tx, { source: 'local' });
+      return true;
+    },
+  };
+}
+
+type Named = { id: string; name: string };
+
+/** The declaration of a stream, as the API and the configuration file have it. */
+export function declarationOf(stream: StreamDeclaration): StreamDeclaration {
+  const { name, kind, url, format, events, applications, groups, body, enabled } = stream;
+  return { name, kind, url, format, events, applications, groups, body, enabled };
+}
+
+const columnsOf = ({ events, applications, groups, ...rest }: StreamDeclaration) => ({
+  ...rest,
+  events: JSON.stringify(events),
+  applications: JSON.stringify(applications),
+  groups: JSON.stringify(groups),
+});
+
+type Row = Omit<EventStream, keyof StreamDeclaration | 'source' | 'hasSecret'> &
+  Record<Exclude<keyof StreamDeclaration, 'enabled'> | 'source', string> & {
+    enabled: boolean;
+    secretSealed: string | null;
+  };
+
+export function streamOf(row: Row): EventStream {
+  const { id, createdAt, updatedAt, cursor, replayUntil, failingSince, retryAt, pausedAt, lastError, lastSuccessAt } =
+    row;
+  const json = (text: string): unknown => JSON.parse(text);
+  const stored = {
+    ...declarationOf(row as unknown as StreamDeclaration),
+    events: json(row.events),
+    applications: json(row.applications),
+    groups: json(row.groups),
+  };
+  const read = check(declared, stored);
+  if (!read.ok) throw new Error(`the event stream ${id} cannot be read`);
+  const state = { cursor, replayUntil, failingSince, retryAt, pausedAt, lastError, lastSuccessAt };
+  return {
+    id,
+    ...read.value,
+    source: row.source === 'file' ? 'file' : 'local',
+    hasSecret: row.secretSealed !== null,
+    createdAt,
+    updatedAt,
+    ...state,
+  };
+}
+
+function throwTaken(error: unknown): never {
+  if (!isUniqueConstraintError(error)) throw error;
+  throw conflict('conflict', { faults: [textFault(['name'], t('console.event-streams.error.taken'))], cause: error });
+}

@@ -1,0 +1,73 @@
+// Whether received events are all that a stream sent, from the events alone: each names the one before it, and each hash follows from the one
+// before (docs/operating.md has the chain).
+import { z } from 'zod';
+import { linkHash } from '../../core/audit/chain/link.ts';
+
+const place = z.object({ seq: z.int(), hash: z.string() });
+const received = z.object({
+  type: z.string(),
+  data: z.object({ id: z.int() }),
+  chain: place.extend({ digest: z.string(), after: place.nullable() }),
+});
+type Received = z.output<typeof received>;
+
+export interface EventsResult {
+  ok: boolean;
+  /** Each event once, however often it was received. */
+  events: number;
+  first: number | null;
+  last: number | null;
+  faults: { kind: 'missing' | 'changed' | 'unreadable'; message: string }[];
+}
+
+const MAX_FAULTS = 100;
+
+/** @param text JSON on each line: an event, a list of events, or what Splunk stores of one */
+export function verifyEvents(text: string): EventsResult {
+  const faults: EventsResult['faults'] = [];
+  const add = (kind: 'missing' | 'changed' | 'unreadable', message: string) => {
+    if (faults.length < MAX_FAULTS) faults.push({ kind, message });
+  };
+  const bySeq = new Map<number, Received>();
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const events = eventsIn(line);
+    if (!events) add('unreadable', `Line ${index + 1} is no event.`);
+    for (const event of events ?? []) {
+      const before = bySeq.get(event.chain.seq);
+      if (before && before.chain.hash !== event.chain.hash)
+        add('changed', `Event ${event.chain.seq} was received twice with different content.`);
+      // The beginning of a replay does not say which event is before it.
+      if (!before?.chain.after) bySeq.set(event.chain.seq, event);
+    }
+  }
+  const sorted = [...bySeq.values()].sort((a, b) => a.chain.seq - b.chain.seq);
+  for (const [index, { chain, data }] of sorted.entries()) {
+    const before = sorted[index - 1]?.chain;
+    const { seq, hash, digest, after } = chain;
+    if (before && after && (after.seq !== before.seq || after.hash !== before.hash))
+      add('missing', `Between ${before.seq} and ${seq}, events are missing: ${after.seq} comes before ${seq}.`);
+    if (before && !after && before.seq !== seq - 1)
+      add('missing', `Nothing proves that no event is missing between ${before.seq} and ${seq}.`);
+    const link = after?.seq === seq - 1 ? after : before?.seq === seq - 1 ? before : undefined;
+    if (link && linkHash(link.hash, { chainSeq: seq, id: data.id, digest }) !== hash)
+      add('changed', `The hash of event ${seq} is wrong.`);
+  }
+  return {
+    ok: faults.length === 0,
+    events: sorted.length,
+    first: sorted[0]?.chain.seq ?? null,
+    last: sorted.at(-1)?.chain.seq ?? null,
+    faults,
+  };
+}
+
+function eventsIn(line: string): Received[] | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    const list = Array.isArray(value) ? value : [value];
+    return list.map((one) => received.parse((one as { event?: unknown } | null)?.event ?? one));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,109 @@
+// Event streams in the console, in the configuration file and on the command line.
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { exportConfiguration } from '../../src/config-file/export.ts';
+import { parseFile } from '../../src/config-file/file.ts';
+import { createEventDeliveries } from '../../src/protocols/event-streams/deliveries.ts';
+import { addressOf, consoleOf, staff } from '../admin/console/support.ts';
+import { commandLine } from '../cli/support.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { textOf } from '../support/pages/html.ts';
+import { aReceiver, aStream, isSigned } from './support.ts';
+
+let idp: TestIdp;
+beforeAll(async () => {
+  idp = await startIdp();
+});
+afterAll(() => idp?.stop());
+
+it('the console adds a stream, shows its secret once, tries it, shows what was delivered and sends it again', async () => {
+  const receiver = await aReceiver();
+  const admin = await consoleOf(idp, await staff(idp, 'admin'));
+  const empty = await admin.get('/admin/event-streams');
+  expect(textOf(empty.text)).toContain('No event streams');
+  const form = await admin.get('/admin/event-streams/new');
+  const wrong = await admin.submit(form, { name: 'HR', url: receiver.url, events: 'nothing.*' });
+  expect(wrong.status).toBe(400);
+  expect(textOf(wrong.text)).toContain('a type of event');
+  const created = await admin.follow(await admin.submit(form, { name: 'HR', url: receiver.url, events: 'role.*' }));
+  const [, secret = ''] = /<code data-value>([^<]+)</.exec(created.text) ?? [];
+  expect(secret).toMatch(/^whsec_/);
+  const [stream] = await idp.services.eventStreams.list();
+  const at = `/admin/event-streams/${stream?.id}`;
+  const page = await admin.get(at);
+  expect(page.text).not.toContain(secret);
+  const tested = await admin.follow(await admin.submit(page, {}, { form: `${at}/test` }));
+  expect(textOf(tested.text)).toContain('The receiver took the test event');
+  const [test] = receiver.received;
+  expect(test && isSigned(test, secret)).toBe(true);
+  await idp.services.audit.record({ type: 'role.assigned', outcome: 'success', subjectId: 'ann' }, idp.services.db);
+  await idp.services.auditChain.seal();
+  for (const job of createEventDeliveries(idp.services).jobs) await job.run(new AbortController().signal);
+  const shown = await admin.get(at);
+  expect(textOf(shown.text)).toContain('role.assigned');
+  receiver.always({ status: 500 });
+  const failed = await admin.follow(await admin.submit(shown, {}, { form: `${at}/test` }));
+  expect(textOf(failed.text)).toContain('It answered with status 500');
+  const auditor = await consoleOf(idp, await staff(idp, 'auditor'));
+  expect(textOf((await auditor.get(at)).text)).not.toContain('Send test event');
+  expect(addressOf(shown)).toBe(at);
+  await receiver.close();
+  await idp.services.eventStreams.remove(stream?.id ?? '', {});
+});
+
+it('the configuration file declares streams, whose secrets it never gives away', async () => {
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+  const yaml = (more = '') => `
+event_streams:
+  - { id: hr, name: HR, url: "https://hr.example.com/events", events: [user.*], secret: "${secret}"${more} }
+  - { id: splunk, name: Splunk, kind: siem, format: splunk, url: "https://splunk.example.com/services/collector", secret: hec-token-1 }
+`;
+  const { configFile, eventStreams } = idp.services;
+  const file = (text: string) => ({ ...parseFile(text), path: '/nowhere/gatehouse.yaml' });
+  const apply = async (text: string) => expect(await configFile.apply(file(text))).toMatchObject({ ok: true });
+  await apply(yaml());
+  expect(await configFile.plan(file(yaml()))).toMatchObject({ ok: true, plan: { steps: [] } });
+  expect(await eventStreams.secrets('hr')).toEqual([secret]);
+  expect(await eventStreams.get('splunk')).toMatchObject({ kind: 'siem', format: 'splunk', source: 'file' });
+  await expect(eventStreams.update('hr', await eventStreams.get('hr'), {})).rejects.toMatchObject({
+    code: 'owned_by_file',
+  });
+  const plan = JSON.stringify(await configFile.plan(file(yaml(', body: full'))));
+  expect(plan).toContain('full');
+  expect(plan).not.toContain(secret);
+  const exported = await exportConfiguration(idp.services, { only: ['event_streams'] });
+  expect(exported).toContain('hr.example.com');
+  expect(exported).not.toContain('hec-token-1');
+  const wrong = 'event_streams: [{ id: x, name: X, url: "https://x.example", format: ocsf, secret: short-one }]';
+  expect(parseFile(wrong).faults.map(({ path: at, code }) => [at.at(-1), code])).toEqual([
+    ['format', 'only-siem'],
+    ['secret', 'webhook-secret'],
+  ]);
+  await apply('event_streams: []');
+  expect(await idp.services.eventStreams.list()).toEqual([]);
+});
+
+it('gatehouse audit verify --events says whether received events are all', async () => {
+  const receiver = await aReceiver();
+  const { stream } = await aStream(idp, { url: receiver.url, kind: 'siem', events: ['role.assigned'] });
+  for (const subjectId of ['a', 'b', 'c'])
+    await idp.services.audit.record({ type: 'role.assigned', outcome: 'success', subjectId }, idp.services.db);
+  await idp.services.auditChain.seal();
+  for (const job of createEventDeliveries(idp.services).jobs) await job.run(new AbortController().signal);
+  const events = receiver.received
+    .flatMap(({ body }) => JSON.parse(body) as object[])
+    .map((event) => JSON.stringify(event));
+  const shell = await commandLine();
+  const file = path.join(shell.folder, 'events.jsonl');
+  await writeFile(file, events.join('\n'));
+  const good = await shell.gatehouse(['audit', 'verify', '--events', file]);
+  expect(good).toMatchObject({ code: 0, out: expect.stringContaining('3 events from position') });
+  await writeFile(file, [events[0], events[2]].join('\n'));
+  const bad = await shell.gatehouse(['audit', 'verify', '--events', file, '--json']);
+  expect(bad.code).toBe(1);
+  expect(JSON.parse(bad.out)).toMatchObject({ ok: false, events: 2, faults: [{ kind: 'missing' }] });
+  await shell.close();
+  await idp.services.eventStreams.remove(stream.id, {});
+  await receiver.close();
+});

@@ -1,0 +1,175 @@
+// A SIEM on the whole server: batches in order with a token, each format, and syslog over TLS.
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import tls from 'node:tls';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { makeCertificate } from '../../src/core/keys/make-certificate.ts';
+import { createEventDeliveries } from '../../src/protocols/event-streams/deliveries.ts';
+import type { StreamDeclaration } from '../../src/protocols/event-streams/streams.ts';
+import { verifyEvents } from '../../src/protocols/event-streams/verify.ts';
+import { anRsaKey } from '../support/applications/rsa-keys.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { aReceiver, aStream } from './support.ts';
+
+let idp: TestIdp;
+beforeAll(async () => {
+  idp = await startIdp();
+});
+afterAll(() => idp?.stop());
+
+async function run(): Promise<void> {
+  await idp.services.auditChain.seal();
+  for (const job of createEventDeliveries(idp.services).jobs) await job.run(new AbortController().signal);
+}
+
+const record = (subjectId: string, outcome: 'success' | 'failure' = 'success') =>
+  idp.services.audit.record(
+    { type: 'role.assigned', outcome, subjectId, request: { address: '192.0.2.7', userAgent: 'Test' } as never },
+    idp.services.db,
+  );
+
+async function sentAs(format: StreamDeclaration['format']) {
+  const receiver = await aReceiver();
+  const { stream } = await aStream(
+    idp,
+    { url: receiver.url, kind: 'siem', format, events: ['role.assigned'] },
+    'the-token-of-the-siem',
+  );
+  await record('ann');
+  await record('bob', 'failure');
+  await run();
+  await vi.waitFor(() => expect(receiver.received.length).toBeGreaterThan(0), { timeout: 20_000 });
+  await idp.services.eventStreams.remove(stream.id, {});
+  await receiver.close();
+  const [first] = receiver.received;
+  return { body: receiver.received.map(({ body }) => body).join('\n'), headers: first?.headers ?? {} };
+}
+
+it('JSON: a list, with a bearer token, which proves by itself that none is missing', async () => {
+  const { body, headers } = await sentAs('json');
+  expect(headers.authorization).toBe('Bearer the-token-of-the-siem');
+  expect(body.split('\n').flatMap((line) => JSON.parse(line) as object[])).toMatchObject([
+    { type: 'role.assigned', data: { subject: { id: 'ann' } } },
+    { data: { outcome: 'failure' } },
+  ]);
+  expect(verifyEvents(body)).toMatchObject({ ok: true, events: 2 });
+});
+
+it('Splunk HEC: an object for each event, with its token', async () => {
+  const { body, headers } = await sentAs('splunk');
+  expect(headers.authorization).toBe('Splunk the-token-of-the-siem');
+  const [first] = body.split('\n').map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(first).toMatchObject({
+    sourcetype: 'gatehouse:audit',
+    time: expect.any(Number),
+    event: { type: 'role.assigned' },
+  });
+});
+
+it('ECS: documents for _bulk of Elasticsearch, with an API key', async () => {
+  const { body, headers } = await sentAs('ecs');
+  expect(headers).toMatchObject({
+    authorization: 'ApiKey the-token-of-the-siem',
+    'content-type': 'application/x-ndjson',
+  });
+  const [action, first, , second] = body
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(action).toEqual({ create: {} });
+  expect(first).toMatchObject({
+    event: { action: 'role.assigned', category: ['iam'], outcome: 'success' },
+    user: { id: 'ann' },
+    source: { ip: '192.0.2.7' },
+  });
+  expect(second).toMatchObject({ event: { outcome: 'failure' } });
+});
+
+it('OCSF: classes and activities', async () => {
+  const { body } = await sentAs('ocsf');
+  expect(body.split('\n').flatMap((line) => JSON.parse(line) as object[])).toMatchObject([
+    {
+      class_uid: 3005,
+      activity_id: 1,
+      type_uid: 300_501,
+      status_id: 1,
+      user: { uid: 'ann' },
+      src_endpoint: { ip: '192.0.2.7' },
+    },
+    { status_id: 2 },
+  ]);
+});
+
+it('a batch that the SIEM does not take waits, and the next one with it', async () => {
+  const receiver = await aReceiver();
+  receiver.always({ status: 400 });
+  const { stream } = await aStream(idp, { url: receiver.url, kind: 'siem', events: ['role.assigned'] });
+  await record('first');
+  await run();
+  await record('second');
+  await run();
+  const open = await idp.services.db.eventDelivery.count({
+    where: { streamId: stream.id, doneAt: null, failedAt: null },
+  });
+  expect(open).toBe(2);
+  receiver.always({ status: 200 });
+  await idp.services.eventStreams.resume(stream.id, {});
+  await vi.waitFor(
+    async () => {
+      await run();
+      expect(await idp.services.db.eventDelivery.count({ where: { streamId: stream.id, doneAt: null } })).toBe(0);
+    },
+    { timeout: 20_000 },
+  );
+  const taken = receiver.received
+    .slice(-2)
+    .flatMap(({ body }) => JSON.parse(body) as { data: { subject: { id: string } } }[]);
+  expect(taken.map(({ data }) => data.subject.id)).toEqual(['first', 'second']);
+  await idp.services.eventStreams.remove(stream.id, {});
+  await receiver.close();
+});
+
+it('syslog over TLS: RFC 5424 messages, counted by octets', async () => {
+  const { privateKey, publicKey } = anRsaKey();
+  const day = 24 * 3600 * 1000;
+  const cert = await makeCertificate({
+    privateKey,
+    publicKey,
+    host: 'localhost',
+    from: new Date(Date.now() - day),
+    until: new Date(Date.now() + day),
+  });
+  let text = '';
+  const server = tls.createServer({ key: privateKey.export({ type: 'pkcs8', format: 'pem' }), cert }, (socket) => {
+    socket.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk;
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { connect } = tls;
+  // The operating system would have the certificate authority of a real server.
+  vi.spyOn(tls, 'connect').mockImplementation(((options: tls.ConnectionOptions) =>
+    connect({ ...options, ca: cert, checkServerIdentity: () => undefined })) as typeof tls.connect);
+  const { port } = server.address() as AddressInfo;
+  const { stream } = await aStream(idp, {
+    url: `syslog://localhost:${port}`,
+    kind: 'siem',
+    format: 'syslog',
+    events: ['role.assigned'],
+  });
+  await record('ann');
+  await record('émile', 'failure');
+  await run();
+  await vi.waitFor(() => expect(text).toContain('mile'), { timeout: 20_000 });
+  const bytes = Buffer.from(text);
+  const [, length = ''] = /^(\d+) /.exec(text) ?? [];
+  const first = bytes.subarray(length.length + 1, length.length + 1 + Number(length)).toString();
+  expect(first).toMatch(
+    /^<86>1 \d{4}-\d\d-\d\dT[\d:.]+Z \S+ gatehouse - role\.assigned - \ufeff\{"type":"role\.assigned".*\}$/,
+  );
+  expect(text).toContain('<84>1 ');
+  await idp.services.eventStreams.remove(stream.id, {});
+  vi.restoreAllMocks();
+  server.close();
+});

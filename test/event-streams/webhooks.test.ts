@@ -1,0 +1,247 @@
+// Webhooks on the whole server: which events, signatures, retries, a receiver that is away, a pause, a replay, two nodes and a killed one.
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { linkHash } from '../../src/core/audit/chain/link.ts';
+import { createEventDeliveries } from '../../src/protocols/event-streams/deliveries.ts';
+import { verifyEvents } from '../../src/protocols/event-streams/verify.ts';
+import { type TestClock, testClock } from '../support/clock.ts';
+import { aUser } from '../support/factories.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+
+import { aReceiver, aStream, isSigned } from './support.ts';
+
+let idp: TestIdp;
+let clock: TestClock;
+let receiver: Awaited<ReturnType<typeof aReceiver>>;
+beforeAll(async () => {
+  clock = testClock();
+  idp = await startIdp({ now: clock.now });
+});
+beforeEach(async () => {
+  for (const { id } of await idp.services.eventStreams.list()) await idp.services.eventStreams.remove(id, {});
+  await receiver?.close();
+  receiver = await aReceiver();
+});
+afterAll(async () => {
+  await receiver?.close();
+  await idp?.stop();
+});
+
+/** Seals the log, fans it out and delivers, as the jobs do; these run beside it, so a receiver may get an event a little later. */
+async function run(services = idp.services): Promise<void> {
+  await services.auditChain.seal();
+  for (const { run } of createEventDeliveries(services).jobs) await run(new AbortController().signal);
+}
+
+const got = (count: number, { received } = receiver) =>
+  vi.waitFor(() => expect(received).toHaveLength(count), { timeout: 20_000 });
+
+const record = (type: 'role.assigned' | 'sign-in.completed' | 'mail.sent', more: object = {}) =>
+  idp.services.audit.record({ type, outcome: 'success', ...more }, idp.services.db);
+
+it('sends each event of its patterns once, signed, in the order of the chain and linked to the one before', async () => {
+  const { stream, secret = '' } = await aStream(idp, { url: receiver.url, events: ['sign-in.*', 'role.assigned'] });
+  await record('sign-in.completed', { subjectId: 'ann', data: { method: 'passkey' } });
+  await record('mail.sent');
+  await record('role.assigned', { actorId: 'root', subjectId: 'ann' });
+  await run();
+  await run();
+  await got(2);
+  const [first, second] = receiver.received.map(({ event }) => event).sort((a, b) => a.chain.seq - b.chain.seq);
+  expect([first?.type, second?.type]).toEqual(['sign-in.completed', 'role.assigned']);
+  expect(first?.data).toMatchObject({ subject: { id: 'ann' }, details: { method: 'passkey' }, outcome: 'success' });
+  expect(second?.chain.after).toEqual({ seq: first?.chain.seq, hash: first?.chain.hash });
+  for (const one of receiver.received) {
+    expect(isSigned(one, secret)).toBe(true);
+    expect(one.headers['webhook-id']).toBe(`evt_${one.event.chain.seq}`);
+  }
+  const [delivered] = await idp.services.db.eventDelivery.findMany({ where: { streamId: stream.id } });
+  expect(delivered).toMatchObject({ doneAt: expect.any(Date), tries: 1, answer: '204' });
+});
+
+it('names people in a full body only, and chooses events by application and by group', async () => {
+  const { account: ann } = await aUser(idp.services);
+  const { account: bob } = await aUser(idp.services);
+  const group = await idp.services.groups.create({ name: 'Physics' }, { by: {} });
+  await idp.services.groups.addMembers(group.id, [{ userId: ann.id }], { by: {} });
+  await aStream(idp, { url: receiver.url, events: ['sign-in.completed'], groups: ['Physics'], body: 'full' });
+  await aStream(idp, { url: receiver.url, events: ['sign-in.completed'], applications: ['wiki'] });
+  await record('sign-in.completed', { actorId: ann.id, subjectId: ann.id });
+  await record('sign-in.completed', { actorId: bob.id, subjectId: bob.id, clientId: 'wiki' });
+  await run();
+  await got(2);
+  expect(
+    receiver.received.map(({ event }) => event.data.subject).sort((a, b) => (a?.name ? -1 : b?.name ? 1 : 0)),
+  ).toEqual([{ id: ann.id, username: ann.username, name: 'Ann Example', email: ann.email }, { id: bob.id }]);
+});
+
+it('tries a rejected event again by the schedule, without holding up the others, and gives up after three days', async () => {
+  const { stream } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
+  receiver.next({ status: 400 }, { status: 204 });
+  await record('role.assigned', { subjectId: 'first' });
+  await run();
+  await record('role.assigned', { subjectId: 'second' });
+  await run();
+  await got(2);
+  receiver.always({ status: 400 });
+  for (const seconds of [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]) {
+    clock.advance({ seconds: seconds + 1 });
+    await run();
+  }
+  expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toHaveLength(2);
+  const [failed] = await idp.services.db.eventDelivery.findMany({
+    where: { streamId: stream.id, failedAt: { not: null } },
+  });
+  expect(failed).toMatchObject({ tries: 10, lastError: 'answered with status 400' });
+  expect((await idp.services.eventStreams.get(stream.id)).pausedAt).toBeNull();
+});
+
+it('a receiver that is away costs one request for each pause, loses nothing, and is paused with a mail after three days', async () => {
+  const { stream } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
+  const other = await aReceiver();
+  await aStream(idp, { url: other.url, events: ['role.assigned'] });
+  receiver.always({ status: 503, headers: { 'retry-after': '120' } });
+  for (let index = 0; index < 5; index++) await record('role.assigned', { subjectId: `user-${index}` });
+  await run();
+  await run();
+  // Two for each of the two runs that may be under way.
+  expect(receiver.received.length).toBeLessThanOrEqual(4);
+  await got(5, other);
+  const { retryAt, failingSince } = await idp.services.eventStreams.get(stream.id);
+  expect(retryAt?.getTime()).toBeGreaterThanOrEqual(clock.now().getTime() + 119_000);
+  expect(failingSince).not.toBeNull();
+  clock.advance({ days: 3, minutes: 5 });
+  await run();
+  const paused = await idp.services.eventStreams.get(stream.id);
+  expect(paused).toMatchObject({ pausedAt: expect.any(Date), lastError: 'answered with status 503' });
+  // Another run may have read the deliveries before the pause.
+  await run();
+  const asked = receiver.received.length;
+  clock.advance({ days: 1 });
+  await run();
+  expect(receiver.received).toHaveLength(asked);
+  receiver.always({ status: 200 });
+  await idp.services.eventStreams.resume(stream.id, {});
+  await run();
+  const ids = () => new Set(receiver.received.slice(asked).map(({ event }) => event.data.subject?.id));
+  await vi.waitFor(() => expect(ids()).toEqual(new Set([0, 1, 2, 3, 4].map((index) => `user-${index}`))), {
+    timeout: 20_000,
+  });
+  expect(await idp.services.eventStreams.get(stream.id)).toMatchObject({ failingSince: null, pausedAt: null });
+  await other.close();
+});
+
+it('410 pauses at once', async () => {
+  const { stream } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
+  receiver.always({ status: 410 });
+  await record('role.assigned');
+  await run();
+  expect((await idp.services.eventStreams.get(stream.id)).pausedAt).not.toBeNull();
+  const events = await idp.services.audit.list({ types: ['event-stream.paused'], limit: 1 });
+  expect(events).toMatchObject([{ data: { streamId: stream.id } }]);
+});
+
+it('follows no redirect, and shows what a receiver in an allowed network answered only as a status', async () => {
+  const { stream } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
+  receiver.next({ status: 302, headers: { location: `${receiver.url}/elsewhere` } });
+  await record('role.assigned');
+  await run();
+  await got(1);
+  await idp.services.settings.set('outgoing_networks', ['10.0.0.0/8']);
+  await idp.services.settings.reload();
+  receiver.always({ status: 400, body: 'secrets of an internal service' });
+  clock.advance({ minutes: 1 });
+  await run();
+  const rows = await idp.services.db.eventDelivery.findMany({ where: { streamId: stream.id } });
+  expect(JSON.stringify(rows)).not.toContain('internal service');
+  await idp.services.settings.set('outgoing_networks', []);
+  await idp.services.settings.reload();
+});
+
+it('both secrets sign for seven days after a change, and no signature is valid for another stream', async () => {
+  const { stream, secret: old = '' } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
+  const { secret: foreign = '' } = await aStream(idp, { url: 'http://127.0.0.1:9/none', events: ['mail.sent'] });
+  const fresh = (await idp.services.eventStreams.changeSecret(stream.id, undefined, {})) ?? '';
+  await record('role.assigned');
+  await run();
+  await got(1);
+  const [both] = receiver.received;
+  expect([old, fresh, foreign].map((secret) => both && isSigned(both, secret))).toEqual([true, true, false]);
+  clock.advance({ days: 8 });
+  await record('role.assigned');
+  await run();
+  await got(2);
+  const later = receiver.received.at(-1);
+  expect([old, fresh].map((secret) => later && isSigned(later, secret))).toEqual([false, true]);
+});
+
+it('replays a range of the log beside new events, with the same ids', async () => {
+  const { stream } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
+  const from = clock.now();
+  await record('role.assigned', { subjectId: 'a' });
+  await record('role.assigned', { subjectId: 'b' });
+  await run();
+  clock.advance({ minutes: 1 });
+  const until = clock.now();
+  await record('role.assigned', { subjectId: 'c' });
+  await run();
+  expect(await idp.services.eventStreams.replay(stream.id, { from, until }, {})).toBeGreaterThanOrEqual(2);
+  await record('role.assigned', { subjectId: 'd' });
+  await run();
+  await got(6);
+  const subjects = receiver.received.map(({ event }) => event.data.subject?.id);
+  expect(subjects.slice(0, 3).sort()).toEqual(['a', 'b', 'c']);
+  expect(subjects.slice(3).sort()).toEqual(['a', 'b', 'd']);
+  const ids = receiver.received.map(({ headers }) => headers['webhook-id']);
+  expect(new Set(ids)).toHaveLength(4);
+  const file = receiver.received.map(({ body }) => body).join('\n');
+  expect(verifyEvents(file)).toMatchObject({ ok: true, events: 4 });
+});
+
+it('received events alone show that one is missing or was changed', async () => {
+  await aStream(idp, { url: receiver.url });
+  for (const subjectId of ['a', 'b', 'c', 'd']) await record('role.assigned', { subjectId });
+  await run();
+  await vi.waitFor(() => expect(receiver.types().filter((type) => type === 'role.assigned')).toHaveLength(4), {
+    timeout: 20_000,
+  });
+  const bodies = receiver.received.map(({ body }) => body);
+  expect(verifyEvents(bodies.join('\n'))).toMatchObject({ ok: true, events: bodies.length });
+  const without = bodies.filter((_body, index) => index !== 1);
+  expect(verifyEvents(without.join('\n'))).toMatchObject({ ok: false, faults: [{ kind: 'missing' }] });
+  const changed = bodies.map((body, index) => (index === 1 ? body.replace(/"digest":"./, '"digest":"g') : body));
+  expect(verifyEvents(changed.join('\n'))).toMatchObject({ ok: false, faults: [{ kind: 'changed' }] });
+  const [, two] = receiver.received.map(({ event }) => event);
+  const { chain, data } = two ?? receiver.received[0]?.event ?? expect.fail();
+  expect(linkHash(chain.after?.hash ?? '', { chainSeq: chain.seq, id: data.id, digest: chain.digest })).toBe(
+    chain.hash,
+  );
+});
+
+it('an event leaves within a second or two of its commit, without anybody waiting for the poll', async () => {
+  await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
+  await record('role.assigned', { subjectId: 'at once' });
+  await vi.waitFor(() => expect(receiver.received).toHaveLength(1), { timeout: 20_000 });
+});
+
+it('two nodes send each event once', async () => {
+  const other = await startIdp({ now: clock.now, environment: { DATABASE_URL: idp.environment.DATABASE_URL ?? '' } });
+  try {
+    await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
+    for (let index = 0; index < 30; index++) await record('role.assigned', { subjectId: `user-${index}` });
+    await Promise.all([run(), run(other.services), run(), run(other.services)]);
+    await run();
+    await got(30);
+    const subjects = receiver.received.map(({ event }) => event.data.subject?.id);
+    expect(subjects).toHaveLength(30);
+    expect(new Set(subjects)).toHaveLength(30);
+  } finally {
+    await other.stop();
+  }
+});
+
+it('a receiver whose address is internal is not called', async () => {
+  const { stream } = await aStream(idp, { url: 'http://169.254.169.254/latest', events: ['role.assigned'] });
+  await record('role.assigned');
+  await run();
+  expect((await idp.services.eventStreams.get(stream.id)).lastError).toContain('private or special network');
+});
