@@ -266,6 +266,18 @@ function filterForm(
       : []),
     ...(request ? [{ name: 'request', label: t('console.audit.request-id'), value: request }] : []),
   ];
+  const seldom: Field[] = [
+    { name: 'from', label: t('console.audit.from'), type: 'datetime-local', value: withTime(from, FIRST_MINUTE) },
+    { name: 'until', label: t('console.audit.until'), type: 'datetime-local', value: withTime(until, LAST_MINUTE) },
+    {
+      name: 'zone',
+      label: t('console.audit.zone'),
+      type: 'select',
+      value: zone,
+      options: named.zones.map((value) => ({ value, label: value })),
+    },
+    { name: 'address', label: t('console.audit.ip-address'), value: address, isCode: true },
+  ];
   return {
     action: HERE,
     button: t('console.audit.filter'),
@@ -293,16 +305,7 @@ function filterForm(
           { value: 'failure', label: t('console.audit.failed') },
         ],
       },
-      { name: 'address', label: t('console.audit.ip-address'), value: address, isCode: true },
-      { name: 'from', label: t('console.audit.from'), type: 'datetime-local', value: withTime(from, FIRST_MINUTE) },
-      { name: 'until', label: t('console.audit.until'), type: 'datetime-local', value: withTime(until, LAST_MINUTE) },
-      {
-        name: 'zone',
-        label: t('console.audit.zone'),
-        type: 'select',
-        value: zone,
-        options: named.zones.map((value) => ({ value, label: value })),
-      },
+      ...seldom.map((field): Field => ({ ...field, isSeldom: true, isHalf: true })),
       hiddenField('range', range),
       order,
       ...rare,

@@ -112,7 +112,7 @@ export interface Field {
   isFromFile?: boolean;
   /** Of `date`: a time on that day, in UTC, can be chosen beside it; the value is `2026-12-31T18:00` then. */
   hasTime?: boolean;
-  /** Seldom filled in: closed below the others of its form, as long as it is empty. */
+  /** Seldom filled in: closed below the others of its form or filter, as long as it is empty. */
   isSeldom?: boolean;
   /** Beside another field that is half as wide, where there is room. */
   isHalf?: boolean;

@@ -66,7 +66,11 @@ describe('a range', () => {
     ]);
     expect(await reasons({ from: '2025-06-10', until: '2025-06-10' })).toHaveLength(4);
     expect(await reasons({ until: '2025-06-09T21:58', zone: 'Pacific/Honolulu' })).toEqual(['winter']);
+    // Seldom filters are closed as long as they are empty.
+    const filters = /<details class="advanced[^>]*>/;
+    expect((await admin.get('/admin/audit?range=today')).text).toMatch(new RegExp(`${filters.source}<summary`));
     const page = await admin.get('/admin/audit?from=2025-06-10');
+    expect(filters.exec(page.text)?.[0]).toContain(' open');
     expect(page.text).toMatch(/type="datetime-local"[^>]*name="from"[^>]*value="2025-06-10T00:00"/);
     expect(page.text).toMatch(/<option value="UTC" selected>UTC/);
   });
