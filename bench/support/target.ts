@@ -43,8 +43,8 @@ const groupsOf = (count: number) =>
     groups: [${Array.from({ length: count }, (_, at) => `Group ${at}`).join(', ')}]
 ${Array.from({ length: count }, (_, at) => `  - name: Group ${at}\n    members: [${person.username}]\n`).join('')}`;
 
-const configuration = (isAdministrator: boolean, groups: number) => `settings:
-  rate_limits: false
+const configuration = ({ isAdministrator = false, groups = 0, hasLimits = false }: FolderOptions) => `settings:
+  rate_limits: ${hasLimits}
 ${isAdministrator ? '  admin_mfa: optional # the password is enough\n' : ''}clients:
   - client_id: ${client.id}
     client_secret: ${client.secret}
@@ -90,11 +90,12 @@ const connectionTo = (issuer: string) => `connections:
 
 /** Creates a data folder with its configuration; `upstream` is the issuer of a connection. */
 export function gatehouseFolder(
-  { upstream, isAdministrator = false, groups = 0 }: FolderOptions = {},
+  options: FolderOptions = {},
   folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-bench-')),
 ): string {
   mkdirSync(folder, { recursive: true });
-  const text = configuration(isAdministrator, groups) + groupsOf(groups) + (upstream ? connectionTo(upstream) : '');
+  const { groups = 0, upstream } = options;
+  const text = configuration(options) + groupsOf(groups) + (upstream ? connectionTo(upstream) : '');
   writeFileSync(path.join(folder, 'gatehouse.yaml'), text);
   return folder;
 }
@@ -105,6 +106,8 @@ export interface FolderOptions {
   isAdministrator?: boolean;
   /** How many groups the user is in. */
   groups?: number;
+  /** The rate limits are on. */
+  hasLimits?: boolean;
 }
 
 /** Starts the built server in the folder, on SQLite or on the given database; `build` is another checkout. */
