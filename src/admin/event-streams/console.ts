@@ -83,7 +83,11 @@ export function eventStreamRoutes(services: ConsoleServices) {
         configFile,
       }),
     async submit({ by, subject }, given) {
-      const { secret: _secret, kind: _kind, ...declared } = declaredBy({ ...given, kind: subject.kind, secret: '' });
+      const {
+        secret: _secret,
+        kind: _kind,
+        ...declared
+      } = declaredBy({ ...given, format: given.format || subject.format, kind: subject.kind, secret: '' });
       await eventStreams.update(subject.id, declared, by, given[VERSION]);
       return { to: pathOf(subject), notice: t('console.event-streams.saved') };
     },
@@ -381,6 +385,20 @@ function fieldsOf(given: Form, isNew: boolean): Field[] {
     ]),
     hint: t('console.event-streams.kind-hint'),
   };
+  const format: Field = {
+    name: 'format',
+    label: t('console.event-streams.format'),
+    type: 'select',
+    value: given.format,
+    options: choice([
+      ['json', 'JSON'],
+      ['splunk', 'Splunk HEC'],
+      ['ecs', 'Elastic Common Schema'],
+      ['ocsf', 'OCSF 1.3'],
+      ['syslog', 'Syslog (RFC 5424)'],
+    ]),
+    hint: t('console.event-streams.format-hint'),
+  };
   return [
     { name: 'name', label: t('console.shared.name'), value: given.name, required: true },
     ...(isNew ? [kind] : []),
@@ -392,20 +410,7 @@ function fieldsOf(given: Form, isNew: boolean): Field[] {
       isCode: true,
       hint: t('console.event-streams.url-hint'),
     },
-    {
-      name: 'format',
-      label: t('console.event-streams.format'),
-      type: 'select',
-      value: given.format,
-      options: choice([
-        ['json', 'JSON'],
-        ['splunk', 'Splunk HEC'],
-        ['ecs', 'Elastic Common Schema'],
-        ['ocsf', 'OCSF 1.3'],
-        ['syslog', 'Syslog (RFC 5424)'],
-      ]),
-      hint: t('console.event-streams.format-hint'),
-    },
+    ...(isNew || given.kind === 'siem' ? [format] : []),
     area('events', t('console.event-streams.events'), t('console.event-streams.events-hint')),
     area('applications', t('console.event-streams.applications'), t('console.event-streams.applications-hint')),
     area('groups', t('console.event-streams.groups'), t('console.event-streams.groups-hint')),
