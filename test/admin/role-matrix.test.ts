@@ -67,8 +67,8 @@ const userActions: Record<string, UserAction> = {
   disable: post('disable'),
   enable: post('enable'),
   delete: (actor, path) => actor.send('DELETE', path, undefined, anyVersion),
-  'give a role that the actor has': give(ROLES.own),
-  'give a role that the actor does not have': give(ROLES.other),
+  'give an own role': give(ROLES.own),
+  'give another role': give(ROLES.other),
   'give the role `auditor`': give('auditor'),
   'sign out everywhere': (actor, path) => actor.send('DELETE', `${path}/sessions`),
 };
@@ -129,21 +129,21 @@ async function roleNamed(name: string): Promise<string> {
 
 const calls: Record<string, (actor: ApiCaller) => Promise<boolean>> = {
   // The import of the console creates users by the same action as this endpoint; test/attacks/role-rights.test.ts posts a CSV file.
-  'import a user with a role that the actor does not have': (actor) =>
+  'import a user with another role': (actor) =>
     isAllowed(actor.send('POST', '/users', { username: fresh('import'), roles: [ROLES.other] })),
   'create a role': (actor) => isAllowed(actor.send('POST', '/roles', { name: fresh('role'), permissions: [] })),
-  'change a role that the actor has': async (actor) =>
+  'change an own role': async (actor) =>
     isAllowed(actor.send('PATCH', await roleNamed(ROLES.own), { description: fresh('text') }, anyVersion)),
-  'change a role that the actor does not have': async (actor) =>
+  'change another role': async (actor) =>
     isAllowed(actor.send('PATCH', await roleNamed(ROLES.other), { description: fresh('text') }, anyVersion)),
   'register an application for everyone': (actor) => isAllowed(actor.send('POST', '/applications', client('everyone'))),
-  'register an application for a role that the actor has': (actor) =>
+  'register an application for an own role': (actor) =>
     isAllowed(actor.send('POST', '/applications', client({ roles: [ROLES.own] }))),
-  'register an application for a role that the actor does not have': (actor) =>
+  'register an application for another role': (actor) =>
     isAllowed(actor.send('POST', '/applications', client({ roles: [ROLES.other] }))),
   'open an application of another role to everyone': async (actor) =>
     isAllowed(actor.send('PATCH', await anApplicationOf(ROLES.other), { access: 'everyone' }, anyVersion)),
-  'open an application of another role to a role that the actor has': async (actor) =>
+  'open an application of another role to an own role': async (actor) =>
     isAllowed(
       actor.send(
         'PATCH',
@@ -167,7 +167,7 @@ const calls: Record<string, (actor: ApiCaller) => Promise<boolean>> = {
     const { application } = await idp.services.applications.createOidc(declared as never);
     return isAllowed(actor.send('PATCH', `/applications/${application.id}`, patch, anyVersion));
   },
-  'untie a scope of an API from a permission that the actor does not have': async (actor) => {
+  'untie a scope of an API from a permission that the actor lacks': async (actor) => {
     const api = { identifier: `https://${fresh('api')}.example`, scopes: ['read'], signing_alg: 'RS256' };
     const tied = { ...api, scope_permissions: { read: 'matrix:read' } };
     const made = await actors.admin.send('POST', '/resources', tied);
