@@ -132,11 +132,13 @@ it('an administrator makes a group and its owner, the owner invites a guest and 
   await arrive(anns, 'Your groups', 'owned');
   await anns.click('a:has-text("Field work")');
   await arrive(anns, 'Field work', 'owners-page');
+  await anns.click('summary:has-text("Add a person")');
   await anns.fill('form[action$="/add"] [name=login]', bob.username);
   await anns.fill('form[action$="/add"] [name=until]', lastDay);
   await anns.click('form[action$="/add"] button');
   await arrive(anns, 'Field work', 'added');
   expect(await anns.textContent('main')).toContain(bob.username);
+  await anns.click('summary:has-text("Invite by email")');
   await anns.fill('[name=email]', guest);
   await anns.fill('form[action$="/invite"] [name=until]', lastDay);
   await anns.click('button:has-text("Send invitation")');

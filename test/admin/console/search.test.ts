@@ -56,6 +56,8 @@ describe('the search', () => {
     ['password length', 'Shortest password'],
     ['colour', 'Branding'],
     ['color', 'Branding'],
+    ['terms', 'Branding'],
+    ['privacy notice', 'Branding'],
     ['SMTP', 'Mail'],
     ['timeout', 'Sessions'],
     ['CSV import', 'Import users'],
