@@ -39,7 +39,7 @@ export async function fill({ db, kind }: Database, rows: number): Promise<void> 
     `INSERT INTO roles (id, name, description, source, created_at) VALUES
       ('r-many', 'many', '', 'local', ${later}), ('r-oldest', 'oldest', '', 'local', ${later})`,
   );
-  await run(`INSERT INTO users (id, username, username_key, email, email_key, name, search_key, name_key, last_name_key, is_active, created_at, updated_at)
+  await run(`INSERT INTO users (id, username, username_key, email, email_key, name, search_key, name_key, last_name_key, is_enabled, created_at, updated_at)
     ${numbers(rows)} SELECT 'sub-' || n, ${login}, ${login}, ${mail}, ${mail}, ${name},
     ${login} || '\n' || ${mail} || '\n' || lower(${name}), lower(${name}), lower(${lastName}), n % 1000 <> 0, ${at}, ${at} FROM n`);
   await run(`INSERT INTO user_roles (user_id, role_id) SELECT id, 'r-many' FROM users WHERE id LIKE 'sub-%'`);

@@ -25,7 +25,7 @@ export async function addUsers({ db, kind }: Database, rows: number, note: (what
   const tables = [
     {
       table:
-        'users (id, username, username_key, email, email_key, name, search_key, is_active, created_at, updated_at)',
+        'users (id, username, username_key, email, email_key, name, search_key, is_enabled, created_at, updated_at)',
       values: `'sub-' || n, 'user-' || n, 'user-' || n, 'user-' || n || '@example.com', 'user-' || n || '@example.com', 'Ann Smith',
         'user-' || n, true, ${instant(now)}, ${instant(now)}`,
     },

@@ -14,6 +14,7 @@ import { recipientOf } from '../core/mail/messages.ts';
 import { placeOf } from '../core/mail/wording.ts';
 import type { FederationServices } from '../federation/federation-services.ts';
 import type { Account } from '../people/accounts/account.ts';
+import { inactiveReason } from '../people/accounts/active.ts';
 import type { People } from '../people/people.ts';
 import {
   type AccountLinks,
@@ -258,7 +259,7 @@ async function rejectionReason(
   browser: string | undefined,
 ): Promise<string | undefined> {
   if (!account) return 'unknown_account';
-  if (!account.isActive) return 'disabled_account';
+  if (!account.isActive) return inactiveReason(account);
   const { id, email } = account;
   if (email === null) return 'no_address';
   return (await mailLimits.link('reset', { id, email }, browser)).allowed ? undefined : 'too_many_requests';

@@ -123,7 +123,7 @@ export function accessDecisionRule(
   return {
     rule: 'access',
     allowed,
-    received: `${username} ${reason === 'account_disabled' ? 'is disabled' : held}`,
+    received: `${username} ${reason === 'account_disabled' ? 'cannot be used now' : held}`,
     expected: access === 'everyone' ? 'everyone' : namesText(access),
   };
 }

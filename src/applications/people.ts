@@ -47,13 +47,13 @@ export function createApplicationPeople({ db, accounts, now }: Core & People) {
     { visible = [], ...query }: PeopleQuery,
   ): Promise<ListAccounts | undefined> {
     if (!enabled) return undefined;
-    if (access === 'everyone') return { ...query, isActive: true, memberOf: visible };
+    if (access === 'everyone') return { ...query, state: 'active', memberOf: visible };
     const names = (access.groups ?? []).filter(isStorable);
     const groups = await inChunks(names, (piece) =>
       db.asStored.group.findMany({ where: { name: { in: piece } }, select: { id: true } }),
     );
     const rule = { role: access.roles, group: groups.map(({ id }) => id) };
-    return { ...query, isActive: true, memberOf: [rule, ...visible] };
+    return { ...query, state: 'active', memberOf: [rule, ...visible] };
   }
 
   /** What gives these roles to these people. */

@@ -30,6 +30,7 @@ import {
   userRemoveRole,
   userResetMfa,
   userSetPassword,
+  userSetPeriod,
   userShow,
   userUnlock,
 } from './users.ts';
@@ -67,6 +68,7 @@ export const commands: readonly Command[] = [
     userAddRole,
     userRemoveRole,
     userSetPassword,
+    userSetPeriod,
     userDisable,
     userEnable,
     userExport,

@@ -9,12 +9,13 @@ import { type InvitationState, invitationStates } from '../core/mail/link-tokens
 import type { Account } from '../people/accounts/account.ts';
 import type { AccountPage, AccountSummary } from '../people/accounts/account-list.ts';
 import type { Accounts, Directory } from '../people/accounts/accounts.ts';
+import { seenAt } from '../people/accounts/active.ts';
 import type { PasswordFault } from '../people/credentials/password-policy.ts';
 import type { OwnFactors } from '../people/mfa/account-factors.ts';
 import type { Services } from '../server/services.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
-import { periodOption, times } from './groups.ts';
+import { periodOption, timeOption, times } from './groups.ts';
 import { formatDate, type Io, plain } from './io.ts';
 
 export const userList: Command = {
@@ -34,15 +35,16 @@ export const userList: Command = {
       const found = await listed(accounts, { search: input.text('search'), invitation: stateOption(input) });
       if (input.flag('json')) io.json(found);
       else {
-        const rows = found.map(({ username, email, name, roles, isActive, source }) => [
+        const rows = found.map(({ username, email, name, roles, state, lastSeenAt, createdAt, source }) => [
           username,
           email ?? '-',
           name ?? '-',
           roles.join(', ') || '-',
-          isActive ? 'yes' : 'no',
+          state,
+          seenText({ lastSeenAt, createdAt }),
           source,
         ]);
-        io.table(['USERNAME', 'EMAIL', 'NAME', 'ROLES', 'ACTIVE', 'SOURCE'], rows);
+        io.table(['USERNAME', 'EMAIL', 'NAME', 'ROLES', 'STATE', 'LAST USED', 'SOURCE'], rows);
       }
       return 0;
     }),
@@ -231,7 +233,10 @@ export const userShow: Command = {
           ? [['roles by time', directRoles.flatMap(periodText).join(', ')] as [string, string]]
           : []),
         ['groups', account.groups.map(groupText).join(', ') || '-'],
-        ['active', account.isActive ? 'yes' : 'no'],
+        ['state', account.state],
+        ['begins', account.activeFrom ? formatDate(account.activeFrom) : 'at once'],
+        ['ends', account.activeUntil ? formatDate(account.activeUntil) : 'never'],
+        ['last used', seenText(account)],
         ['source', account.source === 'file' ? 'the configuration file' : account.source],
         ...(directory ? [['directory', directoryText(directory)] as [string, string]] : []),
         ['created', formatDate(account.createdAt)],
@@ -252,6 +257,9 @@ export const userShow: Command = {
 
 const directoryText = ({ name, id, deletedAt }: Directory): string =>
   `${name} (SCIM connection ${id})${deletedAt ? `, which deleted the user ${formatDate(deletedAt)}` : ''}`;
+
+const seenText = (account: Pick<Account, 'lastSeenAt' | 'createdAt'>): string =>
+  seenAt(account)?.toISOString().slice(0, 10) ?? 'never';
 
 function periodText({ name, since, until }: { name: string; since: Date | null; until: Date | null }): string[] {
   if (!since && !until) return [];
@@ -292,6 +300,33 @@ export const userRemoveRole: Command = {
       if (input.flag('json')) io.json({ id, username, role, changed, stays: isLeft });
       else io.out(plain(`${username} ${changed ? 'no longer has' : "didn't have"} the role ${role} directly.`));
       if (isLeft) io.note(plain(`warning: ${username} still has the role ${role} by a group or a connection.`));
+      return 0;
+    }),
+};
+
+export const userSetPeriod: Command = {
+  name: 'user set-period',
+  args: ['LOGIN'],
+  summary: 'change when an account begins and ends',
+  details: 'Before and after, sign-in is rejected, and no token works.',
+  options: { ...times, ...jsonOption },
+  run: (input, io) =>
+    withUser(input, io, async (account, services) => {
+      if (input.text('since') === undefined && input.text('until') === undefined)
+        throw new UsageError('give --since or --until');
+      const changes = {
+        ...(input.text('since') !== undefined && { activeFrom: timeOption(input, 'since') }),
+        ...(input.text('until') !== undefined && { activeUntil: timeOption(input, 'until') }),
+      };
+      const changed = await (await userAdmin(services)).update(account.id, changes, {});
+      const { id, username, activeFrom, activeUntil, state } = changed;
+      if (input.flag('json')) io.json({ id, username, activeFrom, activeUntil, state });
+      else
+        io.out(
+          plain(
+            `${username} can be used ${activeFrom ? `from ${formatDate(activeFrom)}` : 'at once'}, ${activeUntil ? `until ${formatDate(activeUntil)}` : 'without an end'}.`,
+          ),
+        );
       return 0;
     }),
 };
@@ -530,6 +565,7 @@ export const userAdd: Command = {
     },
     name: { type: 'string', value: 'NAME', help: 'display name' },
     role: { type: 'string', value: 'ROLE', multiple: true, help: 'role, such as admin' },
+    until: { ...times.until, help: 'when the account ends, such as 2026-12-31T00:00:00Z' },
     invite: { type: 'boolean', help: 'email a link to choose a password or create a passkey; no temporary password' },
     message,
     ...passwordStdin,
@@ -547,6 +583,7 @@ export const userAdd: Command = {
           emailVerified: input.flag('email-verified'),
           name: input.text('name') ?? null,
           roles: input.texts('role'),
+          activeUntil: timeOption(input, 'until'),
         };
         const invitation = messageOption(input);
         if (input.flag('invite')) {

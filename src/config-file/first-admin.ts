@@ -42,7 +42,7 @@ export async function isFirstPasswordUnused({ db, now }: { db: Db; now: Clock })
   const account = {
     usernameKey: USERNAME,
     source: 'local',
-    isActive: true,
+    isEnabled: true,
     password: { mustChange: true },
     roles: { some: { role: { name: ADMIN_ROLE } } },
     // Another process may be starting that has just stored it.

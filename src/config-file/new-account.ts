@@ -6,6 +6,7 @@ import { type Db, type Tx, transaction } from '../base/storage/database.ts';
 import type { Actor } from '../core/audit/audit.ts';
 import type { Account } from '../people/accounts/account.ts';
 import type { Accounts, NewAccount } from '../people/accounts/accounts.ts';
+import { NEW_ACTIVITY } from '../people/accounts/active.ts';
 import { emptyProfile } from '../people/accounts/profile-fields.ts';
 import type { Credentials } from '../people/credentials/credentials.ts';
 import type { PasswordFault } from '../people/credentials/password-policy.ts';
@@ -65,7 +66,7 @@ function draftAccount(id: string, { username, email = null, name = null }: NewAc
     emailProven: false,
     ssoId: null,
     attributes: {},
-    isActive: true,
+    ...NEW_ACTIVITY,
     source: 'local',
     termsVersion: null,
     termsAcceptedAt: null,
@@ -73,5 +74,5 @@ function draftAccount(id: string, { username, email = null, name = null }: NewAc
     permissions: [],
     groups: [],
   };
-  return { ...emptyProfile, id, username, email, name, ...rest, createdAt: at, updatedAt: at };
+  return { ...emptyProfile, id, username, email, name, ...rest, createdAt: at, updatedAt: at, lastSeenAt: at };
 }

@@ -103,6 +103,8 @@ export const user = z.strictObject({
     .optional()
     .describe('further fields, for claims and SAML attributes as `attributes.NAME`'),
   active: z.boolean().default(true).describe('`false` disables the account: no sign-in, and its tokens stop working'),
+  active_from: instant.nullable().describe('the account can be used from then on; `null`: at once'),
+  active_until: instant.nullable().describe('and until then; `null`: no end'),
   password: z
     .string()
     .min(limits.password.minWithMfa)
@@ -344,10 +346,15 @@ export function profileOf(entry: DeclaredUser): Profile {
     address: entry.address,
     ssoId: entry.sso_id,
     attributes: entry.attributes,
+    activeFrom: momentOf(entry.active_from),
+    activeUntil: momentOf(entry.active_until),
   };
   const given = Object.entries(profile).filter(([, value]) => value !== undefined);
   return { username, ...(Object.fromEntries(given) as Partial<Profile>) };
 }
+
+const momentOf = (text: string | null | undefined): Date | null | undefined =>
+  text ? new Date(text) : (text as null | undefined);
 
 /** `givenName` -> `given_name`. */
 export function snakeCase(name: string): string {

@@ -9,6 +9,7 @@ import type { Db } from '../base/storage/database.ts';
 import { auditJobs } from '../core/audit/jobs.ts';
 import type { ScheduledJob } from '../core/jobs/scheduler.ts';
 import { keyJobs } from '../core/keys/keyring.ts';
+import { accountLifeJob } from '../people/accounts/life.ts';
 import { endJobs } from '../people/groups/ends.ts';
 import { createEventDeliveries } from '../protocols/event-streams/deliveries.ts';
 import type { Services } from './services.ts';
@@ -28,6 +29,7 @@ export function serverJobs(services: Services): ScheduledJob[] {
     },
     ...keyJobs(services.keyring),
     ...endJobs(services.ends),
+    accountLifeJob(services.accountLife),
     ...services.groupChanges.jobs,
     ...auditJobs(services),
     ...createEventDeliveries(services).jobs,

@@ -36,6 +36,7 @@ import { createSettings, createTextSource } from '../core/settings/settings.ts';
 import { offeredLanguages } from '../core/settings/value-schemas.ts';
 import { createFederationServices } from '../federation/federation-services.ts';
 import { createAccountLookup } from '../people/accounts/account.ts';
+import { createAccountLife } from '../people/accounts/life.ts';
 import { createPeople, type PeopleOptions } from '../people/people.ts';
 import { siteBlock } from '../people/rate-limits/policies.ts';
 import { listAdministrators } from '../people/rbac/administrators.ts';
@@ -119,6 +120,7 @@ export async function createServices(options: ServicesOptions) {
     scimConnections,
     ownData: createOwnData(core),
     eventStreams: createEventStreams(core),
+    accountLife: createAccountLife({ ...users, ...sessions }),
   };
   const fetchMetadata = createMetadataFetch(core);
   const configFile = createConfigFile({

@@ -9,6 +9,7 @@ import { languagesOf } from '../base/http/pages/language.ts';
 import { t } from '../base/texts/text.ts';
 import type { Account } from '../people/accounts/account.ts';
 import type { Accounts } from '../people/accounts/accounts.ts';
+import { inactiveText } from '../people/accounts/active.ts';
 import { missingFields } from '../people/accounts/person-fields.ts';
 import {
   type Acr,
@@ -134,6 +135,7 @@ async function decide(
   if (account && !account.isActive) {
     await attempts.remove(attempt.uid);
     throw forbidden('account_inactive', {
+      message: inactiveText(account),
       next: { href: `/signin/${attempt.uid}`, label: t('sign-in.another-way') },
     });
   }

@@ -112,7 +112,7 @@ describe('the list of accounts', () => {
         search,
       ).toEqual([id]);
     }
-    expect((await people.accounts.list({ search: 'needle-1', isActive: false })).accounts).toEqual([]);
+    expect((await people.accounts.list({ search: 'needle-1', state: 'disabled' })).accounts).toEqual([]);
     expect((await people.accounts.list({ search: 'needle-1', role: 'none' })).accounts).toEqual([]);
     expect((await people.accounts.list({ search: '\0', after: 'garbage', limit: 1 })).accounts).toHaveLength(1);
   });

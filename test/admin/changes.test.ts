@@ -119,7 +119,7 @@ describe('a change', () => {
   it.each([
     ['GET', '/users?limit=201'],
     ['GET', '/users?limit=0'],
-    ['GET', '/users?active=perhaps'],
+    ['GET', '/users?state=perhaps'],
     ['GET', '/users?search=a&search=b'],
     ['GET', '/audit?cursor=99999999999'],
     ['GET', '/audit?type=made.up'],
@@ -296,8 +296,8 @@ describe('the audit', () => {
       ['password.set', {}],
       ['account.updated', { before: { name: null }, after: { name: 'After' } }],
       ['role.assigned', { roleName: 'auditor' }],
-      ['account.disabled', { before: { isActive: true }, after: { isActive: false } }],
-      ['account.deleted', { before: { username: 'audited', roles: ['auditor'], isActive: false } }],
+      ['account.disabled', { before: { isEnabled: true }, after: { isEnabled: false } }],
+      ['account.deleted', { before: { username: 'audited', roles: ['auditor'], isEnabled: false } }],
     ]);
     const ofApp = await events('client=audited');
     expect(ofApp.map(({ type, data }) => [type, data]).reverse()).toMatchObject([

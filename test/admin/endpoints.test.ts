@@ -66,7 +66,7 @@ describe('users', () => {
     const path = `/users/${made.id}`;
     const read = await ok('GET', path);
     expect(read).toMatchObject({ ...fields, password: { must_change: true }, locked_seconds: 0 });
-    expect(await ok('GET', '/users?search=ANN%20ex&active=true&source=local&limit=1')).toMatchObject({
+    expect(await ok('GET', '/users?search=ANN%20ex&state=active&source=local&limit=1')).toMatchObject({
       items: [{ id: made.id, username: 'ann' }],
     });
     const changed = await ok('PATCH', path, { email: null, locale: 'de' }, ifMatch(made.etag));

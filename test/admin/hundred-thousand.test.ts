@@ -35,7 +35,7 @@ beforeAll(async () => {
   const oneOf = (texts: string[]) => `CASE n % 5 ${texts.map((text, i) => `WHEN ${i} THEN '${text}'`).join(' ')} END`;
   const key = `'user-' || n || '${'\n'}user-' || n || '@example.com${'\n'}' || ${oneOf(names.map(nameKey))}`;
   await db.$executeRawUnsafe(`INSERT INTO users
-    (id, username, username_key, email, email_key, name, search_key, name_key, last_name_key, is_active, created_at, updated_at)
+    (id, username, username_key, email, email_key, name, search_key, name_key, last_name_key, is_enabled, created_at, updated_at)
     ${numbers} SELECT 'sub-' || n, 'user-' || n, 'user-' || n, 'user-' || n || '@example.com', 'user-' || n || '@example.com',
     ${oneOf(names)}, ${key}, ${oneOf(names.map(nameKey))}, ${oneOf(names.map(lastName))}, n % 1000 <> 0, ${at}, ${at} FROM n`);
   await db.$executeRawUnsafe(`INSERT INTO user_roles (user_id, role_id) SELECT id, 'r-many' FROM users`);
@@ -66,7 +66,7 @@ async function explained(found: Fragment) {
   const lines = await db.$queryRaw<object[]>`${trustedText(explain)} ${found}`;
   return lines.map((line) => Object.values(line).map(String).join(' ')).join('\n');
 }
-const INDEX = 'users_created_at_id_is_active_source_search_key_idx';
+const INDEX = 'users_created_at_id_is_enabled_source_search_key_idx';
 
 describe('a list of a hundred thousand users', () => {
   it('returns its first page from the index', async (context) => {
@@ -118,12 +118,12 @@ describe('a list of a hundred thousand users', () => {
     expect((await list({ sort: '-username', limit: 1, after: last.next })).accounts[0]?.username).toBe('user-99997');
     expect(await plan({ sort: 'name', after: first.next })).toContain('users_name_key_id_idx');
     expect(await plan({ sort: '-username' })).toContain('users_username_key_key');
-    const disabled = await timed(context, () => list({ sort: 'name', isActive: false, limit: 1 }));
-    expect(disabled.accounts[0]).toMatchObject({ name: 'Ann Smith', isActive: false });
-    expect(await plan({ sort: 'name', isActive: false }, { disabled: 100 })).toContain(
-      'users_is_active_created_at_id_idx',
+    const disabled = await timed(context, () => list({ sort: 'name', state: 'disabled', limit: 1 }));
+    expect(disabled.accounts[0]).toMatchObject({ name: 'Ann Smith', isEnabled: false });
+    expect(await plan({ sort: 'name', state: 'disabled' }, { disabled: 100 })).toContain(
+      'users_is_enabled_created_at_id_idx',
     );
-    expect(await plan({ isActive: false })).toContain('users_is_active_created_at_id_idx');
+    expect(await plan({ state: 'disabled' })).toContain('users_is_enabled_created_at_id_idx');
   });
 
   it('finds beginnings by indexes from a number of users on that a search cannot look into one by one', async (context) => {
@@ -145,9 +145,9 @@ describe('a list of a hundred thousand users', () => {
     expect(await timed(context, () => found('user-77777@'))).toEqual(['user-77777']);
     expect(await found('van der')).toEqual([]);
     const { accounts } = await timed(context, () =>
-      list({ search: 'smith', role: 'many', isActive: false, sort: 'username' }),
+      list({ search: 'smith', role: 'many', state: 'disabled', sort: 'username' }),
     );
-    expect(accounts.filter((one) => one.name !== 'Ann Smith' || one.isActive)).toEqual([]);
+    expect(accounts.filter((one) => one.name !== 'Ann Smith' || one.isEnabled)).toEqual([]);
     const text = await plan({ search: 'smith' }, { isLarge: true });
     for (const index of ['username_key_key', 'email_key_key', 'name_key_id_idx', 'last_name_key_id_idx'])
       expect(text).toContain(`users_${index}`);
@@ -158,7 +158,7 @@ describe('a list of a hundred thousand users', () => {
     expect(await count({ search: 'smith' })).toEqual({ count: 1000, isMore: true });
     expect(await count({ role: 'few' })).toEqual({ count: 20, isMore: false });
     expect(await count({ role: 'many' })).toEqual({ count: 10_000, isMore: true });
-    expect(await count({ role: 'many', isActive: false })).toEqual({ count: undefined, isMore: false });
+    expect(await count({ role: 'many', state: 'disabled' })).toEqual({ count: undefined, isMore: false });
     await test.database.db.user.delete({ where: { id: 'sub-one-more' } });
   });
 
@@ -177,7 +177,7 @@ describe('a list of a hundred thousand users', () => {
   });
 
   it('filters by activity, and by a role with few or with all members', async (context) => {
-    const disabled = await timed(context, () => list({ isActive: false, limit: 100 }));
+    const disabled = await timed(context, () => list({ state: 'disabled', limit: 100 }));
     expect(disabled.accounts).toHaveLength(100);
     const rare = await timed(context, () => list({ role: 'few', limit: 100 }));
     expect(rare.accounts).toHaveLength(20);

@@ -122,7 +122,7 @@ describe('the people who can open an application', () => {
   async function foundOfMany(access: Access, { isSet = false, isNear = false }): Promise<string[]> {
     const members = access === 'everyone' ? [] : [{ ...idsOf(access), count: Number.POSITIVE_INFINITY, isSet }];
     const { db, sql } = people;
-    const query = pageQuery(sql.dialect, { isActive: true, limit: 1000 }, { members, isNear, now: people.now() });
+    const query = pageQuery(sql.dialect, { state: 'active', limit: 1000 }, { members, isNear, now: people.now() });
     return (await db.$queryRaw<{ id: string }[]>(query)).map(({ id }) => id);
   }
 

@@ -478,7 +478,7 @@ describe('a user', () => {
 
   it('stays disabled, and cannot get the names of another one', async () => {
     await idp.services.accounts.setActive(mallory.account.id, false);
-    await sql('UPDATE users SET is_active = TRUE WHERE id = ?', mallory.account.id);
+    await sql('UPDATE users SET is_enabled = TRUE WHERE id = ?', mallory.account.id);
     expect(await idp.services.accounts.find(mallory.account.id)).toBeUndefined();
     await expectAlarm('users');
     const other = await aUser(idp.services);

@@ -21,7 +21,7 @@ async function sumOf(url: string): Promise<unknown> {
     const last = { orderBy: { id: 'desc' }, take: 3, include: { password: true, roles: true } } as const;
     return {
       users: await db.user.aggregate({ _count: true, _min: { createdAt: true }, _max: { createdAt: true, id: true } }),
-      active: await db.user.count({ where: { isActive: true } }),
+      active: await db.user.count({ where: { isEnabled: true } }),
       passwords: await db.passwordCredential.count({ where: { mustChange: true } }),
       roles: await db.userRole.count({ where: { roleId: 'r-many' } }),
       sessions: await db.oidcArtifact.aggregate({ _count: true, _sum: { expiresAt: true } }),
@@ -44,7 +44,7 @@ describe.runIf(databaseKind() === 'postgresql')('many users', () => {
     const { db, close } = await openDatabase(first);
     await db.role.create({ data: { id: 'r-many', name: 'many' } });
     for (const statement of [
-      `INSERT INTO users (id, username, username_key, email, email_key, name, search_key, is_active, created_at, updated_at)
+      `INSERT INTO users (id, username, username_key, email, email_key, name, search_key, is_enabled, created_at, updated_at)
         ${numbers} SELECT 'sub-' || n, 'user-' || n, 'user-' || n, 'user-' || n || '@example.com', 'user-' || n || '@example.com',
         'Zoë "' || n || '"', 'user-' || n, n % 1000 <> 0, ${at}, ${at} FROM n`,
       `INSERT INTO password_credentials (user_id, hash, must_change, changed_at)

@@ -141,7 +141,7 @@ describe('gatehouse user', () => {
 
   it('lists users as a table and as JSON', async () => {
     const table = await cli.gatehouse(['user', 'list']);
-    expect(table.out).toMatch(/^alice +alice@example\.com +- +admin +yes +local$/m);
+    expect(table.out).toMatch(/^alice +alice@example\.com +- +admin +active +never +local$/m);
     const json = await cli.gatehouse(['user', 'list', '--search', 'bo', '--json']);
     expect(JSON.parse(json.out).map(({ username }: { username: string }) => username)).toEqual(['bob']);
   });

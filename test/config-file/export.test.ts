@@ -117,7 +117,7 @@ describe('an export', () => {
     await from.roles.assign(alice.id, 'editor');
     await from.roles.assign(alice.id, 'admin');
     await from.credentials.setPassword(alice, 'a secret pass phrase of alice');
-    await from.accounts.create({ username: 'bob', isActive: false });
+    await from.accounts.create({ username: 'bob', isEnabled: false });
     text = await from.export();
   });
 

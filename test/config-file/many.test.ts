@@ -18,7 +18,9 @@ const emptyUser = {
   ssoId: null,
   termsVersion: null,
   termsAcceptedAt: null,
-  isActive: true,
+  isEnabled: true,
+  activeFrom: null,
+  activeUntil: null,
   ...(Object.fromEntries(textFieldNames.map((name) => [name, null])) as Record<TextFieldName, null>),
 };
 let bench: Awaited<ReturnType<typeof configFileBench>>;

@@ -83,10 +83,12 @@ describe('checking a password', () => {
     expect(await check(account, 'wrong')).toEqual({ outcome: 'wrong', reason: 'wrong_password' });
     expect(await check(undefined, long)).toEqual({ outcome: 'wrong', reason: 'unknown_account' });
     expect(await check(none, long)).toEqual({ outcome: 'wrong', reason: 'no_password' });
-    expect(await check({ ...account, isActive: false }, long)).toEqual({
-      outcome: 'wrong',
-      reason: 'disabled_account',
-    });
+    for (const state of ['disabled', 'waiting', 'ended'] as const)
+      expect(await check({ ...account, isActive: false, state }, long)).toEqual({
+        outcome: 'wrong',
+        reason: `${state}_account`,
+        isInactive: true,
+      });
   });
 });
 

@@ -144,7 +144,7 @@ describe('a failed check', () => {
     const hash = vi.spyOn(argon2, 'verify');
     const disabled = (await failures()).at(-1);
     const result = await fixture.credentials.checkPassword(disabled?.account, password);
-    expect(result).toEqual({ outcome: 'wrong', reason: 'disabled_account' });
+    expect(result).toEqual({ outcome: 'wrong', reason: 'disabled_account', isInactive: true });
     expect(hash.mock.calls.map(([stored]) => stored.slice(0, CURRENT_PREFIX.length))).toEqual([CURRENT_PREFIX]);
   });
 

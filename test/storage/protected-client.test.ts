@@ -21,11 +21,20 @@ afterAll(() => test?.close());
 
 const db = () => test.database.db;
 const none = Object.fromEntries(
-  ['email', 'emailKey', 'phoneNumber', 'address', 'ssoId', 'termsVersion', 'termsAcceptedAt', ...textFieldNames].map(
-    (column) => [column, null],
-  ),
+  [
+    'email',
+    'emailKey',
+    'phoneNumber',
+    'address',
+    'ssoId',
+    'termsVersion',
+    'termsAcceptedAt',
+    'activeFrom',
+    'activeUntil',
+    ...textFieldNames,
+  ].map((column) => [column, null]),
 );
-const flags = { emailVerified: false, emailProven: false, phoneNumberVerified: false, isActive: true };
+const flags = { emailVerified: false, emailProven: false, phoneNumberVerified: false, isEnabled: true };
 const user = { ...none, ...flags, id: 'ann', username: 'ann', usernameKey: 'ann', attributes: '{}', source: 'local' };
 const later = new Date(Date.UTC(2100, 0));
 const session = {

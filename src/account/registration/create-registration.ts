@@ -19,6 +19,7 @@ import type { DeferredWriter } from '../../core/mail/delivery.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
 import type { FederationServices } from '../../federation/federation-services.ts';
 import type { Account } from '../../people/accounts/account.ts';
+import { NEW_ACTIVITY } from '../../people/accounts/active.ts';
 import { emailFault, isInDomains } from '../../people/accounts/names.ts';
 import { emptyProfile } from '../../people/accounts/profile-fields.ts';
 import { termsDue, termsIn } from '../../people/accounts/terms.ts';
@@ -444,12 +445,13 @@ function draftAccount(
     id,
     attributes: {},
     ssoId: null,
-    isActive: true,
+    ...NEW_ACTIVITY,
     source: 'local',
     termsVersion: null,
     termsAcceptedAt: null,
     createdAt: at,
     updatedAt: at,
+    lastSeenAt: at,
     roles: [],
     permissions: [],
     groups: [],

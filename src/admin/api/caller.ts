@@ -6,6 +6,7 @@ import type { Context } from '../../base/http/context.ts';
 import { type AppError, forbidden, tooManyRequests, unauthorized } from '../../base/http/errors.ts';
 import type { Actor, Proof } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
+import { inactiveReason } from '../../people/accounts/active.ts';
 import { type ApiKey, looksLikeKey } from '../../people/api-keys/api-keys.ts';
 import { administrationAcr, opensAdministration, proofOf, type StatedSignIn } from '../../people/mfa/step-up.ts';
 import { adminApi, EVERYTHING_SCOPE, OWNERS_SCOPE, ownersApi, ownPermissions } from '../../people/rbac/built-in.ts';
@@ -194,7 +195,7 @@ function createKeyCallers(services: AdminServices) {
       const { key, fault } = await apiKeys.present(text);
       if (!key || fault) return reject(ctx, fault ?? 'unknown', key);
       const account = (await directoryUsers.check(key.ownerId)) ? await accounts.find(key.ownerId) : undefined;
-      if (!account?.isActive) return reject(ctx, account ? 'disabled_account' : 'unknown_account', key);
+      if (!account?.isActive) return reject(ctx, account ? inactiveReason(account) : 'unknown_account', key);
       const rights = sharedRights(key.permissions, await authority.rightsOfUser(account.id));
       const by: Actor = {
         actorId: account.id,

@@ -6,6 +6,7 @@ import type { Db } from '../../base/storage/database.ts';
 import type { Dialect } from '../../base/storage/dialect.ts';
 import { fragment, joinFragments } from '../../base/storage/fragments.ts';
 import { timesOf } from '../../core/audit/repeated-entries.ts';
+import { isInState } from '../../people/accounts/active.ts';
 import { hasRoleNamed, isInGroupNamed } from '../../people/accounts/members.ts';
 import type { Demand } from './presets/demands.ts';
 import { SIGN_IN_ENDS } from './sign-in-counts.ts';
@@ -65,7 +66,7 @@ export function createApplicationUsage({ db, sql, now }: Base) {
           ? fragment`1 = 1`
           : fragment`(${hasRoleNamed('u.id', access.roles, now())} OR ${isInGroupNamed('u.id', access.groups ?? [], now())})`;
       const found = await db.$queryRaw<unknown[]>`
-        SELECT u.id FROM users u WHERE u.is_active AND ${lacks} AND ${mayOpen} LIMIT 1`;
+        SELECT u.id FROM users u WHERE ${isInState('u', 'active', now())} AND ${lacks} AND ${mayOpen} LIMIT 1`;
       return found.length > 0;
     },
   };

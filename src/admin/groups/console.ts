@@ -54,24 +54,25 @@ export const day = z
   .string()
   .refine((text) => text === '' || z.union([z.iso.date(), minute]).safeParse(text).success, rule('day'))
   .default('');
-const [BEGIN, END] = ['00:00:00', '23:59:59'];
-const momentOf = (text: string, time: string) =>
+/** Of a day: its first and its last second, in UTC. */
+export const [DAY_BEGINS, DAY_ENDS] = ['00:00:00', '23:59:59'];
+export const momentOf = (text: string, time: string) =>
   text === '' ? null : new Date(text.includes('T') ? `${text}:00Z` : `${text}T${time}Z`);
 /** The time, or the last moment of the day, in UTC. */
-const endOf = (text: string) => momentOf(text, END);
+const endOf = (text: string) => momentOf(text, DAY_ENDS);
 interface Period {
   since: Date | null;
   until: Date | null;
 }
 /** The days of a form as moments; one that was not changed stays the moment that it was. */
 export const momentsOf = ({ since, until }: { since: string; until: string }, before?: Period): Period => ({
-  since: since !== '' && since === dayOf(before?.since ?? null) ? (before?.since ?? null) : momentOf(since, BEGIN),
+  since: since !== '' && since === dayOf(before?.since ?? null) ? (before?.since ?? null) : momentOf(since, DAY_BEGINS),
   until: until !== '' && until === dayOf(before?.until ?? null) ? (before?.until ?? null) : endOf(until),
 });
 /** As a field has it: without the time where that is the begin or the end of the day. */
-function dayOf(at: Date | null): string {
+export function dayOf(at: Date | null): string {
   const [date = '', time = ''] = at?.toISOString().slice(0, 19).split('T') ?? [];
-  return time === BEGIN || time === END ? date : `${date}T${time.slice(0, 5)}`.replace(/^T$/, '');
+  return time === DAY_BEGINS || time === DAY_ENDS ? date : `${date}T${time.slice(0, 5)}`.replace(/^T$/, '');
 }
 /** To put a person in a group. */
 export const JOIN = [WRITE, within('gatehouse.users:read')] as const;

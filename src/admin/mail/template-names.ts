@@ -22,6 +22,8 @@ export const templateNames: Record<MailKind, PageText> = {
   'group-invitation': t('console.mail.template.group-invitation'),
   'group-owner': t('console.mail.template.group-owner'),
   'group-answer': t('console.mail.template.group-answer'),
+  'account-end': t('console.mail.template.account-end'),
+  'accounts-end': t('console.mail.template.accounts-end'),
   'membership-end': t('console.mail.template.membership-end'),
   'members-end': t('console.mail.template.members-end'),
   'saml-certificate': t('console.mail.template.saml-certificate'),

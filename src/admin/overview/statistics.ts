@@ -99,7 +99,7 @@ export function createStatistics({ db, sql, now }: Base) {
     const today = new Date(at.toISOString().slice(0, 10));
     const from = new Date(today.getTime() - (days - 1) * DAY_MS);
     const [users, withSecondFactor, applications, sessions, mail, byDay, signIns] = await Promise.all([
-      db.user.groupBy({ by: ['isActive'], _count: true }),
+      db.user.groupBy({ by: ['isEnabled'], _count: true }),
       countEnrolled(db),
       db.application.groupBy({ by: ['protocol', 'enabled'], _count: true }),
       countSessions(db, at),
@@ -111,7 +111,7 @@ export function createStatistics({ db, sql, now }: Base) {
       total(byDay.filter((row) => row.day === day && (row.type === DONE) === isDone));
     return {
       at,
-      users: { total: total(users), disabled: total(users.filter(({ isActive }) => !isActive)), withSecondFactor },
+      users: { total: total(users), disabled: total(users.filter(({ isEnabled }) => !isEnabled)), withSecondFactor },
       applications: {
         oidc: total(applications.filter(({ protocol }) => protocol === 'oidc')),
         saml: total(applications.filter(({ protocol }) => protocol === 'saml')),

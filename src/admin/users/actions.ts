@@ -11,6 +11,7 @@ import type { InvitationView } from '../../core/mail/link-tokens.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { AccountPage, ListAccounts } from '../../people/accounts/account-list.ts';
 import type { Directory } from '../../people/accounts/accounts.ts';
+import { isLimited } from '../../people/accounts/active.ts';
 import type { Profile } from '../../people/accounts/profile.ts';
 import { termsDue } from '../../people/accounts/terms.ts';
 import type { FactorView, OwnFactors } from '../../people/mfa/account-factors.ts';
@@ -60,7 +61,7 @@ export interface UserDetails {
 export type UserChanges = Partial<Profile> & {
   roles?: readonly string[];
   ssoConnection?: string | null;
-  isActive?: boolean;
+  isEnabled?: boolean;
   /** Names of groups that the user joins. */
   addedGroups?: readonly string[];
 };
@@ -230,21 +231,21 @@ function accountActions(
   { find, findManaged, lockForChange, seenBy, attributesAfter }: UserLookup,
   changeRoles: ChangeRoles,
 ) {
-  const { db, accounts, groups, personPictures, roles, endSession, notifyOwner, ssoIds } = services;
+  const { db, now, accounts, groups, personPictures, roles, endSession, notifyOwner, ssoIds } = services;
 
   /** Disabling ends every session; returns those. */
-  async function setState({ id, username }: Account, isActive: boolean, by: Actor, tx: Tx): Promise<EndedAll> {
-    assertFreshProof(by, isActive ? 'user.enable' : 'user.disable', username);
-    if (!isActive) await roles.assertNotLastAdmin(id, tx);
-    const changed = await accounts.setActive(id, isActive, by, tx);
-    return changed && !isActive ? endSession.all(id, 'account-disabled', by, tx) : { count: 0, run: undefined };
+  async function setState({ id, username }: Account, isEnabled: boolean, by: Actor, tx: Tx): Promise<EndedAll> {
+    assertFreshProof(by, isEnabled ? 'user.enable' : 'user.disable', username);
+    if (!isEnabled) await roles.assertNotLastAdmin(id, tx);
+    const changed = await accounts.setActive(id, isEnabled, by, tx);
+    return changed && !isEnabled ? endSession.all(id, 'account-disabled', by, tx) : { count: 0, run: undefined };
   }
 
   return {
     /** The profile, and what else is given, in one transaction; `onUpdated` runs at its end. */
     async update(
       id: string,
-      { roles: names, ssoConnection, isActive, addedGroups = [], ...changes }: UserChanges,
+      { roles: names, ssoConnection, isEnabled, addedGroups = [], ...changes }: UserChanges,
       by: Actor,
       expected: Expected = 'any',
       onUpdated: OnCreated<Account> = async () => {},
@@ -253,6 +254,7 @@ function accountActions(
         const before = await lockForChange(id, by, expected, tx);
         if (before.source === 'file') throw forbidden('owned_by_file');
         const { attributes } = changes;
+        if (isLimited(changes, now())) await roles.assertNotLastAdmin(id, tx);
         const all = attributes && (await attributesAfter(before.attributes, attributes, by, tx));
         const after = await accounts.update(before, { ...changes, ...(all && { attributes: all }) }, by, tx);
         const isLinked = await ssoIds.set(after, { before: before.ssoId, connectionId: ssoConnection }, by, tx);
@@ -260,8 +262,9 @@ function accountActions(
         let account = names === undefined ? after : await changeRoles(after, names, by, tx);
         for (const group of await groupsNamed(services, addedGroups, by, tx))
           await groups.addMembers(group, [{ userId: id }], { by, tx });
-        const isOther = isActive !== undefined && isActive !== before.isActive;
-        if (isOther) await setState(before, isActive, by, tx);
+        const isOther = isEnabled !== undefined && isEnabled !== before.isEnabled;
+        if (isOther) await setState(before, isEnabled, by, tx);
+        else if (before.isActive && !after.isActive) await endSession.all(id, 'account-ended', by, tx);
         if (isOther || addedGroups.length > 0) account = await find(id, tx);
         await onUpdated(account, tx);
         return { account, isLinked };
@@ -284,9 +287,9 @@ function accountActions(
       transaction(db, async (tx) => setState(await lockForChange(id, by, 'any', tx), false, by, tx)),
 
     /** Disabling ends every session. */
-    setActive: (id: string, isActive: boolean, by: Actor, expected: Expected = 'any'): Promise<Account> =>
+    setActive: (id: string, isEnabled: boolean, by: Actor, expected: Expected = 'any'): Promise<Account> =>
       transaction(db, async (tx) => {
-        await setState(await lockForChange(id, by, expected, tx), isActive, by, tx);
+        await setState(await lockForChange(id, by, expected, tx), isEnabled, by, tx);
         return seenBy(await find(id, tx), by, tx);
       }),
 

@@ -9,7 +9,8 @@ import { snakeCase } from '../../config-file/schema.ts';
 import { invitationStates } from '../../core/mail/link-tokens.ts';
 import { bytesOf, imageData } from '../../core/settings/value-schemas.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { AccountSummary } from '../../people/accounts/account-list.ts';
+import { type AccountSummary, accountSorts } from '../../people/accounts/account-list.ts';
+import { accountStates, seenAt } from '../../people/accounts/active.ts';
 import { MAX_NOTE } from '../../people/accounts/notes.ts';
 import type { Profile } from '../../people/accounts/profile.ts';
 import {
@@ -22,7 +23,8 @@ import {
 import { within } from '../../people/rbac/rights.ts';
 import { type Answer, type Endpoint, endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import { byId, done, flag, id, iso, paged, pageOf, patchOf, text, time } from '../api/parts.ts';
+import { byId, done, id, iso, paged, pageOf, patchOf, text, time } from '../api/parts.ts';
+import { moment } from '../groups/groups.ts';
 import { endpointsOf, type Resource } from '../resource.ts';
 import { type CreatedUser, EXPORT, type NewUser, type UserAdmin, type UserDetails } from './actions.ts';
 import { userGrantEndpoints } from './grants.ts';
@@ -47,6 +49,8 @@ const profileFields = {
     .nullable()
     .describe('ID of the connection at which the user signs in with `sso_id`; null disconnects it'),
   attributes: z.record(z.string().max(64), z.json()).describe('As the setting user_attributes permits'),
+  active_from: moment.describe('The account can be used from then on; null: at once'),
+  active_until: moment.describe('… and until then; null: no end'),
 };
 
 const summaryFields = {
@@ -55,7 +59,13 @@ const summaryFields = {
   email: z.string().nullable(),
   email_verified: z.boolean(),
   name: z.string().nullable(),
-  active: z.boolean(),
+  active: z.boolean().describe('false: disabled'),
+  active_from: time.nullable(),
+  active_until: time.nullable(),
+  state: z
+    .enum(accountStates)
+    .describe('Whether the account can be used now; waiting: before active_from, ended: after active_until'),
+  last_seen_at: time.nullable().describe('The day of the last use, in UTC; null: never'),
   source: z.enum(['local', 'file']).describe('file: declared in the configuration file'),
   roles: z.array(z.string()),
   terms_version: z.string().nullable().describe('Of the terms that the user accepted last'),
@@ -120,15 +130,20 @@ const userDetails = user
 const password = z.string().min(limits.password.minWithMfa).max(limits.password.max);
 
 /** A user of a list. */
-function summaryJson({ emailVerified, isActive, createdAt, updatedAt, ...account }: AccountSummary) {
+function summaryJson({ emailVerified, isEnabled, createdAt, updatedAt, ...account }: AccountSummary) {
   const { id, username, email, name, source, roles, termsVersion, termsAcceptedAt } = account;
+  const { state, activeFrom, activeUntil, lastSeenAt } = account;
   return {
     id,
     username,
     email,
     email_verified: emailVerified,
     name,
-    active: isActive,
+    active: isEnabled,
+    active_from: iso(activeFrom),
+    active_until: iso(activeUntil),
+    state,
+    last_seen_at: iso(seenAt({ lastSeenAt, createdAt })),
     source: source as 'local' | 'file',
     roles,
     terms_version: termsVersion,
@@ -288,14 +303,17 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
           .describe(
             'Part of the username, email or name, in any case and spelling; with more than 100,000 users the beginning of one of these or of the last name, and the first 1,000 of each',
           ),
-        active: flag.optional(),
+        state: z.enum(accountStates).optional(),
+        last_seen_before: time.optional().describe('Last used before then, or never and created before then'),
+        sort: z.enum(accountSorts).optional(),
         role: z.string().max(100).optional().describe('Name of a role'),
         source: z.enum(['local', 'file']).optional(),
         invitation: z.enum(invitationStates).optional().describe('The state of the last invitation'),
       }),
       response: pageOf(userSummary),
-      async handle({ cursor, active, ...query }, by) {
-        const { accounts, next } = await users.list({ ...query, isActive: active, after: cursor }, by);
+      async handle({ cursor, last_seen_before: before, ...query }, by) {
+        const lastSeenBefore = before === undefined ? undefined : new Date(before);
+        const { accounts, next } = await users.list({ ...query, lastSeenBefore, after: cursor }, by);
         return { items: accounts.map(summaryJson), next: next ?? null };
       },
     }),
@@ -550,9 +568,9 @@ function noteEndpoints(users: UserAdmin): Endpoint[] {
 
 /** As accounts take it. */
 export function newUserOf(body: z.output<typeof newUser>): NewUser {
-  const { active: isActive, roles = [], groups = [], password: plain, password_hash: passwordHash } = body;
+  const { active: isEnabled, roles = [], groups = [], password: plain, password_hash: passwordHash } = body;
   const { username: name, invite, invitation_message: message } = body;
-  const user = { ...profileOf(body), username: name, isActive, roles, groups, password: plain, passwordHash };
+  const user = { ...profileOf(body), username: name, isEnabled, roles, groups, password: plain, passwordHash };
   const all = { ...user, invite, message };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as unknown as NewUser;
 }

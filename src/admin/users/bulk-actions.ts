@@ -59,7 +59,7 @@ export const bulkActions: readonly BulkAction[] = [
     name: 'enable',
     needs: [WRITE],
     change: 'users.enable',
-    skips: (account) => (account.isActive ? t('console.bulk.reason.active') : undefined),
+    skips: (account) => (account.isEnabled ? t('console.bulk.reason.active') : undefined),
     run: (users, id, by) => users.setActive(id, true, by).then(changed),
   },
   {
@@ -67,7 +67,7 @@ export const bulkActions: readonly BulkAction[] = [
     needs: [WRITE],
     change: 'users.disable',
     isDangerous: true,
-    skips: (account) => (account.isActive ? undefined : t('console.bulk.reason.disabled')),
+    skips: (account) => (account.isEnabled ? undefined : t('console.bulk.reason.disabled')),
     run: (users, id, by) => users.setActive(id, false, by).then(changed),
   },
   {

@@ -111,7 +111,7 @@ export const userActions: readonly UserAction[] = [
     isBeside: true,
     label: t('console.user-action.enable'),
     needs: WRITE,
-    isOffered: ({ account }) => !account.isActive,
+    isOffered: ({ account }) => !account.isEnabled,
     question: (user) => t('console.user-action.enable.question', { user }),
     consequence: t('console.user-action.enable.consequence'),
     isHarmless: true,
@@ -174,7 +174,7 @@ export const userActions: readonly UserAction[] = [
     label: t('console.user-action.disable'),
     question: (user) => t('console.user-action.disable.question', { user }),
     needs: WRITE,
-    isOffered: ({ account }) => account.isActive,
+    isOffered: ({ account }) => account.isEnabled,
     consequence: t('console.user-action.disable.consequence'),
     run: async (users, id, by) => {
       const ended = await users.disable(id, by);

@@ -5,12 +5,14 @@ import { fullName } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
 import { type Text, t } from '../../base/texts/text.ts';
 import { type InvitationState, invitationStates } from '../../core/mail/link-tokens.ts';
-import type { AccountSummary } from '../../people/accounts/account-list.ts';
+import { type AccountSummary, accountSorts, type ListAccounts } from '../../people/accounts/account-list.ts';
 import type { Directory } from '../../people/accounts/accounts.ts';
+import { type AccountState, accountStates, seenAt } from '../../people/accounts/active.ts';
 import { within } from '../../people/rbac/rights.ts';
 import {
   type Action,
   type Block,
+  type Cell,
   type ConsolePage,
   type Field,
   hiddenField,
@@ -26,30 +28,29 @@ import type { ConsoleServices } from '../console-services.ts';
 import { BULK, type BulkAction, labelOf, offeredBulkActions } from './bulk-actions.ts';
 
 const HOME = '/admin/users';
-const STATE = z.enum(['', 'active', 'disabled', 'locked', ...invitationStates]).default('');
+const STATE = z.enum(['', ...accountStates, 'locked', 'ending', 'unseen', ...invitationStates]).default('');
 const listIn = listAt(
   HOME,
   { q: listQuery.shape.q, state: STATE, role: z.string().trim().max(100).default('') },
-  ['-created', 'created', 'name', '-name', 'username', '-username', 'match'],
+  ['-created', ...accountSorts, 'match'],
   { select: z.enum(['', 'all']).default('') },
 );
 type Given = ReturnType<typeof listIn>['given'];
 
 /** The page of the list. */
 export async function userListPage(
-  { accounts, admin: { users }, mailServer, lockedAccounts }: ConsoleServices,
+  { accounts, admin: { users }, mailServer, lockedAccounts, now }: ConsoleServices,
   { ctx, by, meets, may }: Visit<undefined>,
 ): Promise<ConsolePage> {
   const list = listIn(ctx);
   const { q: search, after, state, role, sort } = list.given;
   const locked = new Set((await lockedAccounts()).map(({ id }) => id));
-  const filter = { search, ...stateFilter(state, locked), ...(role && { role }) };
+  const filter = { search, ...stateFilter(state, locked, now()), ...(role && { role }) };
   const query = { ...filter, sort: sort === 'match' ? undefined : sort, after, limit: limits.api.pageSize };
   const page = await users.list(query, by);
   const ids = page.accounts.map(({ id }) => id);
-  const [found, lastSignIns, invitations, directories] = await Promise.all([
+  const [found, invitations, directories] = await Promise.all([
     page.count(),
-    users.lastSignIns(ids),
     users.invitationsOf(ids),
     accounts.directoriesOf(ids),
   ]);
@@ -80,7 +81,7 @@ export async function userListPage(
           [list.column(t('console.person.user'), 'name'), userMark],
           [t('console.shared.email'), ({ email }) => email],
           [t('console.users.roles'), ({ roles }) => roles.map((text) => ({ text, tone: 'plain' }))],
-          [{ label: t('console.users.last-sign-in'), isShort: true }, ({ id }) => lastSignIns.get(id)],
+          [list.column(t('console.users.last-seen'), '-seen', { isShort: true }), seenCell],
           [
             list.column(t('console.users.created'), '-created', { isShort: true, isMinor: true }),
             ({ createdAt }) => createdAt,
@@ -102,12 +103,20 @@ export async function userListPage(
   };
 }
 
-function stateFilter(state: z.output<typeof STATE>, locked: ReadonlySet<string>) {
-  if (state === 'locked') return { isActive: true, ids: [...locked] };
+/** For a list: whom nobody has seen for so many days. */
+const UNSEEN_DAYS = 90;
+const ENDING_DAYS = 30;
+
+function stateFilter(state: z.output<typeof STATE>, locked: ReadonlySet<string>, now: Date): Partial<ListAccounts> {
+  if (state === 'locked') return { state: 'active', ids: [...locked] };
+  const inDays = (days: number) => new Date(now.getTime() + days * 24 * 3600 * 1000);
+  if (state === 'unseen') return { lastSeenBefore: inDays(-UNSEEN_DAYS) };
+  if (state === 'ending') return { state: 'active', endsBefore: inDays(ENDING_DAYS) };
   const invitation = invitationStates.find((one) => one === state);
   if (invitation) return { invitation };
-  if (state === 'active') return { isActive: true, invitation: 'none' } as const;
-  return state ? { isActive: false } : {};
+  if (state === 'active') return { state, invitation: 'none' };
+  const found = accountStates.find((one) => one === state);
+  return found ? { state: found } : {};
 }
 
 /** A search by index finds at most so many of each kind, so that a page does not have to sort them all. */
@@ -126,9 +135,26 @@ export const invitationTags: Record<InvitationState, { text: Text; tone: Tone }>
   bounced: { text: t('console.users.invitation.bounced'), tone: 'bad' },
 };
 
+export const stateTexts: Readonly<Record<AccountState, Text>> = {
+  active: t('console.shared.active'),
+  disabled: t('console.shared.disabled'),
+  waiting: t('console.users.state.waiting'),
+  ended: t('console.users.state.ended'),
+};
+
+/** The day of the last use. */
+export function seenCell(account: Pick<AccountSummary, 'lastSeenAt' | 'createdAt'>): Cell {
+  const day = seenAt(account);
+  return day ? t('console.users.seen', { day }) : t('console.users.never-seen');
+}
+
 /** The state of an account: locked is a state of an active one, and so is an invitation that was not accepted. */
-export function statusTag({ isActive }: AccountSummary, isLocked: boolean, invitation?: InvitationState): Mark {
-  if (!isActive) return { text: t('console.shared.disabled'), tone: 'bad' };
+export function statusTag(
+  { state }: Pick<AccountSummary, 'state'>,
+  isLocked: boolean,
+  invitation?: InvitationState,
+): Mark {
+  if (state !== 'active') return { text: stateTexts[state], tone: state === 'waiting' ? 'warn' : 'bad' };
   if (!isLocked && invitation && invitation !== 'accepted') return invitationTags[invitation];
   return isLocked
     ? { text: t('console.person.locked'), tone: 'warn' }
@@ -158,9 +184,13 @@ function filterFields({ q, role, state }: Given): Field[] {
     },
     choiceField('state', t('console.shared.status'), state, {
       '': t('console.users.any-status'),
-      active: t('console.shared.active'),
+      active: stateTexts.active,
       locked: t('console.person.locked'),
-      disabled: t('console.shared.disabled'),
+      disabled: stateTexts.disabled,
+      waiting: stateTexts.waiting,
+      ended: stateTexts.ended,
+      ending: t('console.users.ending', { days: ENDING_DAYS }),
+      unseen: t('console.users.unseen', { days: UNSEEN_DAYS }),
       ...Object.fromEntries(invitationStates.map((one) => [one, invitationTags[one].text])),
     }),
   ];

@@ -4,7 +4,7 @@ import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Extras, State } from '../../base/http/context.ts';
 import { parse } from '../../base/http/input.ts';
-import { t } from '../../base/texts/text.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import {
   type Address,
@@ -23,6 +23,7 @@ import { bodyOf, type FormKey, fieldKey, formSections, type KeySection, type Val
 import { addPage, listForm, type Visit } from '../console/pages.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
+import { DAY_BEGINS, DAY_ENDS, day, dayOf, momentOf } from '../groups/console.ts';
 import { newUser, newUserOf, withApiFieldNames } from './api.ts';
 import { attributeSection, sentAttributes } from './attribute-fields.ts';
 import { invitedNotice, messageField, oneTimePasswordPage, tabPath } from './console-actions.ts';
@@ -129,6 +130,7 @@ function sectionsOf(
       title: t(choices.groups ? 'console.users.tab.roles' : 'console.users.roles'),
       keys: [...(choices.roles.length > 0 ? [fieldKey(roles)] : []), ...(choices.groups ? [groupsKey] : [])],
     },
+    { title: t('console.users.period'), keys: periodKeys, isAdvanced: true },
     { title: t('console.users.form.profile'), keys: [...texts(others), phoneKey], isAdvanced: true },
     { title: t('console.users.form.address'), keys: [addressKey], isAdvanced: true },
   ];
@@ -170,6 +172,28 @@ export const emailKeys = [
     type: 'checkbox',
   }),
 ];
+
+/** When the account begins and ends. */
+export const periodKeys = [
+  momentKey(
+    'active_until',
+    [t('console.users.form.active-until'), t('console.users.form.active-until-hint')],
+    DAY_ENDS,
+  ),
+  momentKey('active_from', [t('console.users.form.active-from'), t('console.users.form.active-from-hint')], DAY_BEGINS),
+];
+
+function momentKey(name: string, [label, hint]: [PageText, PageText], time: string): FormKey {
+  const field: Field = { name, label, hint, type: 'date', hasTime: true, isHalf: true };
+  return {
+    key: name,
+    fields: ({ [name]: value }) => [{ ...field, value: dayOf(value ? new Date(String(value)) : null) }],
+    read(sent) {
+      const typed = sentValue(sent, name) ?? '';
+      return day.safeParse(typed).success ? momentOf(typed, time)?.toISOString() : typed;
+    },
+  };
+}
 
 export const phoneKey = fieldKey({ name: 'phone_number', label: t('console.users.phone'), isHalf: true });
 

@@ -38,8 +38,17 @@ import type { ConsoleServices } from '../console-services.ts';
 import { changedUser, profileOf, userJson, withApiFieldNames } from './api.ts';
 import { attributeSection, attributeWords, sentAttributes } from './attribute-fields.ts';
 import { actionButton, type OpenUser, tabPath } from './console-actions.ts';
-import { CONNECTIONS, directoryTag, invitationTags, statusTag } from './console-list.ts';
-import { addressKey, emailKeys, languageOptions, phoneKey, textKey, typedName, usernameKey } from './console-new.ts';
+import { CONNECTIONS, directoryTag, invitationTags, seenCell, statusTag } from './console-list.ts';
+import {
+  addressKey,
+  emailKeys,
+  languageOptions,
+  periodKeys,
+  phoneKey,
+  textKey,
+  typedName,
+  usernameKey,
+} from './console-new.ts';
 import { type DisabledBy, disabledBy } from './disabled-by.ts';
 import { ASSIGN } from './grants.ts';
 import { versionOf } from './lookup.ts';
@@ -107,6 +116,15 @@ const parts = {
     label: t('console.users.more'),
     keys: textsOfPart(OTHERS),
     value: (account) => textLines(account, OTHERS),
+  },
+  period: {
+    label: t('console.users.period'),
+    keys: () => periodKeys,
+    value: ({ activeFrom, activeUntil }) => [
+      ...(activeFrom ? [{ text: t('console.users.period.from', { at: activeFrom }) }] : []),
+      ...(activeUntil ? [{ text: t('console.users.period.until', { at: activeUntil }) }] : []),
+      ...(activeFrom || activeUntil ? [] : [t('console.users.period.always')]),
+    ],
   },
   username: {
     label: t('console.users.username'),
@@ -240,7 +258,7 @@ export async function profileBlocks(
         statusTag(account, details.lockedSeconds > 0, details.invitation?.state),
         ...(disabled ? disabledCell(disabled) : []),
       ],
-      action: button('unlock') ?? button(account.isActive ? 'disable' : 'enable'),
+      action: button('unlock') ?? button(account.isEnabled ? 'disable' : 'enable'),
     },
     ...(invitation.value || invitation.action ? [{ label: t('console.mail.template.invitation'), ...invitation }] : []),
     {
@@ -253,6 +271,8 @@ export async function profileBlocks(
       ? [{ label: t('console.users.terms'), value: termsCell(account, details.hasTermsDue) }]
       : []),
     { label: t('console.users.sub'), value: { text: account.id, copy: t('console.users.sub.copy') } },
+    row('period'),
+    { label: t('console.users.last-seen'), value: seenCell(account) },
     { label: t('console.users.created'), value: account.createdAt },
   ];
   return [

@@ -14,9 +14,9 @@ export interface DisabledBy {
 /** Undefined for an active account, and where the event is no longer stored. */
 export async function disabledBy(
   { accounts, audit }: { accounts: Accounts; audit: Audit },
-  { id, isActive }: Account,
+  { id, isEnabled }: Account,
 ): Promise<DisabledBy | undefined> {
-  if (isActive) return undefined;
+  if (isEnabled) return undefined;
   const [event] = await audit.list({ subjectId: id, types: ['account.disabled'], limit: 1 });
   if (!event) return undefined;
   const actor = event.actorId === null ? undefined : await accounts.find(event.actorId);

@@ -85,6 +85,8 @@ export const IMPORT_COLUMNS = [
   'roles',
   'groups',
   'active',
+  'active_from',
+  'active_until',
   'password_hash',
   'invite',
 ] as const;
@@ -137,7 +139,8 @@ export const REPORT_HEADER = 'line,username,result,reason\r\n';
 
 /** Before the own fields and `attributes`, which has what no other column can. */
 const EXPORT_COLUMNS = [
-  ...['username', 'email', 'name', 'roles', 'groups', 'active', ...textClaims.filter((claim) => claim !== 'name')],
+  ...['username', 'email', 'name', 'roles', 'groups', 'active', 'active_from', 'active_until'],
+  ...textClaims.filter((claim) => claim !== 'name'),
   ...['phone_number', ...addressPartNames.map(addressColumn), 'sso_id', 'sso_connection'],
 ];
 
@@ -165,7 +168,7 @@ async function* exportUsers(services: ImportServices, by: Actor): AsyncGenerator
     const connections = await users.connectionsOf(page.accounts);
     const groups = await users.groupsOf(page.accounts);
     yield page.accounts
-      .map(({ id, username, email, phoneNumber, roles: held, isActive, ssoId, attributes, ...account }) => {
+      .map(({ id, username, email, phoneNumber, roles: held, isEnabled, ssoId, attributes, ...account }) => {
         const texts = textsOf(account);
         const cells = own.map((field) => cellOf(attributes[field.name], field));
         const named = new Set(own.filter((_, at) => cells[at] !== undefined).map(({ name }) => name));
@@ -176,7 +179,9 @@ async function* exportUsers(services: ImportServices, by: Actor): AsyncGenerator
           phone_number: phoneNumber,
           roles: held.join(';'),
           groups: groups.get(id)?.join(';') ?? null,
-          active: isActive ? 'yes' : 'no',
+          active: isEnabled ? 'yes' : 'no',
+          active_from: account.activeFrom?.toISOString() ?? null,
+          active_until: account.activeUntil?.toISOString() ?? null,
           sso_id: ssoId,
           sso_connection: connections.get(id) ?? null,
         };
@@ -251,6 +256,8 @@ function faultOf({ email, active, ...values }: Values): PageText | undefined {
   if (values.invite && !email) return t('console.import.error.invitation-without-email');
   if (values.invite && values.password_hash) return INVITED_WITH_PASSWORD;
   if (active && stateIn(active) === undefined) return t('console.import.error.active');
+  const wrong = (['active_from', 'active_until'] as const).find((name) => values[name] && !isMoment(values[name]));
+  if (wrong) return t('console.import.error.time', { column: wrong });
   return undefined;
 }
 
@@ -260,12 +267,12 @@ async function create(
   { isTrial, by, options, onDone, isInvitedLater = false }: RowOptions,
 ): Promise<ImportOutcome> {
   const { password_hash: passwordHash, sso_connection: ssoConnection, email = '', active = '' } = values;
-  const isActive = stateIn(active) ?? true;
+  const isEnabled = stateIn(active) ?? true;
   const isInvited = Boolean(values.invite) || (options.invite && email !== '' && !passwordHash);
-  const invite = isInvited && isActive;
+  const invite = isInvited && isEnabled;
   const user = {
     ...profileOf(values),
-    isActive,
+    isEnabled,
     ssoConnection: ssoConnection || null,
     roles: namesIn(values.roles),
     groups: namesIn(values.groups),
@@ -294,7 +301,7 @@ async function change(
     throw invalidInput([textFault(['password_hash'], t('console.import.error.password-of-user'))]);
   const filled: Values = Object.fromEntries(Object.entries(values).filter(([, text]) => text !== ''));
   const { username: _same, email, phoneNumber, ssoId, address, attributes, ...texts } = profileOf(filled);
-  const isActive = stateIn(filled.active ?? '');
+  const isEnabled = stateIn(filled.active ?? '');
   const changes = {
     ...texts,
     ...(email && { email }),
@@ -305,12 +312,12 @@ async function change(
     ...(filled.sso_connection && { ssoConnection: filled.sso_connection }),
     ...(filled.roles !== undefined && { roles: namesIn(filled.roles) }),
     ...(filled.groups !== undefined && { addedGroups: namesIn(filled.groups) }),
-    ...(isActive !== undefined && { isActive }),
+    ...(isEnabled !== undefined && { isEnabled }),
   };
   let outcome: ImportOutcome = 'unchanged';
   await orTakenBack(isTrial, (end) =>
     users.update(before.id, changes, by, 'any', async (after, tx) => {
-      if (before.isActive && !after.isActive) outcome = 'disabled';
+      if (before.isEnabled && !after.isEnabled) outcome = 'disabled';
       else if (JSON.stringify(after) !== JSON.stringify(before)) outcome = 'changed';
       end();
       await onDone?.(outcome, tx, before.id);
@@ -487,11 +494,24 @@ function profileOf(values: Values) {
   return {
     ...profileOfTexts(languageTag(locale) === undefined ? others : values),
     ...attributesOf(values),
+    ...timesOf(values),
     username,
     email: email || null,
     phoneNumber: phoneNumber || null,
     ssoId: ssoId || null,
   };
 }
+
+/** When the account begins and ends; the end of a day where it has no time. Absent for an empty cell. */
+function timesOf({ active_from: from = '', active_until: until = '' }: Values) {
+  return {
+    ...(from && { activeFrom: momentIn(from, '00:00:00') }),
+    ...(until && { activeUntil: momentIn(until, '23:59:59') }),
+  };
+}
+
+const momentIn = (cell: string, time: string): Date => new Date(isDay(cell) ? `${cell}T${time}Z` : cell);
+const isDay = (cell: string): boolean => z.iso.date().safeParse(cell).success;
+const isMoment = (cell: string): boolean => isDay(cell) || z.iso.datetime({ offset: true }).safeParse(cell).success;
 
 const namesIn = (cell = ''): string[] => cell.split(';').flatMap((name) => name.trim() || []);

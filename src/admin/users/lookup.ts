@@ -71,6 +71,9 @@ export function versionOf(
     updatedAt: _changed,
     termsVersion: _terms,
     termsAcceptedAt: _accepted,
+    lastSeenAt: _seen,
+    state: _state,
+    isActive: _active,
     ...account
   }: Account,
   ssoConnection: string | null,
@@ -79,7 +82,7 @@ export function versionOf(
 }
 
 /** Every other field of an account affects how its user signs in, or what applications let the user do. */
-const HARMLESS: readonly string[] = [...textFieldNames, 'address', 'roles', 'permissions', 'updatedAt'];
+const HARMLESS: readonly string[] = [...textFieldNames, 'address', 'roles', 'permissions', 'updatedAt', 'lastSeenAt'];
 
 /** Whether the accounts differ in the username, the email address, the attributes, or another field that is not harmless. */
 export function changesLogin(before: Account, after: Account): boolean {

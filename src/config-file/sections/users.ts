@@ -8,6 +8,7 @@ import type { Db, Tx } from '../../base/storage/database.ts';
 import { at, type Fault, fault, textFault } from '../../base/texts/faults.ts';
 import type { Core } from '../../core/core.ts';
 import type { Account } from '../../people/accounts/account.ts';
+import { isLimited, withState } from '../../people/accounts/active.ts';
 import { attributeFaults } from '../../people/accounts/attributes.ts';
 import { nameAdvice, nameKey, usernameFault } from '../../people/accounts/names.ts';
 import { profileColumns } from '../../people/accounts/profile.ts';
@@ -24,7 +25,7 @@ const AT_ONCE = 4;
 export async function planUsers(planning: Planning): Promise<Planned> {
   const { db, now, declared, accounts, roles, endSession } = planning;
   const { users } = declared;
-  const { stored, retired } = await storedFor(users, db);
+  const { stored, retired } = await storedFor(users, db, now());
   const bySubject = new Map(stored.map((user) => [user.id, user]));
   const byName = new Map(stored.map((user) => [user.usernameKey, user]));
   const existingOf = ({ sub, username }: DeclaredUser) =>
@@ -74,7 +75,7 @@ async function createUser(
   { credentials, tx }: UserChange,
 ): Promise<void> {
   const id = entry.sub === undefined ? {} : { id: entry.sub };
-  const profile = { ...profileOf(entry), ...id, isActive: entry.active, source: 'file' as const };
+  const profile = { ...profileOf(entry), ...id, isEnabled: entry.active, source: 'file' as const };
   const account = await accounts.create(profile, {}, tx);
   await ssoIds.set(account, { before: null, connectionId: entry.sso_connection }, {}, tx);
   if (entry.roles.length > 0) await assignments.setRoles(account.id, rolesOf(entry, now()), {}, tx);
@@ -88,7 +89,9 @@ async function changeUser(
 ): Promise<void> {
   if (!existing) return;
   const { id, ssoId } = existing;
-  const account = await accounts.update(id, { ...profileOf(entry), source: 'file' }, {}, tx);
+  const profile = profileOf(entry);
+  if (isLimited(profile, now())) await assignments.assertNotLastAdmin(id, tx);
+  const account = await accounts.update(id, { ...profile, source: 'file' }, {}, tx);
   await ssoIds.set(account, { before: ssoId, connectionId: entry.sso_connection }, {}, tx);
   await assignments.setRoles(id, rolesOf(entry, now()), {}, tx);
   if (!entry.active) await assignments.assertNotLastAdmin(id, tx);
@@ -125,9 +128,9 @@ function changedFields(entry: DeclaredUser, existing: StoredUser, now: Date): Fi
       ),
     );
   const connection = connectionOf(entry);
-  const { isActive, ssoConnection } = existing;
+  const { isEnabled, ssoConnection } = existing;
   const roles = declaredRoles(lasting(existing.grants, now));
-  const before = { ...('sso_connection' in connection && { sso_connection: ssoConnection }), active: isActive, roles };
+  const before = { ...('sso_connection' in connection && { sso_connection: ssoConnection }), active: isEnabled, roles };
   return [
     ...differences(pick({ ...existing }), pick(columns)),
     ...differences(before, { ...connection, active: entry.active, roles: declaredRoles(rolesOf(entry, now)) }),
@@ -153,7 +156,7 @@ type StoredUser = Account & {
 };
 
 /** The accounts that the declaration may touch, and those of its subjects that were retired. */
-async function storedFor(declared: readonly DeclaredUser[], db: Db) {
+async function storedFor(declared: readonly DeclaredUser[], db: Db, now: Date) {
   const subjects = declared.flatMap(({ sub }) => sub ?? []);
   const emails: string[] = [];
   const names: string[] = [];
@@ -172,7 +175,7 @@ async function storedFor(declared: readonly DeclaredUser[], db: Db) {
     await inChunks(subjects, (piece) => db.asStored.user.findMany({ where: { id: { in: piece } }, select })),
   ];
   const ids = [...new Set(touched.flat().map(({ id }) => id))];
-  const stored = await inChunks(ids, (piece) => loadUsers(piece, db));
+  const stored = await inChunks(ids, (piece) => loadUsers(piece, db, now));
   const retired = await inChunks(subjects, (piece) => db.retiredSubject.findMany({ where: { id: { in: piece } } }));
   return { stored, retired: new Set(retired.map(({ id }) => id)) };
 }
@@ -189,7 +192,7 @@ async function ownedByFile(db: Db): Promise<{ id: string }[]> {
   return found;
 }
 
-async function loadUsers(ids: string[], db: Db): Promise<StoredUser[]> {
+async function loadUsers(ids: string[], db: Db, now: Date): Promise<StoredUser[]> {
   const include = {
     password: { select: { hash: true } },
     roles: { where: { via: '' }, select: { since: true, until: true, role: { select: { name: true } } } },
@@ -197,7 +200,8 @@ async function loadUsers(ids: string[], db: Db): Promise<StoredUser[]> {
   };
   const rows = await db.asStored.user.findMany({ where: { id: { in: ids } }, include });
   return rows.map(({ password, roles, attributes, address, externalIdentities: identities, ...row }) => ({
-    ...row,
+    ...withState(row, now),
+    wasUnused: false,
     ssoConnection: identities.find(({ subject }) => subject === row.ssoId)?.connectionId ?? null,
     address: addressOf(address),
     attributes: JSON.parse(attributes) as Record<string, unknown>,
@@ -316,7 +320,9 @@ export async function exportUsers(
       // None where another program wrote the identity.
       sso_connection: row.externalIdentities.find(({ subject }) => subject === row.ssoId)?.connectionId ?? null,
       attributes: Object.keys(attributes).length > 0 ? attributes : null,
-      active: row.isActive ? null : false,
+      active: row.isEnabled ? null : false,
+      active_from: row.activeFrom?.toISOString() ?? null,
+      active_until: row.activeUntil?.toISOString() ?? null,
       roles: held.length > 0 ? declaredRoles(held) : null,
     };
     const given = Object.entries(entry).filter(([, value]) => value !== null);

@@ -55,6 +55,7 @@ export const eventTypesByKind = {
     'account.updated',
     'account.enabled',
     'account.disabled',
+    'account.ended',
     'account.deleted',
     'terms.accepted',
     'account.linked',

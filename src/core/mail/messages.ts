@@ -132,6 +132,7 @@ export function recipientOf(
 
 /** Mails about the work of administrators are in English, as the console is. */
 export const administratorMails: readonly MailKind[] = [
+  'accounts-end',
   'connection-end',
   'connection-rejected',
   'event-stream-paused',
@@ -165,6 +166,7 @@ export type FactorChange =
 
 /** What is sent to every administrator. */
 export type AdministratorMail =
+  | { kind: 'accounts-end'; accounts: readonly { name: string; until: Date }[] }
   | { kind: 'integrity-alarm'; message: string; at: Date }
   | ({ kind: 'saml-metadata' } & MetadataNotice)
   | ({ kind: 'connection-end' } & ConnectionEndNotice)
@@ -208,6 +210,7 @@ export type MailMessage = { to: Recipient } & (
     }
   | { kind: 'group-owner'; group: string; groupId: string; until: Date | null }
   | { kind: 'group-answer'; group: string; isGranted: boolean; until: Date | null }
+  | { kind: 'account-end'; until: Date }
   | { kind: 'membership-end'; of: 'group' | 'role'; name: string; until: Date }
   | { kind: 'members-end'; group: string; groupId: string; members: readonly { name: string; until: Date }[] }
   | AdministratorMail
@@ -423,6 +426,24 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
         : words('mail.group-answer.denied', { group: short(group) }),
     ],
     action: { label: words('mail.group-answer.action'), url: link('/account/groups') },
+    after: [],
+  }),
+  'account-end': ({ message: { until }, hello, server, account, link }) => ({
+    subject: words('mail.account-end.subject', { day: describeDay(until) }),
+    preheader: server,
+    paragraphs: [hello, words('mail.account-end.text', { ...account, at: describeTime(until) })],
+    action: { label: words('mail.account-end.action'), url: link('/account') },
+    after: [words('mail.account-end.after')],
+  }),
+  'accounts-end': ({ message: { accounts }, hello, host, link }) => ({
+    subject: accounts.length === 1 ? 'An account ends soon' : `${accounts.length} accounts end soon`,
+    preheader: host,
+    paragraphs: [
+      hello,
+      `These people can sign in at ${host} until the day shown, unless you choose a later one. They were told by email:`,
+    ],
+    facts: accounts.map(({ name, until }) => ({ label: short(name), value: describeDay(until) })),
+    action: { label: 'Open users', url: link('/admin/users?state=ending') },
     after: [],
   }),
   'membership-end': ({ message: { of, name, until }, hello, server }) => ({

@@ -70,7 +70,11 @@ function ofRule(rejection: AccessRejection, isMet: boolean, facts: AccessFacts):
         ? passed()
         : failed(
             sentences([
-              t('console.access-check.account-disabled', { who }),
+              t('console.access-check.account-inactive', {
+                who,
+                state: account.state,
+                at: (account.state === 'waiting' ? account.activeFrom : account.activeUntil) ?? account.createdAt,
+              }),
               ...(disabled ? [disabledSentence(disabled)] : []),
             ]),
           )),

@@ -157,7 +157,7 @@ function link({ application }: AccessFacts, label: PageText, page: string): Offe
   };
 }
 
-function userLink({ account }: AccessFacts, label: PageText, page: string): Offer {
+function userLink({ account }: Pick<AccessFacts, 'account'>, label: PageText, page: string): Offer {
   return {
     needs: { of: 'user', anyOf: WRITE_USERS },
     fix: { label, href: `/admin/users/${account.id}/${page}` },
@@ -183,6 +183,7 @@ function accountOffers(
         },
       },
     ];
+  if (account.isEnabled) return [userLink({ account }, t('console.access-check.change-period'), 'change/period')];
   return [
     {
       needs: { of: 'user', anyOf: WRITE_USERS },

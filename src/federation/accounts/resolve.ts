@@ -359,7 +359,7 @@ function addressInUse({ id }: Connection, subject: string, { holder, profile }: 
   });
 }
 
-/** No account, or a disabled one. */
+/** No account, or one that cannot be used now. */
 function rejected(
   fault: 'account_inactive' | 'not_invited',
   { settings }: Connection,
@@ -371,7 +371,7 @@ function rejected(
     userId: fault === 'account_inactive' ? disabled?.id : undefined,
     reason:
       fault === 'account_inactive'
-        ? 'The user’s account is disabled.'
+        ? 'The user’s account is disabled, has ended or hasn’t begun.'
         : 'The user has no account, and the connection doesn’t create accounts.',
     expected: fault === 'account_inactive' ? 'an active account' : 'an account, or create_users: true',
     received: `${profile.email ?? profile.username ?? 'no address'}${settings.link_only ? ' (link_only)' : ''}`,

@@ -9,6 +9,7 @@ import { type Fragment, fragment, joinFragments, noFragment, trustedText } from 
 import { isStorable, withoutUnstorable } from '../../base/storage/storable-text.ts';
 import type { Core } from '../../core/core.ts';
 import type { InvitationState } from '../../core/mail/link-tokens.ts';
+import { type AccountState, isInState, withState } from './active.ts';
 import { hasRole, isInGroups, rolesOfUsers, usersInGroups, usersWithRoles } from './members.ts';
 import { nameKey } from './names.ts';
 import { type Address, addressOf, type TextFieldName, textFieldNames } from './profile-fields.ts';
@@ -40,7 +41,12 @@ export interface AccountSummary extends Record<TextFieldName, string | null> {
   address: Address | null;
   attributes: Record<string, unknown>;
   ssoId: string | null;
+  state: AccountState;
   isActive: boolean;
+  isEnabled: boolean;
+  activeFrom: Date | null;
+  activeUntil: Date | null;
+  lastSeenAt: Date;
   source: string;
   termsVersion: string | null;
   termsAcceptedAt: Date | null;
@@ -75,7 +81,10 @@ const SUMMARY = {
   address: true,
   attributes: true,
   ssoId: true,
-  isActive: true,
+  isEnabled: true,
+  activeFrom: true,
+  activeUntil: true,
+  lastSeenAt: true,
   source: true,
   termsVersion: true,
   termsAcceptedAt: true,
@@ -165,7 +174,7 @@ export function createAccountList({ db, sql, now }: Pick<Core, 'db' | 'sql' | 'n
       const accounts = ids
         .flatMap((id) => rows.get(id) ?? [])
         .map((row) => ({
-          ...row,
+          ...withState(row, now()),
           address: addressOf(row.address),
           attributes: JSON.parse(row.attributes) as Record<string, unknown>,
           // Each once, also one that is granted directly and by a group.
@@ -184,18 +193,18 @@ export function createAccountList({ db, sql, now }: Pick<Core, 'db' | 'sql' | 'n
 async function sizesOf(
   db: Db,
   now: Date,
-  { role, memberOf = [], search, isActive, sort, isQuick }: ListAccounts,
+  { role, memberOf = [], search, state, sort, isQuick }: ListAccounts,
 ): Promise<FilterSizes> {
   const { few } = limits.lists;
   const searched = isQuick ? few : limits.lists.searched;
   const byRole = role === undefined ? [] : [{ role: [role], group: [] }];
   const filters = [...byRole, ...memberOf].map((one) => ({ ...one, role: one.role.filter(isStorable) }));
-  const isByName = sort !== undefined && !sort.endsWith('created');
+  const isByName = sort !== undefined && !isByTime(sortingOf(sort).key);
   const [members, users, disabled] = await Promise.all([
     Promise.all(filters.map((one) => membersOf(db, one, now))),
     search ? countOf(db, countedTo(fragment`SELECT 1 FROM users`, searched + 1)) : 0,
-    isActive === false && isByName
-      ? countOf(db, countedTo(fragment`SELECT 1 FROM users WHERE is_active = ${false}`, few + 1))
+    state === 'disabled' && isByName
+      ? countOf(db, countedTo(fragment`SELECT 1 FROM users WHERE is_enabled = ${false}`, few + 1))
       : 0,
   ]);
   return { members, isLarge: users > searched, disabled, now };
@@ -253,10 +262,11 @@ function isOneOf({ roleIds, groupIds = [] }: Members, now: Date): Fragment {
 // The SQL of the list of accounts. Plain SQL, because Prisma's `contains` takes % and _ for patterns, and because SQLite, which has no
 // statistics, has to be led to the right index: test/admin/hundred-thousand.test.ts checks the plans.
 
-const accountSortKeys = ['created', 'name', 'username'] as const;
+const accountSortKeys = ['created', 'name', 'username', 'seen'] as const;
 type AccountSortKey = (typeof accountSortKeys)[number];
 /** A leading `-` reverses the order. */
-export type AccountSort = AccountSortKey | `-${AccountSortKey}`;
+export const accountSorts = accountSortKeys.flatMap((key) => [key, `-${key}`] as const);
+export type AccountSort = (typeof accountSorts)[number];
 
 interface AccountFilter {
   search?: string | undefined;
@@ -264,7 +274,11 @@ interface AccountFilter {
   isQuick?: boolean | undefined;
   /** The full name, in whatever case; of users without one, the username. */
   name?: string | undefined;
-  isActive?: boolean | undefined;
+  state?: AccountState | undefined;
+  /** Used before this moment last, or never and created before it. */
+  lastSeenBefore?: Date | undefined;
+  /** With an end before this moment. */
+  endsBefore?: Date | undefined;
   source?: 'local' | 'file' | undefined;
   /** The state of the last invitation; `none`: there is none, or it was accepted. */
   invitation?: InvitationState | 'none' | undefined;
@@ -296,7 +310,12 @@ export interface FilterSizes {
 
 /** Before every end, for a query without a filter by roles. */
 const noTime = new Date(0);
-const COLUMNS: Record<AccountSortKey, string> = { created: 'created_at', name: 'name_key', username: 'username_key' };
+const COLUMNS: Record<AccountSortKey, string> = {
+  created: 'created_at',
+  name: 'name_key',
+  username: 'username_key',
+  seen: 'last_seen_at',
+};
 const { few, matches, counted, near, inSet } = limits.lists;
 /** Of each index; equal ones are the first of them. */
 const quickMatches = 200;
@@ -419,11 +438,13 @@ function matchCursor(text = ''): MatchCursor {
 /** Counts the accounts of the query, at most `limits.lists.counted` + 1 of them or in `maxWays` + 1; undefined where that would take too long. */
 function countQuery(dialect: Dialect, query: AccountFilter, sizes: FilterSizes = {}): Fragment | undefined {
   const [members, ...others] = (sizes.members ?? []).filter(({ count }) => count > few);
-  const { search, name, isActive, source, invitation, ids } = query;
+  const { search, name, state, lastSeenBefore, endsBefore, source, invitation, ids } = query;
   const isFiltered =
     search ||
     name !== undefined ||
-    isActive !== undefined ||
+    state !== undefined ||
+    lastSeenBefore !== undefined ||
+    endsBefore !== undefined ||
     source !== undefined ||
     invitation ||
     ids ||
@@ -452,17 +473,21 @@ function clause(where: readonly Fragment[]): Fragment {
 
 function conditions(
   dialect: Dialect,
-  { search, name, isActive, source, invitation, ids }: AccountFilter,
+  { search, name, state, lastSeenBefore, endsBefore, source, invitation, ids }: AccountFilter,
   { members = [], isLarge = false, disabled = 0, now = noTime }: FilterSizes,
   sortedBy: AccountSortKey,
 ): Fragment[] {
   const where: Fragment[] = [];
   const key = search && nameKey(withoutUnstorable(search));
-  if (isActive !== undefined) {
-    // An index on the state serves the order of creation, and few disabled accounts in any order. Negated, it is not used.
-    const isByState = !key && members.length === 0 && (sortedBy === 'created' || (!isActive && disabled <= few));
-    where.push(isByState ? fragment`f.is_active = ${isActive}` : fragment`NOT (f.is_active = ${!isActive})`);
+  if (state !== undefined) {
+    // An index on the state serves the order of creation, and few disabled accounts in any order. As a truth value, it is not used.
+    const isDisabled = state === 'disabled';
+    const isByState = !key && members.length === 0 && (sortedBy === 'created' || (isDisabled && disabled <= few));
+    const isInIt = isInState('f', state, now);
+    where.push(isByState ? isInIt : fragment`(${isInIt}) IS TRUE`);
   }
+  if (endsBefore !== undefined) where.push(fragment`f.active_until < ${endsBefore}`);
+  if (lastSeenBefore !== undefined) where.push(fragment`f.last_seen_at < ${lastSeenBefore}`);
   if (name !== undefined) where.push(fragment`f.name_key = ${nameKey(withoutUnstorable(name))}`);
   if (source !== undefined) where.push(fragment`f.source = ${source}`);
   if (invitation === 'none')
@@ -517,6 +542,8 @@ function usersByInvitation(state: InvitationState, now: Date): Fragment {
   }
 }
 
+const isByTime = (key: AccountSortKey): boolean => key === 'created' || key === 'seen';
+
 function sortingOf(sort: AccountSort): { key: AccountSortKey; isDescending: boolean } {
   const isDescending = sort.startsWith('-');
   return { key: (isDescending ? sort.slice(1) : sort) as AccountSortKey, isDescending };
@@ -524,13 +551,13 @@ function sortingOf(sort: AccountSort): { key: AccountSortKey; isDescending: bool
 
 /** The cursor of the page after this account. */
 function cursorOf({ id, at }: { id: string; at: Date | string }, sort: AccountSort = '-created'): string {
-  if (sortingOf(sort).key === 'created') return `${new Date(at).getTime()}.${id}`;
+  if (isByTime(sortingOf(sort).key)) return `${new Date(at).getTime()}.${id}`;
   return Buffer.from(JSON.stringify([at, id])).toString('base64url');
 }
 
 // A malformed cursor starts at the first page; the links of the pages never contain one.
 function parseCursor(text: string, key: AccountSortKey): { at: Date | string; id: string } | undefined {
-  if (key === 'created') {
+  if (isByTime(key)) {
     const [, time, id] = /^(\d{1,14})\.([\w.~|-]{1,64})$/.exec(text) ?? [];
     return time && id ? { at: new Date(Number(time)), id } : undefined;
   }

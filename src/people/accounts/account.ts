@@ -7,6 +7,7 @@ import type { Db, Tx } from '../../base/storage/database.ts';
 import { cacheDirectory } from '../../base/storage/directory-cache.ts';
 import { hotStatements, type Sql, type Statement } from '../../base/storage/statements.ts';
 import { isStorable } from '../../base/storage/storable-text.ts';
+import { type AccountState, withState } from './active.ts';
 import { nameKey } from './names.ts';
 import { type Address, addressOf, type TextFieldName, textFieldNames, textFields } from './profile-fields.ts';
 
@@ -25,7 +26,19 @@ export interface Account extends Record<TextFieldName, string | null> {
   /** Custom attributes: text, numbers, booleans or lists of text. */
   attributes: Record<string, unknown>;
   ssoId: string | null;
+  /** Whether it can be used now, and why not (active.ts). */
   isActive: boolean;
+  state: AccountState;
+  /** False: an administrator, a directory or the file has disabled it. */
+  isEnabled: boolean;
+  /** The server disabled it, because nobody used it. */
+  wasUnused: boolean;
+  /** Null: at once. */
+  activeFrom: Date | null;
+  /** Null: no end. */
+  activeUntil: Date | null;
+  /** The day of its last use (UTC); `createdAt`: never used. */
+  lastSeenAt: Date;
   source: string;
   /** Of the terms that the person accepted last. */
   termsVersion: string | null;
@@ -53,11 +66,16 @@ export interface AccountGroup {
   until: Date | null;
 }
 
-interface Row extends Omit<Account, 'address' | 'attributes' | 'roles' | 'permissions' | 'groups'> {
+interface Row
+  extends Omit<
+    Account,
+    'isActive' | 'state' | 'wasUnused' | 'address' | 'attributes' | 'roles' | 'permissions' | 'groups'
+  > {
   address: string | null;
   attributes: string;
   usernameKey: string;
   emailKey: string | null;
+  idleNotice: string;
   mac: string;
   grants: string | null;
   rolePermissions: string | null;
@@ -82,7 +100,7 @@ const GROUP = `SELECT ${line('g.id', 'g.name', 'g.name_key', 'g.path', flag('g.a
     FROM groups g WHERE g.id = above.id`;
 const COLUMNS = `u.id, u.username, u.username_key AS "usernameKey", u.email, u.email_key AS "emailKey", u.mac, u.email_verified AS "emailVerified", u.email_proven AS "emailProven", ${TEXTS},
   u.phone_number AS "phoneNumber", u.phone_number_verified AS "phoneNumberVerified", u.address, u.attributes,
-  u.sso_id AS "ssoId", u.is_active AS "isActive", u.source, u.terms_version AS "termsVersion", u.terms_accepted_at AS "termsAcceptedAt", u.created_at AS "createdAt", u.updated_at AS "updatedAt",
+  u.sso_id AS "ssoId", u.is_enabled AS "isEnabled", u.active_from AS "activeFrom", u.active_until AS "activeUntil", u.last_seen_at AS "lastSeenAt", u.idle_notice AS "idleNotice", u.source, u.terms_version AS "termsVersion", u.terms_accepted_at AS "termsAcceptedAt", u.created_at AS "createdAt", u.updated_at AS "updatedAt",
   (SELECT ${lines('ur.role_id', 'ur.via', time('ur.since'), time('ur.until'), 'ur.mac', 'r.mac', 'r.name')}
     FROM user_roles ur JOIN roles r ON r.id = ur.role_id WHERE ur.user_id = u.id) AS grants,
   (SELECT string_agg(held.line, '\n') FROM (SELECT DISTINCT rp.role_id || '\t' || p.resource || ':' || p.action AS line
@@ -106,7 +124,7 @@ export const statements = hotStatements('accounts', {
   byLogin: `${SELECT_ACCOUNT} u.username_key = ? OR u.email_key = ? LIMIT 1`,
 });
 
-/** An account, and the next moment at which time changes its roles or groups. */
+/** An account, and the next moment at which time changes whether it is active, its roles or its groups. */
 interface Read {
   account: Account;
   changesAt: number;
@@ -218,6 +236,7 @@ function accountOf(
     usernameKey: _username,
     emailKey: _email,
     mac: _mac,
+    idleNotice,
     ...row
   }: Row,
   lines: GenuineLines,
@@ -235,6 +254,11 @@ function accountOf(
   });
   const ids = new Set(groups.map(({ id }) => id));
   const held = [...direct.filter(counts), ...lines.roles(groupRoles).filter(({ groupId }) => ids.has(groupId))];
+  const activity = {
+    isEnabled: Boolean(row.isEnabled),
+    activeFrom: row.activeFrom && new Date(row.activeFrom),
+    activeUntil: row.activeUntil && new Date(row.activeUntil),
+  };
   const account = {
     ...row,
     ...rightsOf(held, fieldsOf(rolePermissions), macs),
@@ -243,13 +267,18 @@ function accountOf(
     emailProven: Boolean(row.emailProven),
     phoneNumberVerified: Boolean(row.phoneNumberVerified),
     address: addressOf(row.address),
-    isActive: Boolean(row.isActive),
+    ...withState(activity, now),
+    wasUnused: !activity.isEnabled && idleNotice === 'disabled',
+    lastSeenAt: new Date(row.lastSeenAt),
     termsAcceptedAt: row.termsAcceptedAt && new Date(row.termsAcceptedAt),
     createdAt: new Date(row.createdAt),
     updatedAt: new Date(row.updatedAt),
     attributes: JSON.parse(row.attributes) as Record<string, unknown>,
   };
-  return { account, changesAt: nextChange([...direct, ...joined], now) };
+  return {
+    account,
+    changesAt: nextChange([...direct, ...joined, { since: activity.activeFrom, until: activity.activeUntil }], now),
+  };
 }
 
 interface Timed {

@@ -11,6 +11,7 @@ import type { Core } from '../../core/core.ts';
 import { deleteLinkTokens } from '../../core/mail/link-tokens.ts';
 import { type Account, createAccountLookup } from './account.ts';
 import { createAccountList } from './account-list.ts';
+import { whereActive, withState } from './active.ts';
 import { type AttributeSchema, attributeFaults } from './attributes.ts';
 import { isSameAddress, type NameDomains, nameKey } from './names.ts';
 import { type NewAccount, type Profile, profileColumns } from './profile.ts';
@@ -20,6 +21,10 @@ import { termsIn } from './terms.ts';
 export type { NewAccount } from './profile.ts';
 
 type AccountAttributes = Record<string, unknown>;
+
+const DAY_MS = 24 * 3600 * 1000;
+/** How long before the end people are told. */
+export const END_NOTICE_DAYS = 7;
 
 /** `attributes`: all of them, or what makes them from those of the locked account; undefined there changes none. */
 type AccountChanges = Omit<Partial<Profile>, 'attributes'> & {
@@ -42,7 +47,7 @@ export function createAccounts(
 
   /** Throws user_name_taken or email_taken (409), invalid_input (400). */
   async function create(
-    { id = randomId(), isActive = true, source = 'local', ...profile }: NewAccount,
+    { id = randomId(), isEnabled = true, source = 'local', ...profile }: NewAccount,
     by: Actor = {},
     outer?: Tx,
   ): Promise<Account> {
@@ -57,8 +62,14 @@ export function createAccounts(
       await assertNotTaken(tx, sql, id, columns);
       const at = now();
       const terms = { termsVersion: null, termsAcceptedAt: null };
-      const row = { ...emptyProfile, ssoId: null, ...columns, ...terms, id, isActive, source };
-      const dates = { createdAt: at, updatedAt: at };
+      const times = { activeFrom: null, activeUntil: null };
+      const row = { ...emptyProfile, ssoId: null, ...times, ...columns, ...terms, id, isEnabled, source };
+      const dates = {
+        createdAt: at,
+        updatedAt: at,
+        lastSeenAt: at,
+        endNotice: isSoon(row.activeUntil, at) ? 'warned' : '',
+      };
       await tx.user.create({ data: { ...row, ...dates }, select: { id: true } }).catch(throwTaken);
       const set = Object.entries(withoutKeys(columns)).filter(([, value]) => value !== null && value !== '{}');
       const data = { after: Object.fromEntries(set) };
@@ -100,9 +111,12 @@ export function createAccounts(
       if (columns.usernameKey !== nameKey(before.username) || columns.emailKey !== emailKey)
         await assertNotTaken(tx, sql, id, columns);
       // All that the MAC covers: the row was verified, and is locked.
-      const { isActive, termsVersion, termsAcceptedAt } = before;
-      const kept = { id, isActive, termsVersion, termsAcceptedAt };
-      const data = { ...columns, ...kept, source: source ?? before.source, updatedAt: now() };
+      const { isEnabled, termsVersion, termsAcceptedAt } = before;
+      const kept = { id, isEnabled, termsVersion, termsAcceptedAt };
+      const at = now();
+      const isRescheduled = difference && ['activeFrom', 'activeUntil'].some((field) => field in difference.after);
+      const notice = isRescheduled ? { endNotice: '' } : {};
+      const data = { ...columns, ...kept, ...notice, source: source ?? before.source, updatedAt: at };
       await tx.user.update({ where: { id }, data, select: { id: true } }).catch(throwTaken);
       // Links that were mailed to the old address must not work.
       if (columns.emailKey !== emailKey) await deleteLinkTokens(tx, id);
@@ -144,12 +158,13 @@ export function createAccounts(
       update(id, { phoneNumber }, by, undefined, true),
 
     /** Whether it changed anything. Ending the sessions of a disabled account is the caller's next step. */
-    setActive: (id: string, isActive: boolean, by: Actor = {}, outer?: Tx): Promise<boolean> =>
+    setActive: (id: string, isEnabled: boolean, by: Actor = {}, outer?: Tx): Promise<boolean> =>
       withinTransaction(db, outer, async (tx) => {
-        if ((await lockedAccount(id, tx)).isActive === isActive) return false;
-        await tx.user.update({ where: { id }, data: { isActive, updatedAt: now() }, select: { id: true } });
-        const type = isActive ? 'account.enabled' : 'account.disabled';
-        const data = { before: { isActive: !isActive }, after: { isActive } };
+        if ((await lockedAccount(id, tx)).isEnabled === isEnabled) return false;
+        const idle = { idleNotice: '', idleNoticeAt: null };
+        await tx.user.update({ where: { id }, data: { isEnabled, ...idle, updatedAt: now() }, select: { id: true } });
+        const type = isEnabled ? 'account.enabled' : 'account.disabled';
+        const data = { before: { isEnabled: !isEnabled }, after: { isEnabled } };
         await audit.record({ ...by, type, outcome: 'success', subjectId: id, data }, tx);
         return true;
       }),
@@ -181,8 +196,8 @@ export function createAccounts(
     /** How many users have accepted this version, of those who can sign in. */
     async countTerms(termsVersion: string): Promise<{ accepted: number; users: number }> {
       const [accepted, users] = await Promise.all([
-        db.user.count({ where: { termsVersion, isActive: true } }),
-        db.user.count({ where: { isActive: true } }),
+        db.user.count({ where: { termsVersion, ...whereActive(now()) } }),
+        db.user.count({ where: whereActive(now()) }),
       ]);
       return { accepted, users };
     },
@@ -226,6 +241,10 @@ export function createAccounts(
   };
 }
 
+/** An account that is created for so short a time needs no reminder of its end. */
+const isSoon = (activeUntil: Date | null, now: Date): boolean =>
+  activeUntil !== null && activeUntil > now && activeUntil.getTime() - now.getTime() <= END_NOTICE_DAYS * DAY_MS;
+
 interface StoredAccount {
   id: string;
   username: string;
@@ -243,7 +262,8 @@ function changedAccount(
 ): Account {
   const rest = withoutKeys(columns);
   const address = rest.address === undefined ? before.address : addressOf(rest.address);
-  return { ...before, ...rest, address, attributes: JSON.parse(rest.attributes), source, updatedAt };
+  const after = { ...before, ...rest, address, attributes: JSON.parse(rest.attributes), source, updatedAt };
+  return withState(after, updatedAt);
 }
 
 /** The directory that manages an account by SCIM (protocols/scim). */
@@ -347,7 +367,10 @@ function differenceOf(before: Account, columns: Columns) {
     attributes: JSON.stringify(before.attributes),
     address: before.address && JSON.stringify(before.address),
   };
-  const different = Object.entries(withoutKeys(columns)).filter(([field, value]) => (old[field] ?? null) !== value);
+  const comparable = (value: unknown) => (value instanceof Date ? value.getTime() : (value ?? null));
+  const different = Object.entries(withoutKeys(columns)).filter(
+    ([field, value]) => comparable(old[field]) !== comparable(value),
+  );
   if (different.length === 0) return undefined;
   return {
     before: Object.fromEntries(different.map(([field]) => [field, old[field] ?? null])),

@@ -3,6 +3,7 @@
 
 import { invalidInput } from '../../base/http/errors.ts';
 import { fullName } from '../../base/http/pages/tokens.ts';
+import { isStorableTime } from '../../base/storage/storable-text.ts';
 import { type Fault, fault, textFault } from '../../base/texts/faults.ts';
 import { emailFault, type NameDomains, nameAdvice, nameKey, usernameFault } from './names.ts';
 import {
@@ -29,12 +30,15 @@ export interface Profile extends Texts {
   address?: Address | null;
   attributes?: Record<string, unknown>;
   ssoId?: string | null;
+  /** Null: at once, and no end (active.ts). */
+  activeFrom?: Date | null;
+  activeUntil?: Date | null;
 }
 
 export interface NewAccount extends Profile {
   /** Only to restore an account that was exported: its `sub` stays what applications know. */
   id?: string;
-  isActive?: boolean;
+  isEnabled?: boolean;
   source?: 'local' | 'file';
 }
 
@@ -70,6 +74,7 @@ export function profileColumns(profile: Profile, domains: NameDomains = [], befo
     ...TEXT_FIELDS.map((field) => (texts[field] === before[field] ? undefined : fieldFault(field, texts[field]))),
     ...addressPartNames.map((part) => partFault(part, address?.[part])),
     attributes.length > MAX_ATTRIBUTES ? fault(['attributes'], 'too-long') : undefined,
+    ...timeFaults(profile),
   ].filter((found) => found !== undefined);
   if (faults.length > 0) throw invalidInput(faults);
 
@@ -86,7 +91,18 @@ export function profileColumns(profile: Profile, domains: NameDomains = [], befo
     attributes,
     ...(address === undefined ? {} : { address: address && JSON.stringify(address) }),
     ...(profile.ssoId === undefined ? {} : { ssoId: clean(profile.ssoId) }),
+    ...(profile.activeFrom === undefined ? {} : { activeFrom: profile.activeFrom }),
+    ...(profile.activeUntil === undefined ? {} : { activeUntil: profile.activeUntil }),
   };
+}
+
+function timeFaults({ activeFrom = null, activeUntil = null }: Profile): (Fault | undefined)[] {
+  const isWrong = (at: Date | null) => at !== null && !isStorableTime(at);
+  return [
+    isWrong(activeFrom) ? fault(['activeFrom'], 'wrong-form') : undefined,
+    isWrong(activeUntil) ? fault(['activeUntil'], 'wrong-form') : undefined,
+    activeFrom && activeUntil && activeUntil <= activeFrom ? fault(['activeUntil'], 'end-passed') : undefined,
+  ];
 }
 
 /** The text that lists search: the canonical forms together, cut to what an index can hold. */

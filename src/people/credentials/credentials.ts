@@ -11,6 +11,7 @@ import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { deleteLinkTokens } from '../../core/mail/link-tokens.ts';
 import type { Account } from '../accounts/account.ts';
+import { inactiveReason } from '../accounts/active.ts';
 import type { Breached } from './breached.ts';
 import { kindOf } from './hash-work.ts';
 import { isAcceptableHash, isCurrentHash, type Passwords } from './password.ts';
@@ -108,8 +109,9 @@ type PasswordCheck =
    * allowed without a second factor. `setAt` tells it apart from a password that was set during the check.
    */
   | { outcome: 'ok' | 'must-change' | 'too-short'; setAt: Date }
-  /** `reason` is for the audit log; the response must be the same for all of them, but for `disabled_account`: the password is right. */
-  | { outcome: 'wrong'; reason: 'unknown_account' | 'no_password' | 'wrong_password' | 'disabled_account' };
+  /** `reason` is for the audit log; the response must be the same for all of them, unless the account `isInactive`: the password is right. */
+  | { outcome: 'wrong'; reason: 'unknown_account' | 'no_password' | 'wrong_password' }
+  | { outcome: 'wrong'; reason: ReturnType<typeof inactiveReason>; isInactive: true };
 
 type CheckPassword = (account: Account | undefined, plain: string) => Promise<PasswordCheck>;
 
@@ -139,7 +141,9 @@ function createCheckPassword(
       await passwords.equalizeWork(plain, stored?.hash, await storedPasswords.kinds());
       if (!account) return { outcome: 'wrong', reason: 'unknown_account' };
       if (!stored) return { outcome: 'wrong', reason: 'no_password' };
-      return { outcome: 'wrong', reason: ok ? 'disabled_account' : 'wrong_password' };
+      return ok
+        ? { outcome: 'wrong', reason: inactiveReason(account), isInactive: true }
+        : { outcome: 'wrong', reason: 'wrong_password' };
     }
 
     const long = passwordLength(plain) >= minimumLength(false, lengths());

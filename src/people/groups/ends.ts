@@ -4,6 +4,7 @@ import { type Tx, transaction } from '../../base/storage/database.ts';
 import type { Core } from '../../core/core.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
+import { type Activity, stateOf } from '../accounts/active.ts';
 import {
   type Batch,
   deleteEndedGrants,
@@ -125,7 +126,7 @@ export function createEnds({
   }
 
   async function mailPerson(user: MailedUser, end: { of: 'group' | 'role'; name: string; until: Date }, tx: Tx) {
-    const to = user.isActive ? recipientOf(user) : undefined;
+    const to = stateOf(user, now()) === 'active' ? recipientOf(user) : undefined;
     if (to) await outbox.send({ to, kind: 'membership-end', ...end }, tx);
   }
 
@@ -147,7 +148,7 @@ interface Ending {
   until: Date;
 }
 
-type MailedUser = Parameters<typeof recipientOf>[0] & { isActive: boolean };
+type MailedUser = Parameters<typeof recipientOf>[0] & Activity;
 
 export function endJobs({ tidy, warn }: Ends): ScheduledJob[] {
   return [

@@ -16,6 +16,7 @@ import type { AuditEventType } from '../../core/audit/events.ts';
 import type { Core } from '../../core/core.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
 import { isCurrent } from '../accounts/account.ts';
+import { stateOf } from '../accounts/active.ts';
 import { groupsOfUsers } from '../accounts/members.ts';
 import { nameKey } from '../accounts/names.ts';
 import {
@@ -393,7 +394,7 @@ export function createGroups(
       const row = { ...columns, appointedBy: options.by?.actorId ?? null, createdAt: now() };
       await tx.groupOwner.upsert({ where: { groupId_userId: key }, create: row, update: columns });
       const isOwner = before && isCurrent({ since: null, until: before.until }, now());
-      const to = isOwner || !user.isActive ? undefined : recipientOf(user);
+      const to = isOwner || stateOf(user, now()) !== 'active' ? undefined : recipientOf(user);
       if (to) await outbox.send({ to, kind: 'group-owner', group: group.name, groupId: id, until }, tx);
       await record('group.owner-added', group, options, tx, { subjectId: userId, until });
     });

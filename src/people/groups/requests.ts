@@ -8,6 +8,7 @@ import type { Audit } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
 import type { Accounts } from '../accounts/accounts.ts';
+import { whereActive } from '../accounts/active.ts';
 import { NAMED_PERSON, nameKey } from '../accounts/names.ts';
 import { assertTimes, type Batch, type Page } from '../rbac/assign-roles.ts';
 import type { Groups } from './groups.ts';
@@ -53,7 +54,7 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
 
   /** Groups that accept requests and have an owner with an active account. */
   function asked() {
-    const owners = { some: { user: { isActive: true }, OR: [{ until: null }, { until: { gt: now() } }] } };
+    const owners = { some: { user: whereActive(now()), OR: [{ until: null }, { until: { gt: now() } }] } };
     return { acceptsRequests: true, ancestors: { some: { ancestor: { owners } } } };
   }
   const closed = { enabled: true, access: 'roles' };

@@ -6,6 +6,7 @@ import type { Tx } from '../../base/storage/database.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { ownershipsOf } from '../accounts/account.ts';
+import { whereActive } from '../accounts/active.ts';
 import { managedRole } from '../rbac/assign-roles.ts';
 import type { Authority } from '../rbac/authority.ts';
 import { ADMIN_ROLE, isStaff } from '../rbac/built-in.ts';
@@ -63,7 +64,7 @@ const MOST_OWNERS = 20;
 
 /** The active accounts that own the group or one above it now. */
 export async function ownersOf(groupId: string, now: Date, tx: Tx) {
-  const lasting = { user: { isActive: true }, OR: [{ until: null }, { until: { gt: now } }] };
+  const lasting = { user: whereActive(now), OR: [{ until: null }, { until: { gt: now } }] };
   const where = { groupId: { in: await idsAbove([groupId], tx) }, ...lasting };
   const rows = await tx.groupOwner.findMany({ where, include: { user: true }, take: MOST_OWNERS });
   return [...new Map(rows.map(({ user }) => [user.id, user])).values()];

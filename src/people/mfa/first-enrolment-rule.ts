@@ -10,6 +10,7 @@ import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import type { Account } from '../accounts/account.ts';
+import { whereActive } from '../accounts/active.ts';
 import { isStaff } from '../rbac/built-in.ts';
 
 export type FirstEnrolmentSetting = 'open' | 'window' | 'approval';
@@ -74,7 +75,7 @@ export function createFirstEnrolmentRule(core: Core) {
     /** Users who need the approval, the newest first. */
     async waiting(): Promise<{ id: string; username: string; requestedAt: Date }[]> {
       const rows = await db.asStored.firstFactorApproval.findMany({
-        where: { requestedAt: { not: null }, user: { isActive: true } },
+        where: { requestedAt: { not: null }, user: whereActive(now()) },
         select: { requestedAt: true, user: { select: { id: true, username: true } } },
         orderBy: { requestedAt: 'desc' },
         take: limits.firstEnrolment.maxListed,

@@ -8,6 +8,7 @@ import { fault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor, Audit } from '../../core/audit/audit.ts';
 import { isCurrent } from '../accounts/account.ts';
+import { whereActive } from '../accounts/active.ts';
 import type { Authority } from './authority.ts';
 import { ADMIN_ROLE } from './built-in.ts';
 import { isGenuineRole } from './protected-grants.ts';
@@ -170,7 +171,7 @@ export async function isLastAdmin(userId: string, tx: Tx, now: Date): Promise<bo
 }
 
 /**
- * Whether an active user has the admin role now, directly or by a group, and for good: one whose role ends does not count, nor does what another
+ * Whether an active user has the admin role now, directly or by a group, and for good: one whose role or account ends does not count, nor does what another
  * program wrote.
  * @param isLeaving the memberships that are about to end
  */
@@ -182,7 +183,8 @@ export async function hasAdministrator(
 ): Promise<boolean> {
   // Locks the row, so that two administrators who remove each other at the same moment are serialized.
   await tx.role.updateMany({ where: { name: ADMIN_ROLE }, data: { name: ADMIN_ROLE } });
-  const lasting = { userId, user: { isActive: true }, until: null, OR: [{ since: null }, { since: { lte: now } }] };
+  const user = { ...whereActive(now), activeUntil: null };
+  const lasting = { userId, user, until: null, OR: [{ since: null }, { since: { lte: now } }] };
   const include = { user: true } as const;
   const where = { role: { name: ADMIN_ROLE }, ...lasting };
   if ((await tx.userRole.findMany({ where, include, take: MOST_READ })).length > 0) return true;

@@ -115,16 +115,18 @@ export function createWebsiteTokens({ keyring, config: { issuer }, now }: Core) 
     const known = kept.get(id);
     if (known?.claims === text && known.until > seconds) return known.jwt;
     const { kid, key } = await signingKey();
+    const accountEnds = 'account' in visitor ? visitor.account.activeUntil?.getTime() : undefined;
+    const ends = Math.min(seconds + LIFETIME_SECONDS, Math.floor((accountEnds ?? Infinity) / 1000));
     const jwt = await new SignJWT(claims)
       .setProtectedHeader({ alg: 'ES256', kid, typ: WEBSITE_JWT_TYPE })
       .setIssuer(issuer)
       .setAudience(origin)
       .setSubject(subject)
       .setIssuedAt(seconds)
-      .setExpirationTime(seconds + LIFETIME_SECONDS)
+      .setExpirationTime(ends)
       .sign(key);
     if (kept.size >= MAX_KEPT) kept.clear();
-    kept.set(id, { claims: text, jwt, until: seconds + LIFETIME_SECONDS - RENEWED_SECONDS });
+    kept.set(id, { claims: text, jwt, until: ends - RENEWED_SECONDS });
     return jwt;
   };
 }

@@ -48,6 +48,7 @@ export type EndReason =
   | 'ended-by-admin'
   | 'password-reset'
   | 'account-disabled'
+  | 'account-ended'
   | 'account-deleted'
   | 'roles-changed'
   | 'identity-linked'

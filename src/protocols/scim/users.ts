@@ -15,6 +15,7 @@ import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
 import { placeOf } from '../../core/mail/wording.ts';
 import type { Account } from '../../people/accounts/account.ts';
+import { type Activity, stateOf } from '../../people/accounts/active.ts';
 import { isSameAddress, nameKey } from '../../people/accounts/names.ts';
 import type { Profile } from '../../people/accounts/profile.ts';
 import { languageTag } from '../../people/accounts/profile-fields.ts';
@@ -51,8 +52,8 @@ const DAY_MS = 24 * 3600 * 1000;
 
 type IfMatch = (user: ScimUser) => boolean;
 type Row = { userId: string; externalId: string | null; content: string; createdAt: Date; updatedAt: Date };
-type ShownRow = Row & { user: { isActive: boolean } };
-const WITH_STATE = { user: { select: { isActive: true } } } as const;
+type ShownRow = Row & { user: Activity };
+const WITH_STATE = { user: { select: { isEnabled: true, activeFrom: true, activeUntil: true } } } as const;
 
 export type ScimUsers = ReturnType<typeof createScimUsers>;
 
@@ -84,9 +85,9 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
   }
 
   /** What the client is shown: its attributes, and the state here; `withGroups` adds the groups. */
-  const shown = ({ userId: id, content, createdAt, updatedAt, user: { isActive } }: ShownRow): ScimUser => {
+  const shown = ({ userId: id, content, createdAt, updatedAt, user }: ShownRow): ScimUser => {
     const values = fromJson(JSON.parse(content) as object);
-    values.set('active', isActive);
+    values.set('active', stateOf(user, now()) === 'active');
     return { id, values, createdAt, updatedAt };
   };
 
@@ -148,13 +149,13 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
 
   /** `false` disables, always. `true` enables only whom the directory disabled: an administrator's decision stays. */
   async function obey(
-    { id, isActive }: Account,
+    { id, isEnabled }: Account,
     { said, before }: Record<'said' | 'before', Value | undefined>,
     by: Actor,
     tx: Tx,
   ): Promise<void> {
-    if (said === true && before === false && !isActive) await accounts.setActive(id, true, by, tx);
-    if (said !== false || !isActive) return;
+    if (said === true && before === false && !isEnabled) await accounts.setActive(id, true, by, tx);
+    if (said !== false || !isEnabled) return;
     await accounts.setActive(id, false, by, tx);
     await endSession.all(id, 'account-disabled', by, tx);
   }
@@ -291,7 +292,7 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
         const content = contentOf(
           said === undefined && wasActive === false ? new Map([...after, ['active', false]]) : after,
         );
-        if (content === row.content && (said !== false || account?.isActive === false)) return one(id, request, tx);
+        if (content === row.content && (said !== false || account?.isEnabled === false)) return one(id, request, tx);
         await store(await changeable(id, tx), { before, after }, request, tx);
         const data = { userId: id, connectionId: request.connection.id, externalId, content, deletedAt: null };
         await tx.scimUser
@@ -316,7 +317,7 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
         const { externalId } = row;
         const values = fromJson(JSON.parse(row.content) as object);
         // Whom an administrator disabled does not come back enabled.
-        const content = contentOf(account.isActive ? new Map([...values, ['active', false]]) : values);
+        const content = contentOf(account.isEnabled ? new Map([...values, ['active', false]]) : values);
         const data = { userId: id, connectionId: connection.id, externalId, content, deletedAt: now() };
         await tx.scimUser.update({ where: { userId: id }, data, select: { userId: true } });
       });
@@ -362,7 +363,7 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
               const by = { scim: { id: connection.id, name: connection.name } };
               const account = await accounts.findWithLater(userId, tx);
               // Enabled here meanwhile, or with permissions: an administrator keeps the person.
-              if (!account || account.isActive || isStaff(account) || account.source === 'file') {
+              if (!account || account.isEnabled || isStaff(account) || account.source === 'file') {
                 await tx.scimUser.delete({ where: { userId }, select: { userId: true } });
                 return;
               }

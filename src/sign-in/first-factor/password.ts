@@ -11,6 +11,7 @@ import { limits } from '../../base/limits.ts';
 import { traced } from '../../base/platform/tracing.ts';
 import { sentences, t } from '../../base/texts/text.ts';
 import type { Account } from '../../people/accounts/account.ts';
+import { inactiveText } from '../../people/accounts/active.ts';
 import { NO_ACCOUNT } from '../../people/credentials/credentials.ts';
 import type { CaptchaAnswer, CaptchaChallenge, CaptchaWait } from '../../people/rate-limits/captcha.ts';
 import type { PasswordAttempt } from '../../people/rate-limits/lockout.ts';
@@ -74,8 +75,8 @@ type Checked =
   | { outcome: 'ok'; account: Account; setAt: Date }
   /** A directory confirmed the password; its user may have no account yet. */
   | { outcome: 'directory'; user: ConfirmedUser }
-  /** `disabled`: the password is right, and the account is disabled. */
-  | { outcome: 'wrong' | 'disabled'; reason: string; connectionId?: string | undefined }
+  /** `inactive`: the password is right, and the account cannot be used now. */
+  | { outcome: 'wrong' | 'inactive'; reason: string; connectionId?: string | undefined }
   | Extract<DirectoryResult, { outcome: 'rejected' | 'unavailable' }>;
 
 type Throttled =
@@ -127,8 +128,9 @@ async function check(
   const own = await credentials.checkPassword(isLocked ? undefined : account, password);
   if (own.outcome !== 'wrong' && account) return { outcome: 'ok', account, setAt: own.setAt };
   const reason = own.outcome === 'wrong' ? own.reason : 'unknown_account';
+  const isInactive = 'isInactive' in own;
   // The proof of an account to link takes a password of this server.
-  if (upstream?.linkTo !== undefined) return wrong(reason, isLocked);
+  if (upstream?.linkTo !== undefined) return wrong({ reason, isLocked, isInactive });
   const result = await directories.check({
     login,
     password,
@@ -141,18 +143,17 @@ async function check(
   });
   if (result.outcome === 'right') return { outcome: 'directory', user: result.user };
   if (result.outcome === 'unavailable') return result;
-  if (result.outcome === 'rejected' && reason !== 'disabled_account' && !isLocked) return result;
-  return wrong(reason, isLocked, result);
+  if (result.outcome === 'rejected' && !isInactive && !isLocked) return result;
+  return wrong({ reason, isLocked, isInactive }, result);
 }
 
 function wrong(
-  reason: string,
-  isLocked: boolean,
+  { reason, isLocked, isInactive }: { reason: string; isLocked: boolean; isInactive: boolean },
   atDirectory: { reason?: string; connectionId?: string } = {},
-): Extract<Checked, { outcome: 'wrong' | 'disabled' }> {
+): Extract<Checked, { outcome: 'wrong' | 'inactive' }> {
   const { connectionId } = atDirectory;
   if (isLocked) return { outcome: 'wrong', reason: 'too_many_tries', connectionId };
-  if (reason === 'disabled_account') return { outcome: 'disabled', reason, connectionId };
+  if (isInactive) return { outcome: 'inactive', reason, connectionId };
   return { outcome: 'wrong', reason: atDirectory.reason ?? reason, connectionId };
 }
 
@@ -196,7 +197,7 @@ const THROTTLED = { wait: 'too_many_tries', captcha: 'captcha_unsolved', busy: '
 async function errorOf(
   { mailServer, lockout }: SignInState,
   { attempt: { uid } }: CurrentStep,
-  { attempt }: NamedAccount,
+  { account, attempt }: NamedAccount,
   result: Exclude<Checked | Throttled, { outcome: 'ok' | 'directory' }>,
 ): Promise<StepError> {
   const unlockLink = { href: `/unlock/ask?signin=${uid}`, label: t('unlock.by-email') };
@@ -219,8 +220,8 @@ async function errorOf(
       const message = t('sign-in.directory-unavailable', { directory: result.name });
       return new StepError('upstream_unavailable', { message, headers: retryAfter(result.retryAfterSeconds) });
     }
-    case 'disabled':
-      return new StepError('account_inactive', { message: t('sign-in.disabled') });
+    case 'inactive':
+      return new StepError('account_inactive', { ...(account && { message: inactiveText(account) }) });
     case 'rejected': {
       const { rejection: why, name: directory, passwordUrl } = result;
       const next = passwordUrl &&

@@ -13,6 +13,7 @@ import { traced } from '../../base/platform/tracing.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Core } from '../../core/core.ts';
 import type { Account } from '../../people/accounts/account.ts';
+import { inactiveReason, inactiveText } from '../../people/accounts/active.ts';
 import { parseAssertion, parseAttestation } from '../../people/mfa/factors/webauthn-ceremony.ts';
 import type { People } from '../../people/people.ts';
 import type { Attempt } from '../attempts.ts';
@@ -146,9 +147,11 @@ async function verifyPasskey(services: SignInFlow, ctx: StepContext, current: Cu
     throw new StepError('sign_in_failed', { message: t('second-factor.passkey-failed'), method });
   }
   const { userId } = result;
-  if (!(await accounts.find(userId))?.isActive) {
-    await repeatedEntries.record({ ...about, outcome: 'failure', reason: 'disabled_account', subjectId: userId });
-    throw new StepError('account_inactive', { message: t('sign-in.disabled'), method });
+  const account = await accounts.find(userId);
+  if (account && !account.isActive) {
+    const reason = inactiveReason(account);
+    await repeatedEntries.record({ ...about, outcome: 'failure', reason, subjectId: userId });
+    throw new StepError('account_inactive', { message: inactiveText(account), method });
   }
   await audit.record({ ...about, outcome: 'success', actorId: userId, subjectId: userId });
   if (current.step === 'identify') return flow.proceed(ctx, current, { userId, amr: result.amr, challenge: undefined });

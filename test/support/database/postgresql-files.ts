@@ -25,6 +25,7 @@ const storageContract = {
   'accounts/accounts': 'unique names and addresses by their folded key; lists with search and cursors',
   'accounts/attributes': 'custom attributes as JSON',
   'accounts/changes': 'concurrent changes of one row; retired subjects',
+  'accounts/life': 'accounts that begin and end: times in queries, and the state of lists',
   'accounts/username-domains': 'an address that several take at once, as username and as email address',
   'admin/hundred-thousand': 'SQL of the long lists and of the statistics by day',
   'applications/access-decision': 'the access rule as a condition of a query',

@@ -24,7 +24,9 @@ CREATE TABLE "users" (
     "address" TEXT,
     "attributes" TEXT NOT NULL DEFAULT '{}',
     "sso_id" TEXT,
-    "is_active" BOOLEAN NOT NULL DEFAULT true,
+    "is_enabled" BOOLEAN NOT NULL DEFAULT true,
+    "active_from" DATETIME,
+    "active_until" DATETIME,
     "source" TEXT NOT NULL DEFAULT 'local',
     "terms_version" TEXT,
     "terms_accepted_at" DATETIME,
@@ -32,6 +34,10 @@ CREATE TABLE "users" (
     "name_key" TEXT NOT NULL DEFAULT '',
     "last_name_key" TEXT NOT NULL DEFAULT '',
     "mac" TEXT NOT NULL DEFAULT '',
+    "last_seen_at" DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "end_notice" TEXT NOT NULL DEFAULT '',
+    "idle_notice" TEXT NOT NULL DEFAULT '',
+    "idle_notice_at" DATETIME,
     "created_at" DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "updated_at" DATETIME NOT NULL,
     "hides_first_steps" BOOLEAN NOT NULL DEFAULT false
@@ -998,10 +1004,19 @@ CREATE UNIQUE INDEX "users_username_key_key" ON "users"("username_key");
 CREATE UNIQUE INDEX "users_email_key_key" ON "users"("email_key");
 
 -- CreateIndex
-CREATE INDEX "users_created_at_id_is_active_source_search_key_idx" ON "users"("created_at", "id", "is_active", "source", "search_key");
+CREATE INDEX "users_created_at_id_is_enabled_source_search_key_idx" ON "users"("created_at", "id", "is_enabled", "source", "search_key");
 
 -- CreateIndex
-CREATE INDEX "users_is_active_created_at_id_idx" ON "users"("is_active", "created_at", "id");
+CREATE INDEX "users_is_enabled_created_at_id_idx" ON "users"("is_enabled", "created_at", "id");
+
+-- CreateIndex
+CREATE INDEX "users_last_seen_at_id_idx" ON "users"("last_seen_at", "id");
+
+-- CreateIndex
+CREATE INDEX "users_active_from_idx" ON "users"("active_from") WHERE "active_from" IS NOT NULL;
+
+-- CreateIndex
+CREATE INDEX "users_active_until_idx" ON "users"("active_until") WHERE "active_until" IS NOT NULL;
 
 -- CreateIndex
 CREATE INDEX "users_name_key_id_idx" ON "users"("name_key", "id");
@@ -1010,7 +1025,7 @@ CREATE INDEX "users_name_key_id_idx" ON "users"("name_key", "id");
 CREATE INDEX "users_last_name_key_id_idx" ON "users"("last_name_key", "id");
 
 -- CreateIndex
-CREATE INDEX "users_terms_version_is_active_idx" ON "users"("terms_version", "is_active") WHERE "terms_version" IS NOT NULL;
+CREATE INDEX "users_terms_version_is_enabled_idx" ON "users"("terms_version", "is_enabled") WHERE "terms_version" IS NOT NULL;
 
 -- CreateIndex
 CREATE UNIQUE INDEX "user_pictures_name_key" ON "user_pictures"("name");

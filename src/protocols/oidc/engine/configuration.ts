@@ -274,6 +274,13 @@ function idleLimit(client: Client): number {
   return rotatesRefreshTokens(client) ? limits.refreshToken.seconds : Number.MAX_SAFE_INTEGER;
 }
 
+/** No token outlives an account that has an end: an API that verifies it itself does not ask here. */
+function withinAccount({ oidc: { account } }: KoaContextWithOIDC, seconds: number): number {
+  const { activeUntil } = (account?.record ?? {}) as { activeUntil?: Date | null };
+  if (!activeUntil) return seconds;
+  return Math.max(1, Math.min(seconds, Math.floor(activeUntil.getTime() / 1000) - engineSeconds()));
+}
+
 /** oidc-provider's `ttl`: lifetimes in seconds. */
 function lifetimes({
   settings,
@@ -298,11 +305,12 @@ function lifetimes({
   };
   const sessionSeconds = () => settings().sessionHours * 3600;
   return {
-    AccessToken: (_ctx, token, client) => token.resourceServer?.accessTokenTTL ?? accessTokenSeconds(client),
+    AccessToken: (ctx, token, client) =>
+      withinAccount(ctx, token.resourceServer?.accessTokenTTL ?? accessTokenSeconds(client)),
     ClientCredentials: (_ctx, token, client) => token.resourceServer?.accessTokenTTL ?? accessTokenSeconds(client),
     AuthorizationCode: limits.authorizationCode.seconds,
     DeviceCode: limits.deviceCode.seconds,
-    IdToken: limits.idToken.seconds,
+    IdToken: (ctx) => withinAccount(ctx, limits.idToken.seconds),
     Interaction: limits.interaction.seconds,
     // The latest end; the idle limit is in store/sessions/sessions.ts (docs/decisions/0026-idle-and-absolute-session.md).
     Session: (_ctx, { accountId, loginTs = engineSeconds() }) =>
@@ -319,7 +327,8 @@ function lifetimes({
       // RFC 9700 4.14.2: rotation does not extend a public client's refresh token without proof of possession.
       const idle = rotated && isBearer ? rotated.remainingTTL : idleLimit(client);
       const { iiat = engineSeconds() } = token; // when the first token of the rotation was issued
-      return Math.max(1, Math.min(idle, iiat + refreshTokenDays(client) * DAY_SECONDS - engineSeconds()));
+      const seconds = Math.min(idle, iiat + refreshTokenDays(client) * DAY_SECONDS - engineSeconds());
+      return withinAccount(ctx, Math.max(1, seconds));
     },
   };
 }

@@ -135,7 +135,10 @@ function successResponses({
     const sessionBegan = new Date((session.loginTs ?? 0) * 1000);
     // Of an upstream that does not say when: the assertion has to state a time (AuthnInstant), so it is that of the session.
     const signedInAt = new Date((session.authTime() ?? session.loginTs ?? 0) * 1000);
-    const sessionEndsAt = new Date(sessionBegan.getTime() + settings.latest().session_hours * 3_600_000);
+    const accountEnds = account.activeUntil?.getTime() ?? Number.POSITIVE_INFINITY;
+    const sessionEndsAt = new Date(
+      Math.min(accountEnds, sessionBegan.getTime() + settings.latest().session_hours * 3_600_000),
+    );
     const isTransient = pending.nameIdFormat === 'transient';
     const current = isTransient ? await sessionParticipants.inSession(session.uid, sp.applicationId) : undefined;
     const { xml, nameId, contextClass } = await responses.success(sp, pending, {
@@ -143,7 +146,7 @@ function successResponses({
       acr: session.acr,
       amr: session.amr ?? [],
       signedInAt,
-      sessionNotOnOrAfter: sessionNotOnOrAfter(sp, { sessionBegan, sessionEndsAt }, now()),
+      sessionNotOnOrAfter: sessionNotOnOrAfter(sp, { sessionBegan, sessionEndsAt, accountEnds }, now()),
       sessionIndex,
       currentNameId: current?.userId === account.id ? current.nameId : undefined,
     });
@@ -176,12 +179,12 @@ function successResponses({
  */
 function sessionNotOnOrAfter(
   { settings }: ServiceProvider,
-  { sessionBegan, sessionEndsAt }: { sessionBegan: Date; sessionEndsAt: Date },
+  { sessionBegan, sessionEndsAt, accountEnds }: { sessionBegan: Date; sessionEndsAt: Date; accountEnds: number },
   now: Date,
 ): Date | undefined {
   const { session_not_on_or_after: configured, session_hours: hours = Number.POSITIVE_INFINITY } = settings;
   if (configured === 'none') return undefined;
-  if (configured !== undefined) return new Date(now.getTime() + configured * 1000);
+  if (configured !== undefined) return new Date(Math.min(accountEnds, now.getTime() + configured * 1000));
   return new Date(Math.min(sessionEndsAt.getTime(), sessionBegan.getTime() + hours * 3_600_000));
 }
 

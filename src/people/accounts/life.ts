@@ -1,0 +1,81 @@
+// The job of accounts that end by time (active.ts decides when): signs their people out everywhere, and tells them and the administrators before.
+import { type Tx, transaction } from '../../base/storage/database.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
+import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
+import { recipientOf } from '../../core/mail/messages.ts';
+import { END_NOTICE_DAYS } from './accounts.ts';
+import { whereActive } from './active.ts';
+
+/** Accounts of one transaction. */
+const BATCH = 100;
+const DAY_MS = 24 * 3600 * 1000;
+
+/** Of protocols/logout: ends every session of an account and revokes its tokens. */
+interface EndSession {
+  all(userId: string, reason: 'account-ended', by: Actor, tx: Tx): Promise<unknown>;
+}
+
+export function createAccountLife({
+  db,
+  now,
+  audit,
+  outbox,
+  notifyAdministrators,
+  endSession,
+}: Core & { endSession: EndSession }) {
+  /** Runs a batch until one is not full. Each marks what it has done, so that the next finds others. */
+  async function inBatches(signal: AbortSignal | undefined, run: () => Promise<number>): Promise<void> {
+    while (!signal?.aborted) if ((await run()) < BATCH) return;
+  }
+
+  /** Signs out whose account has ended. */
+  async function end(): Promise<number> {
+    const ended = { activeUntil: { lte: now() }, endNotice: { not: 'ended' } };
+    const rows = await db.asStored.user.findMany({
+      where: ended,
+      select: { id: true, activeUntil: true },
+      take: BATCH,
+    });
+    for (const { id, activeUntil } of rows)
+      await transaction(db, async (tx) => {
+        // With another end since, the next run decides.
+        if ((await tx.user.updateMany({ where: { id, ...ended }, data: { endNotice: 'ended' } })).count === 0) return;
+        const data = { activeUntil };
+        await audit.record({ type: 'account.ended', outcome: 'success', subjectId: id, data }, tx);
+        await endSession.all(id, 'account-ended', {}, tx);
+      });
+    return rows.length;
+  }
+
+  /** Mails the people whose accounts end soon, and the administrators, each once. */
+  async function warn(tx: Tx): Promise<number> {
+    const at = now();
+    const soon = { gt: at, lte: new Date(at.getTime() + END_NOTICE_DAYS * DAY_MS) };
+    const ending = { ...whereActive(at), activeUntil: soon, endNotice: '' };
+    const query = { where: ending, orderBy: { activeUntil: 'asc' as const }, take: BATCH };
+    const found = await tx.asStored.user.findMany({ ...query, select: { id: true } });
+    const told: { name: string; until: Date }[] = [];
+    for (const { id } of found) {
+      if ((await tx.user.updateMany({ where: { id, ...ending }, data: { endNotice: 'warned' } })).count === 0) continue;
+      const user = await tx.user.findUnique({ where: { id } });
+      if (!user?.activeUntil) continue;
+      const to = recipientOf(user);
+      if (to) await outbox.send({ to, kind: 'account-end', until: user.activeUntil }, tx);
+      told.push({ name: user.name ?? user.username, until: user.activeUntil });
+    }
+    if (told.length > 0) await notifyAdministrators({ kind: 'accounts-end', accounts: told }, tx);
+    return found.length;
+  }
+
+  return {
+    async run(signal?: AbortSignal): Promise<void> {
+      await inBatches(signal, end);
+      await inBatches(signal, () => transaction(db, warn));
+    },
+  };
+}
+
+export type AccountLife = ReturnType<typeof createAccountLife>;
+
+export const accountLifeJob = ({ run }: AccountLife): ScheduledJob => ({ name: 'accounts', everySeconds: 60, run });

@@ -1,0 +1,297 @@
+// An account with a beginning and an end: outside of them, nothing at all works with it, in the same moment; the job then signs the person out
+// at every application. One clock for this server and for the engine, which reads the time itself.
+import { decodeJwt } from 'jose';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { staff } from '../admin/console/support.ts';
+import { type ApiCaller, aService, aPerson as signedInStaff } from '../admin/support.ts';
+import {
+  anApplication,
+  authorizeUrl,
+  forApi,
+  outcome,
+  postAs,
+  redirectUri,
+  signIn,
+  verifier,
+} from '../oidc/support.ts';
+import { aConnection, USER } from '../scim/support.ts';
+import { type RelyingPartyApp, relyingPartyApp } from '../support/applications/rp-app.ts';
+import { aServiceProvider } from '../support/applications/sp.ts';
+import { aUser, type TestUser } from '../support/factories.ts';
+import { type HttpClient, httpClient, type Page } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { signedIn } from '../support/pages/account.ts';
+import { textOf } from '../support/pages/html.ts';
+import { openWebsite, type Website, website } from '../support/website.ts';
+
+const realTime = Date.now;
+let movedMs = 0;
+const pass = ({ days = 0, minutes = 0 }) => {
+  movedMs += (days * 24 * 60 + minutes) * 60_000;
+};
+const inMinutes = (minutes: number) => new Date(Math.ceil(Date.now() / 1000) * 1000 + minutes * 60_000).toISOString();
+
+let idp: TestIdp;
+let api: ApiCaller;
+let rp: RelyingPartyApp;
+let site: Website;
+
+beforeAll(async () => {
+  Date.now = () => realTime() + movedMs;
+  idp = await startIdp({ now: () => new Date(Date.now()) });
+  rp = await relyingPartyApp();
+  site = await website('caddy', () => idp.issuer, ['Remote-User']);
+  await idp.services.applications.createProxied({
+    name: 'Wiki',
+    url: site.origin,
+    proxy: 'caddy',
+    app_passwords: true,
+    access_tokens: 'users',
+  });
+});
+// Its token lasts as long as the clock stands.
+beforeEach(async () => {
+  api = await aService(idp);
+});
+afterAll(async () => {
+  await site?.close();
+  await rp?.close();
+  await idp?.stop();
+  Date.now = realTime;
+});
+
+const change = async (user: TestUser, body: object) => {
+  const path = `/users/${user.account.id}`;
+  const { headers } = await api.get(path);
+  const page = await api.send('PATCH', path, body, { 'if-match': String(headers.etag) });
+  return { status: page.status, ...page.json<Record<string, unknown>>() };
+};
+const stateOf = async ({ account }: TestUser) =>
+  (await api.get(`/users/${account.id}`)).json<{ state: string; active: boolean }>();
+const eventsOf = async ({ account }: TestUser, type: 'account.ended' | 'sign-in.password') =>
+  idp.services.audit.list({ subjectId: account.id, types: [type], limit: 10 });
+
+/** What becomes of the right password. */
+async function enterPassword(user: TestUser, browser: HttpClient = httpClient(idp.issuer)): Promise<Page> {
+  const { clientId } = await anApplication(idp);
+  const form = await browser.follow(await browser.get(authorizeUrl(idp, clientId)));
+  return browser.submit(form, { username: user.username, password: user.password });
+}
+
+describe('an account that ends', () => {
+  it('opens nothing from that moment on, in every protocol, and its person is signed out everywhere by the job', async () => {
+    const user = await aUser(idp.services);
+    const identifier = 'https://orders.example';
+    await idp.services.resources.create({
+      identifier,
+      scopes: ['orders:read'],
+      scopePermissions: {},
+      signingAlg: 'ES256',
+      access: 'everyone',
+    });
+    const app = await anApplication(idp, {
+      ...forApi(identifier, 'orders:read'),
+      consent: 'implicit',
+      backchannel_logout_uri: rp.backchannelLogoutUri,
+      backchannel_logout_session_required: true,
+    });
+    const sp = await aServiceProvider(idp.services);
+    const hr = await aConnection(idp, { adopt: 'never' });
+    const end = inMinutes(3);
+    expect(await change(user, { active_until: end })).toMatchObject({
+      status: 200,
+      active: true,
+      state: 'active',
+      active_until: end,
+    });
+
+    const browser = httpClient(idp.issuer);
+    const opened = await openWebsite(browser, site.origin, '/', user);
+    expect(opened.status).toBe(200);
+    const { tokens } = await signIn(browser, app, user, {
+      scope: 'openid offline_access orders:read',
+      resource: identifier,
+    });
+    const jwt = (await app.rp.refresh(tokens.refresh_token ?? '', { resource: identifier })).access_token;
+    const ends = Math.floor(Date.parse(end) / 1000);
+    // What others verify themselves.
+    expect(decodeJwt(jwt).exp).toBe(ends);
+    expect(tokens.claims()?.exp).toBeLessThanOrEqual(ends);
+    const second = await anApplication(idp, { consent: 'implicit' });
+    const own = await signIn(browser, second, user, { scope: 'openid offline_access' });
+    const samlAnswer = async (): Promise<Page> =>
+      browser.follow(await browser.get(await sp.saml.getAuthorizeUrlAsync('', undefined, {})));
+    const assertion = Buffer.from((await samlAnswer()).forms[0]?.fields.SAMLResponse ?? '', 'base64').toString();
+    expect(/SessionNotOnOrAfter="([^"]+)"/.exec(assertion)?.[1]).toBe(end.replace('.000', ''));
+    const form = await browser.follow(await browser.get('/account/app-passwords/new'));
+    const application = await idp.services.applications.find(site.origin);
+    const created = await browser.submit(form, { website: application?.id ?? '', name: 'Calendar' });
+    const [, appPassword = ''] = /id="app-password">([^<]+)</.exec(created.text) ?? [];
+    const basic = { authorization: `Basic ${Buffer.from(`${user.username}:${appPassword}`).toString('base64')}` };
+    const program = () => httpClient().get(`${site.origin}/`, { headers: { ...basic, accept: 'application/json' } });
+    expect((await program()).status).toBe(200);
+    const visit = () => browser.get(`${site.origin}/`, { headers: { accept: 'application/json' } });
+    expect((await visit()).status).toBe(200);
+    const code = (await outcome(browser, authorizeUrl(idp, second.clientId))).get('code') ?? '';
+    const isActive = async () =>
+      Promise.all([
+        second.rp.introspect(own.tokens.access_token),
+        second.rp.introspect(own.tokens.refresh_token ?? ''),
+        app.rp.introspect(jwt),
+      ]).then((all) => all.map(({ active }) => active));
+    expect(await isActive()).toEqual([true, true, true]);
+
+    // Not much, for the service provider has a clock of its own.
+    pass({ minutes: 3.1 });
+    expect(await stateOf(user)).toMatchObject({ state: 'ended', active: true });
+    expect(await isActive()).toEqual([false, false, false]);
+    const bearer = { headers: { authorization: `Bearer ${own.tokens.access_token}` } };
+    expect((await browser.get('/userinfo', bearer)).status).toBe(401);
+    for (const given of [
+      { grant_type: 'refresh_token', refresh_token: own.tokens.refresh_token ?? '' },
+      { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier },
+    ] as Record<string, string>[]) {
+      const answer = await postAs(idp, second, '/token', given);
+      expect([answer.status, answer.json().error], given.grant_type).toEqual([400, 'invalid_grant']);
+    }
+    const silent = await outcome(browser, authorizeUrl(idp, second.clientId, { prompt: 'none' }));
+    expect(silent.get('error')).toBe('login_required');
+    expect((await samlAnswer()).text).toContain('name="password"');
+    expect((await visit()).status).toBe(401);
+    expect((await program()).status).toBe(401);
+    expect((await browser.get('/account')).status).toBe(303);
+    const rejected = await enterPassword(user);
+    expect(rejected.status).toBe(403);
+    expect(textOf(rejected.text)).toContain('Your account ended on');
+    expect((await eventsOf(user, 'sign-in.password'))[0]).toMatchObject({
+      outcome: 'failure',
+      reason: 'ended_account',
+    });
+    // Nobody without the password learns that.
+    const wrong = await enterPassword({ ...user, password: 'not the password at all' });
+    expect(textOf(wrong.text)).not.toContain('ended');
+
+    await idp.services.accountLife.run();
+    await rp.waitForLogoutTokens(1);
+    expect(await idp.services.sessions.list(user.account.id)).toEqual([]);
+    expect(await eventsOf(user, 'account.ended')).toHaveLength(1);
+    await idp.services.accountLife.run();
+    expect(await eventsOf(user, 'account.ended')).toHaveLength(1);
+
+    // Extended: the same subject.
+    expect(await change(user, { active_until: null })).toMatchObject({ state: 'active', active_until: null });
+    expect((await signIn(httpClient(idp.issuer), second, user)).tokens.claims()?.sub).toBe(user.account.id);
+    expect(hr.connection.id).toBeDefined();
+  });
+
+  it('ends the sessions at once where the end is set to the past', async () => {
+    const user = await aUser(idp.services);
+    await signedIn(idp, user);
+    expect(await idp.services.sessions.list(user.account.id)).toHaveLength(1);
+    expect(await change(user, { active_until: inMinutes(-1) })).toMatchObject({ status: 200, state: 'ended' });
+    expect(await idp.services.sessions.list(user.account.id)).toEqual([]);
+  });
+
+  it('is told to its person and to the administrators once, a week before', async () => {
+    await idp.services.accountLife.run();
+    const admin = await staff(idp, 'admin');
+    const user = await aUser(idp.services, { name: 'Zoe Guest' });
+    await change(user, { active_until: inMinutes(20 * 24 * 60) });
+    const ids = [admin.account.id, user.account.id];
+    const mails = async () =>
+      (await idp.services.db.mailMessage.findMany({ orderBy: { id: 'asc' } }))
+        .filter(({ kind, userId }) => kind.startsWith('account') && ids.includes(userId ?? ''))
+        .map(({ kind, userId }) => [kind, userId]);
+    await idp.services.accountLife.run();
+    expect(await mails()).toEqual([]);
+    pass({ days: 14 });
+    api = await aService(idp);
+    await idp.services.accountLife.run();
+    await idp.services.accountLife.run();
+    expect((await mails()).sort()).toEqual(
+      expect.arrayContaining([
+        ['account-end', user.account.id],
+        ['accounts-end', admin.account.id],
+      ]),
+    );
+    expect((await mails()).filter(([kind]) => kind === 'account-end')).toHaveLength(1);
+    // Another end, another mail.
+    await change(user, { active_until: inMinutes(5 * 24 * 60) });
+    await idp.services.accountLife.run();
+    expect((await mails()).filter(([kind]) => kind === 'account-end')).toHaveLength(2);
+  });
+
+  it('takes the rights of an API key and of a token of the admin API', async () => {
+    const desk = await signedInStaff(idp, ['admin']);
+    expect((await desk.get('/me')).status).toBe(200);
+    if (!desk.user) throw new Error('no user');
+    const other = await staff(idp, 'admin');
+    expect(other.account.id).not.toBe(desk.user.account.id);
+    await change(desk.user, { active_until: inMinutes(2) });
+    expect((await desk.get('/me')).status).toBe(200);
+    pass({ minutes: 3 });
+    expect((await desk.get('/me')).status).toBe(401);
+  });
+
+  it('is never that of the only administrator', async () => {
+    const { db, roles } = idp.services;
+    const [last, ...rest] = await db.user.findMany({ where: { roles: { some: { role: { name: 'admin' } } } } });
+    for (const one of rest) await roles.unassign(one.id, 'admin');
+    const only = { ...(await aUser(idp.services)), account: { id: last?.id ?? '' } } as TestUser;
+    for (const times of [{ active_until: inMinutes(60) }, { active_from: inMinutes(60) }])
+      expect(await change(only, times)).toMatchObject({ status: 409, code: 'last_admin' });
+  });
+});
+
+describe('an account that begins later', () => {
+  it('says so after the password, and works from then on', async () => {
+    const user = await aUser(idp.services);
+    expect(await change(user, { active_from: inMinutes(10) })).toMatchObject({ state: 'waiting', active: true });
+    const page = await enterPassword(user);
+    expect([page.status, textOf(page.text)]).toEqual([403, expect.stringContaining('Your account can be used from')]);
+    pass({ minutes: 11 });
+    expect(await stateOf(user)).toMatchObject({ state: 'active' });
+    expect((await enterPassword(user)).status).toBe(303);
+  });
+
+  it('has its times in the right order', async () => {
+    const user = await aUser(idp.services);
+    const answer = await change(user, { active_from: inMinutes(10), active_until: inMinutes(5) });
+    expect(answer).toMatchObject({ status: 400, code: 'invalid_input' });
+  });
+});
+
+describe('SCIM', () => {
+  it('shows an ended account as inactive', async () => {
+    const hr = await aConnection(idp);
+    const userName = 'leaver@corp.example';
+    const made = await hr.ok('POST', '/Users', { schemas: [USER], userName, emails: [{ value: userName }] });
+    expect(made.active).toBe(true);
+    await idp.services.accounts.update(String(made.id), { activeUntil: new Date(Date.now() + 60_000) });
+    expect((await hr.ok('GET', `/Users/${made.id}`)).active).toBe(true);
+    pass({ minutes: 2 });
+    expect((await hr.ok('GET', `/Users/${made.id}`)).active).toBe(false);
+  });
+});
+
+describe('the list', () => {
+  it('finds accounts by their state', async () => {
+    const [waiting, ended, disabled, active] = [
+      await aUser(idp.services, { name: 'State Finder' }),
+      await aUser(idp.services, { name: 'State Finder' }),
+      await aUser(idp.services, { name: 'State Finder' }),
+      await aUser(idp.services, { name: 'State Finder' }),
+    ];
+    await change(waiting, { active_from: inMinutes(60) });
+    await change(ended, { active_until: inMinutes(-60) });
+    await idp.services.accounts.setActive(disabled.account.id, false);
+    for (const [state, user] of Object.entries({ waiting, ended, disabled, active }))
+      for (const search of ['search=state%20finder&', ''])
+        for (const sort of ['', '&sort=name', '&sort=-seen']) {
+          const query = `/users?${search}state=${state}${sort}`;
+          const { items } = (await api.get(query)).json<{ items: { id: string; state: string }[] }>();
+          expect(new Set(items.map((item) => item.state)), query).toEqual(new Set([state]));
+          if (search) expect(items.map(({ id }) => id)).toEqual([user.account.id]);
+        }
+  });
+});
