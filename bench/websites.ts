@@ -75,7 +75,10 @@ async function flood(target: Target, where: string): Promise<void> {
     return found;
   };
   const load = { origin: target.origin, path: PATH, headers: madeUp(), perSecond: Number(options.flood) };
-  await Promise.all([times(), openLoop({ ...load, seconds: FLOOD_SECONDS })]);
+  await times();
+  const before = target.cpuMs();
+  const alone = await openLoop({ ...load, seconds: FLOOD_SECONDS });
+  const cpu = (target.cpuMs() - before) / alone.ms.length;
   const ratios: number[] = [];
   const answers: Answers[] = [];
   const all: [number[], number[]] = [[], []];
@@ -94,7 +97,7 @@ async function flood(target: Target, where: string): Promise<void> {
   print(
     `sign-ins beside ${options.flood} made-up cookies a second, server on ${where}: ${median(all[0]).toFixed(1)} ms, beside them ` +
       `${median(all[1]).toFixed(1)} ms, ratio ${ratio.toFixed(2)} (target ${SLOWER}: ${verdict(ratio <= SLOWER)}); answered ` +
-      `${reached.toFixed(0)} a second, ${JSON.stringify(answers.at(-1)?.statuses)}`,
+      `${reached.toFixed(0)} a second, ${JSON.stringify(answers.at(-1)?.statuses)}, ${cpu.toFixed(3)} ms CPU each`,
   );
 }
 
