@@ -1,5 +1,6 @@
 // Permissions limited to the people in a group: a department's desk sees and helps them, and nobody else.
 import { beforeAll, describe, expect, it } from 'vitest';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aClient, aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
@@ -74,7 +75,7 @@ describe('a desk of a group', () => {
     expect(suggested.text).not.toContain(outsider.account.email ?? '');
   });
 
-  it('helps them, and nobody else', async () => {
+  itOnSqlite('helps them, and nobody else', async () => {
     for (const [{ account }, expected] of [
       [member, [200, 202, 204]],
       [below, [200, 202, 204]],
@@ -92,7 +93,7 @@ describe('a desk of a group', () => {
     expect(await ids('/users?role=admin')).toEqual([]);
   });
 
-  it('changes several of them at once, and nobody else whose id it sends', async () => {
+  itOnSqlite('changes several of them at once, and nobody else whose id it sends', async () => {
     const { accounts } = idp.services;
     const users = [member, outsider, below];
     const asked = users.map(({ account }) => `id=${account.id}`).join('&');
@@ -110,7 +111,7 @@ describe('a desk of a group', () => {
     );
   });
 
-  it('has no access check, which tells about applications and rejected requests too', async () => {
+  itOnSqlite('has no access check, which tells about applications and rejected requests too', async () => {
     const { roles } = idp.services;
     const wide = await roles.create({ name: `desk-audit-${++count}`, permissions: ['gatehouse.audit:read'] });
     const both = await aPerson(idp, ['department desk', wide.name]);
@@ -136,71 +137,77 @@ describe('a desk of a group', () => {
     expect(await status(desk.get(`/users/${outsider.account.id}/sessions`))).toBe(404);
   });
 
-  it('never takes over a member who has more rights: a role, a permission in Gatehouse, another group', async () => {
-    const { roles, groups } = idp.services;
-    const role = (await roles.create({ name: `desk-app-${++count}` })).name;
-    const other = await groups.create({ name: `Desk Finance ${count}` });
-    const person = async () => {
-      const { account } = await aUser(idp.services);
-      await groups.addMembers(lab, [{ userId: account.id }]);
-      return account.id;
-    };
-    const [withRole, withGroup, staff] = [await person(), await person(), await person()];
-    await roles.assign(withRole, role);
-    await groups.addMembers(other.id, [{ userId: withGroup }]);
-    await roles.assign(staff, 'auditor');
-    for (const id of [withRole, withGroup, staff]) {
-      expect(await status(desk.send('POST', `/users/${id}/password`, {}))).toBe(403);
-      expect(await status(desk.send('PATCH', `/users/${id}`, { email: 'mine@example.com' }, anyVersion))).toBe(403);
-      expect(await status(desk.send('DELETE', `/users/${id}`, undefined, anyVersion))).toBe(403);
-    }
-    // Help goes to the mailbox of the user, so that roles at applications do not stop it.
-    expect(await status(desk.send('POST', `/users/${withGroup}/reset-factors`))).toBe(200);
-    expect(await status(desk.send('POST', `/users/${staff}/reset-factors`))).toBe(403);
-    // The same one by one; 404: the user has no such factor.
-    expect(await status(desk.send('DELETE', `/users/${withGroup}/factors/totp`))).toBe(404);
-    expect(await status(desk.send('DELETE', `/users/${staff}/factors/totp`))).toBe(403);
-    // The same for a manager of users without a limit, who is in no group.
-    const manager = await aPerson(idp, ['user-manager']);
-    expect(await status(manager.send('POST', `/users/${withGroup}/password`, {}))).toBe(403);
-    expect(await status(manager.send('POST', `/users/${withGroup}/reset-factors`))).toBe(200);
-    for (const id of [withRole, withGroup, staff]) await idp.services.accounts.remove(id);
-  });
+  itOnSqlite(
+    'never takes over a member who has more rights: a role, a permission in Gatehouse, another group',
+    async () => {
+      const { roles, groups } = idp.services;
+      const role = (await roles.create({ name: `desk-app-${++count}` })).name;
+      const other = await groups.create({ name: `Desk Finance ${count}` });
+      const person = async () => {
+        const { account } = await aUser(idp.services);
+        await groups.addMembers(lab, [{ userId: account.id }]);
+        return account.id;
+      };
+      const [withRole, withGroup, staff] = [await person(), await person(), await person()];
+      await roles.assign(withRole, role);
+      await groups.addMembers(other.id, [{ userId: withGroup }]);
+      await roles.assign(staff, 'auditor');
+      for (const id of [withRole, withGroup, staff]) {
+        expect(await status(desk.send('POST', `/users/${id}/password`, {}))).toBe(403);
+        expect(await status(desk.send('PATCH', `/users/${id}`, { email: 'mine@example.com' }, anyVersion))).toBe(403);
+        expect(await status(desk.send('DELETE', `/users/${id}`, undefined, anyVersion))).toBe(403);
+      }
+      // Help goes to the mailbox of the user, so that roles at applications do not stop it.
+      expect(await status(desk.send('POST', `/users/${withGroup}/reset-factors`))).toBe(200);
+      expect(await status(desk.send('POST', `/users/${staff}/reset-factors`))).toBe(403);
+      // The same one by one; 404: the user has no such factor.
+      expect(await status(desk.send('DELETE', `/users/${withGroup}/factors/totp`))).toBe(404);
+      expect(await status(desk.send('DELETE', `/users/${staff}/factors/totp`))).toBe(403);
+      // The same for a manager of users without a limit, who is in no group.
+      const manager = await aPerson(idp, ['user-manager']);
+      expect(await status(manager.send('POST', `/users/${withGroup}/password`, {}))).toBe(403);
+      expect(await status(manager.send('POST', `/users/${withGroup}/reset-factors`))).toBe(200);
+      for (const id of [withRole, withGroup, staff]) await idp.services.accounts.remove(id);
+    },
+  );
 
-  it('never takes over a member who gets more rights later, nor an owner: who waits, or decides who is in, has them', async () => {
-    const { roles, groups } = idp.services;
-    const role = (await roles.create({ name: `desk-later-${++count}`, permissions: ['money:move'] })).name;
-    const other = await groups.create({ name: `Desk Later ${count}` });
-    await groups.addRole(other.id, role);
-    const since = new Date(Date.now() + 86_400_000);
-    const person = async () => {
-      const { account } = await aUser(idp.services);
-      await groups.addMembers(lab, [{ userId: account.id }]);
-      return account.id;
-    };
-    const [withRole, withGroup, staff, owner] = [await person(), await person(), await person(), await person()];
-    await roles.assign(withRole, role, undefined, undefined, { since });
-    await groups.addMembers(other.id, [{ userId: withGroup, since }]);
-    await roles.assign(staff, 'auditor', undefined, undefined, { since });
-    await groups.appointOwner(other.id, { userId: owner });
-    const manager = await aPerson(idp, ['user-manager']);
-    for (const id of [withRole, withGroup, staff, owner])
-      for (const actor of [desk, manager])
-        expect(await status(actor.send('POST', `/users/${id}/password`, {})), id).toBe(403);
-    // Help goes to the mailbox of the user, as above.
-    expect(await status(desk.send('POST', `/users/${owner}/reset-factors`))).toBe(200);
-    expect(await status(desk.send('POST', `/users/${staff}/reset-factors`))).toBe(403);
-    // Who manages groups may appoint an owner, and still needs the right to give the role.
-    const rights = ['users:read', 'users:write', 'groups:write'].map((one) => `gatehouse.${one}`);
-    const leader = await roles.create({ name: `desk-leader-${count}`, permissions: rights });
-    const lead = await aPerson(idp, [leader.name]);
-    expect(await status(lead.send('POST', `/users/${owner}/password`, {}))).toBe(403);
-    await roles.assign(lead.user?.account.id ?? '', role);
-    expect(await status(lead.send('POST', `/users/${owner}/password`, {}))).toBe(200);
-    await groups.dismissOwner(other.id, owner);
-    expect(await status(desk.send('POST', `/users/${owner}/password`, {}))).toBe(200);
-    for (const id of [withRole, withGroup, staff, owner]) await idp.services.accounts.remove(id);
-  });
+  itOnSqlite(
+    'never takes over a member who gets more rights later, nor an owner: who waits, or decides who is in, has them',
+    async () => {
+      const { roles, groups } = idp.services;
+      const role = (await roles.create({ name: `desk-later-${++count}`, permissions: ['money:move'] })).name;
+      const other = await groups.create({ name: `Desk Later ${count}` });
+      await groups.addRole(other.id, role);
+      const since = new Date(Date.now() + 86_400_000);
+      const person = async () => {
+        const { account } = await aUser(idp.services);
+        await groups.addMembers(lab, [{ userId: account.id }]);
+        return account.id;
+      };
+      const [withRole, withGroup, staff, owner] = [await person(), await person(), await person(), await person()];
+      await roles.assign(withRole, role, undefined, undefined, { since });
+      await groups.addMembers(other.id, [{ userId: withGroup, since }]);
+      await roles.assign(staff, 'auditor', undefined, undefined, { since });
+      await groups.appointOwner(other.id, { userId: owner });
+      const manager = await aPerson(idp, ['user-manager']);
+      for (const id of [withRole, withGroup, staff, owner])
+        for (const actor of [desk, manager])
+          expect(await status(actor.send('POST', `/users/${id}/password`, {})), id).toBe(403);
+      // Help goes to the mailbox of the user, as above.
+      expect(await status(desk.send('POST', `/users/${owner}/reset-factors`))).toBe(200);
+      expect(await status(desk.send('POST', `/users/${staff}/reset-factors`))).toBe(403);
+      // Who manages groups may appoint an owner, and still needs the right to give the role.
+      const rights = ['users:read', 'users:write', 'groups:write'].map((one) => `gatehouse.${one}`);
+      const leader = await roles.create({ name: `desk-leader-${count}`, permissions: rights });
+      const lead = await aPerson(idp, [leader.name]);
+      expect(await status(lead.send('POST', `/users/${owner}/password`, {}))).toBe(403);
+      await roles.assign(lead.user?.account.id ?? '', role);
+      expect(await status(lead.send('POST', `/users/${owner}/password`, {}))).toBe(200);
+      await groups.dismissOwner(other.id, owner);
+      expect(await status(desk.send('POST', `/users/${owner}/password`, {}))).toBe(200);
+      for (const id of [withRole, withGroup, staff, owner]) await idp.services.accounts.remove(id);
+    },
+  );
 
   it('judges membership now: one that ended, or has not begun, counts no more', async () => {
     const { groups } = idp.services;
@@ -216,7 +223,7 @@ describe('a desk of a group', () => {
     expect(await status(desk.send('POST', `${at}/reset-factors`))).toBe(404);
   });
 
-  it('gives the limited permission with a limit, and no other one', async () => {
+  itOnSqlite('gives the limited permission with a limit, and no other one', async () => {
     const { roles, groups } = idp.services;
     const writer = await roles.create({ name: `desk-lead-${++count}`, permissions: ['gatehouse.roles:write'] });
     const other = await groups.create({ name: `Desk Other ${count}` });
@@ -233,7 +240,7 @@ describe('a desk of a group', () => {
 });
 
 describe('an API key of a desk', () => {
-  it('is limited to the group, which the form, its page and the API name', async () => {
+  itOnSqlite('is limited to the group, which the form, its page and the API name', async () => {
     const { roles, db } = idp.services;
     const rights = ['gatehouse.api-keys:read', 'gatehouse.api-keys:write'];
     const keys = await roles.create({ name: `desk-keys-${++count}`, permissions: rights });
@@ -269,32 +276,35 @@ describe('an API key of a desk', () => {
 });
 
 describe('a group in a limit', () => {
-  it('that is deleted ends the permissions, is named before, and made again with the name confers nothing', async () => {
-    const { groups, roles } = idp.services;
-    const name = `Desk Gone ${++count}`;
-    const first = await groups.create({ name });
-    const role = `desk-gone-${count}`;
-    await roles.create({ name: role, permissions: [on('users', 'read', name), 'app:use'] });
-    const actor = await aPerson(idp, [role]);
-    await groups.addMembers(first.id, [{ userId: outsider.account.id }]);
-    expect(await status(actor.get(`/users/${outsider.account.id}`))).toBe(200);
-    await groups.update(first.id, { name: `${name} renamed` });
-    expect(await status(actor.get(`/users/${outsider.account.id}`))).toBe(200);
-    expect((await admin.get(`/groups/${first.id}/losses`)).json()).toMatchObject({ limited: [role] });
-    const question = await (await consoleOf(idp, await anAdmin())).get(`/admin/groups/${first.id}/delete`);
-    expect(question.text).toContain(role);
-    await groups.remove(first.id);
-    expect((await roles.find(role))?.permissions).toEqual(['app:use']);
-    const again = await groups.create({ name });
-    await groups.addMembers(again.id, [{ userId: outsider.account.id }]);
-    expect([403, 404]).toContain(await status(actor.get(`/users/${outsider.account.id}`)));
-    // Nor does a group that is named like the id of another one.
-    const code = expect.stringMatching(/^(group_name_taken|invalid_input)$/); // an id may begin as no name does
-    await expect(groups.create({ name: lab })).rejects.toMatchObject({ code });
-    await expect(groups.update(again.id, { name: lab })).rejects.toMatchObject({ code });
-    // The MAC of the role covers the new permissions.
-    expect((await idp.services.accounts.find(actor.user?.account.id ?? ''))?.permissions).toEqual(['app:use']);
-  });
+  itOnSqlite(
+    'that is deleted ends the permissions, is named before, and made again with the name confers nothing',
+    async () => {
+      const { groups, roles } = idp.services;
+      const name = `Desk Gone ${++count}`;
+      const first = await groups.create({ name });
+      const role = `desk-gone-${count}`;
+      await roles.create({ name: role, permissions: [on('users', 'read', name), 'app:use'] });
+      const actor = await aPerson(idp, [role]);
+      await groups.addMembers(first.id, [{ userId: outsider.account.id }]);
+      expect(await status(actor.get(`/users/${outsider.account.id}`))).toBe(200);
+      await groups.update(first.id, { name: `${name} renamed` });
+      expect(await status(actor.get(`/users/${outsider.account.id}`))).toBe(200);
+      expect((await admin.get(`/groups/${first.id}/losses`)).json()).toMatchObject({ limited: [role] });
+      const question = await (await consoleOf(idp, await anAdmin())).get(`/admin/groups/${first.id}/delete`);
+      expect(question.text).toContain(role);
+      await groups.remove(first.id);
+      expect((await roles.find(role))?.permissions).toEqual(['app:use']);
+      const again = await groups.create({ name });
+      await groups.addMembers(again.id, [{ userId: outsider.account.id }]);
+      expect([403, 404]).toContain(await status(actor.get(`/users/${outsider.account.id}`)));
+      // Nor does a group that is named like the id of another one.
+      const code = expect.stringMatching(/^(group_name_taken|invalid_input)$/); // an id may begin as no name does
+      await expect(groups.create({ name: lab })).rejects.toMatchObject({ code });
+      await expect(groups.update(again.id, { name: lab })).rejects.toMatchObject({ code });
+      // The MAC of the role covers the new permissions.
+      expect((await idp.services.accounts.find(actor.user?.account.id ?? ''))?.permissions).toEqual(['app:use']);
+    },
+  );
 });
 
 async function anAdmin(): Promise<TestUser> {

@@ -96,7 +96,7 @@ describe('a right for the members of one role', () => {
     expect(await status(desk.send('DELETE', `/users/${teacher}`, undefined, anyVersion))).toBe(404);
   });
 
-  it('changes none of them who has another role', async () => {
+  itOnSqlite('changes none of them who has another role', async () => {
     const { id } = await idp.services.accounts.create({ username: 'limit-both' });
     await idp.services.roles.setRoles(id, [STUDENTS, 'limit teachers']);
     expect(await status(desk.send('POST', `/users/${id}/password`, {}))).toBe(403);
@@ -118,7 +118,7 @@ describe('a right for the members of one role', () => {
     expect(page.text).toContain(`You can create only users with the role ${STUDENTS}.`);
   });
 
-  it('does not find out which other roles there are', async () => {
+  itOnSqlite('does not find out which other roles there are', async () => {
     const names = ['limit teachers', 'limit nothing'];
     const answers: unknown[] = [];
     // One import at a time.
@@ -145,7 +145,7 @@ describe('a right for the members of one role', () => {
     expect(taken).toEqual(unknown);
   });
 
-  it('gives only this role, and to members only', async () => {
+  itOnSqlite('gives only this role, and to members only', async () => {
     const { account } = await aUser(idp.services);
     expect(await status(desk.send('PUT', `/users/${account.id}/roles`, { roles: [STUDENTS] }, anyVersion))).toBe(404);
     const own = desk.user?.account.id;
@@ -198,7 +198,7 @@ describe('a right for the members of one role', () => {
     expect((await pages.get('/admin/audit/export?format=csv&type=account.invited')).text).not.toContain(teacher);
   });
 
-  it('gives no access to data about all users', async () => {
+  itOnSqlite('gives no access to data about all users', async () => {
     for (const path of ['/statistics', '/rejections', '/roles', '/applications', '/settings', '/configuration'])
       expect(await status(desk.get(path)), path).toBe(403);
     expect((await pages.get('/admin')).location).toMatch(/\/admin\/users$/);
@@ -206,7 +206,7 @@ describe('a right for the members of one role', () => {
       expect(await status(pages.get(`/admin${path}`)), path).toBe(403);
   });
 
-  it('may be given by an actor who has it without a limit, and not be widened', async () => {
+  itOnSqlite('may be given by an actor who has it without a limit, and not be widened', async () => {
     const { roles } = idp.services;
     await roles.create({ name: 'limit giver', permissions: ['gatehouse.users:read', 'gatehouse.roles:write'] });
     const giver = await aPerson(idp, ['limit giver'], { tool: desk.app });

@@ -347,7 +347,7 @@ describe('users', () => {
     }
   });
 
-  it('who are locked are active ones, on the overview and in the list', async () => {
+  itOnSqlite('who are locked are active ones, on the overview and in the list', async () => {
     for (const name of ['Unverified', 'Disabled with app']) await lock(name);
     const [onOverview, inList] = await Promise.all([
       numberAt('/admin', /Locked now (\d+)/),
@@ -421,24 +421,27 @@ describe('applications', () => {
     );
   });
 
-  it('have as many rejected requests on their page as in the list of rejections and in the exports', async () => {
-    const { items } = (await api.get(`/applications?search=Shop`)).json() as {
-      items: { id: string; identifier: string }[];
-    };
-    const id = items.find(({ identifier }) => identifier === shop.clientId)?.id;
-    const rejected = await numberAt(`/admin/applications/${id}`, /(\d+) rejected/);
-    expect(rejected).toBe(5);
-    expect(await rowsAt(`/admin/rejections?client=${encodeURIComponent(shop.clientId)}`)).toHaveLength(rejected);
-    const query = new URLSearchParams({ format: 'csv', type: 'authorization.rejected' });
-    const csv: Record<string, string>[] = parse((await desk.get(`/admin/audit/export?${query}`)).text, {
-      columns: true,
-    });
-    const times = csv.map(({ data = '{}' }) => (JSON.parse(data) as { repeated?: number }).repeated ?? 1);
-    expect(times.reduce((sum, one) => sum + one, 0)).toBe(rejected);
-    expect(await textAt('/admin/audit?type=authorization.rejected')).toContain('4 times');
-  });
+  itOnSqlite(
+    'have as many rejected requests on their page as in the list of rejections and in the exports',
+    async () => {
+      const { items } = (await api.get(`/applications?search=Shop`)).json() as {
+        items: { id: string; identifier: string }[];
+      };
+      const id = items.find(({ identifier }) => identifier === shop.clientId)?.id;
+      const rejected = await numberAt(`/admin/applications/${id}`, /(\d+) rejected/);
+      expect(rejected).toBe(5);
+      expect(await rowsAt(`/admin/rejections?client=${encodeURIComponent(shop.clientId)}`)).toHaveLength(rejected);
+      const query = new URLSearchParams({ format: 'csv', type: 'authorization.rejected' });
+      const csv: Record<string, string>[] = parse((await desk.get(`/admin/audit/export?${query}`)).text, {
+        columns: true,
+      });
+      const times = csv.map(({ data = '{}' }) => (JSON.parse(data) as { repeated?: number }).repeated ?? 1);
+      expect(times.reduce((sum, one) => sum + one, 0)).toBe(rejected);
+      expect(await textAt('/admin/audit?type=authorization.rejected')).toContain('4 times');
+    },
+  );
 
-  it('that sign people in without PKCE are as many on the overview as doctor finds', async () => {
+  itOnSqlite('that sign people in without PKCE are as many on the overview as doctor finds', async () => {
     const { out } = await cliOf('doctor');
     const found = out.split('\n').filter((line) => line.includes('without PKCE')).length;
     expect(found).toBe(1);
@@ -477,7 +480,7 @@ it('counts as many emails on the overview, in their list with each state, in the
   expect((await cliOf('doctor')).out).toContain(`${mail.failed} failed after ${limits.delivery.maxTries} tries`);
 });
 
-it('counts in the navigation the rejected requests that the list has, at once', async () => {
+itOnSqlite('counts in the navigation the rejected requests that the list has, at once', async () => {
   const badge = () => numberAt('/admin/rejections', /Rejected requests (\d+) in the last 24 hours/);
   const before = await rowsAt('/admin/rejections');
   expect(await badge()).toBe(before.length);
@@ -486,7 +489,7 @@ it('counts in the navigation the rejected requests that the list has, at once', 
   expect(await badge()).toBe(before.length + 1);
 });
 
-it('shows sign-up codes with the same uses in the console, in the API and on the command line', async () => {
+itOnSqlite('shows sign-up codes with the same uses in the console, in the API and on the command line', async () => {
   const { items } = (await api.get('/sign-up-codes')).json() as unknown as {
     items: { name: string; uses: number; max_uses: number; state: string }[];
   };
@@ -500,7 +503,7 @@ it('shows sign-up codes with the same uses in the console, in the API and on the
     expect(rows.find((row) => row.startsWith(name))).toContain(`${uses} of ${most}`);
 });
 
-it('has as many API keys of each state in the console, in the API and on the command line', async () => {
+itOnSqlite('has as many API keys of each state in the console, in the API and on the command line', async () => {
   const [active, ended] = await Promise.all([all('/api-keys'), all('/api-keys?state=ended')]);
   expect([active.length, ended.length]).toEqual([1, 2]);
   expect(await rowsAt('/admin/api-keys')).toHaveLength(active.length);
@@ -508,16 +511,19 @@ it('has as many API keys of each state in the console, in the API and on the com
   expect(await cliJson('api-key', 'list')).toHaveLength(active.length);
 });
 
-it('has as many signing keys of each state on the overview, on their page, in the API and on the command line, during rotations', async () => {
-  const { items } = (await api.get('/keys')).json() as unknown as { items: { state: string }[] };
-  const listed = await cliJson<{ state: string }>('keys', 'list');
-  expect(new Set(items.map(({ state }) => state))).toEqual(new Set(['active', 'next', 'retired']));
-  expect(listed.map(({ state }) => state).sort()).toEqual(items.map(({ state }) => state).sort());
-  const text = await textAt('/admin/keys');
-  for (const { kid } of items as unknown as { kid: string }[]) expect(text).toContain(kid);
-  const active = items.filter(({ state }) => state === 'active').length;
-  expect(await numberAt('/admin', /Signing keys (\d+) active/)).toBe(active);
-  expect((await cliJson<{ state: string }>('keys', 'list')).filter(({ state }) => state === 'active')).toHaveLength(
-    active,
-  );
-});
+itOnSqlite(
+  'has as many signing keys of each state on the overview, on their page, in the API and on the command line, during rotations',
+  async () => {
+    const { items } = (await api.get('/keys')).json() as unknown as { items: { state: string }[] };
+    const listed = await cliJson<{ state: string }>('keys', 'list');
+    expect(new Set(items.map(({ state }) => state))).toEqual(new Set(['active', 'next', 'retired']));
+    expect(listed.map(({ state }) => state).sort()).toEqual(items.map(({ state }) => state).sort());
+    const text = await textAt('/admin/keys');
+    for (const { kid } of items as unknown as { kid: string }[]) expect(text).toContain(kid);
+    const active = items.filter(({ state }) => state === 'active').length;
+    expect(await numberAt('/admin', /Signing keys (\d+) active/)).toBe(active);
+    expect((await cliJson<{ state: string }>('keys', 'list')).filter(({ state }) => state === 'active')).toHaveLength(
+      active,
+    );
+  },
+);

@@ -153,7 +153,7 @@ describe('gatehouse verify', () => {
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
-  it('rejects a damaged, a truncated and a foreign file', async () => {
+  itOnSqlite('rejects a damaged, a truncated and a foreign file', async () => {
     expect((await verify(flipped('flipped'))).of('content')).toMatchObject({
       status: 'failure',
       message: expect.stringMatching(/damaged/),
@@ -226,7 +226,7 @@ describe('gatehouse restore', () => {
     });
   });
 
-  it('changes nothing when the backup is damaged', async () => {
+  itOnSqlite('changes nothing when the backup is damaged', async () => {
     await stopServer();
     const before = await contentOf(idp.environment.DATABASE_URL ?? '');
     expect(await call(['restore', flipped('damaged'), '--replace'])).toMatchObject({

@@ -42,7 +42,7 @@ const apply = async (text: string) => lines(await bench.apply(text));
 const plan = async (text: string) => lines(await bench.plan(text));
 
 describe('a file with groups', () => {
-  it('gives the members the roles of the group and of those above it, until they end', async () => {
+  itOnSqlite('gives the members the roles of the group and of those above it, until they end', async () => {
     expect(await account('alice')).toMatchObject({
       roles: ['lab-user'],
       groups: [{ path: '/Science/Physics' }, { path: '/Science' }],
@@ -133,7 +133,7 @@ describe('a file with groups', () => {
     await apply(FILE);
   });
 
-  it('does not let a connection put people in a group that gives a permission in Gatehouse', async () => {
+  itOnSqlite('does not let a connection put people in a group that gives a permission in Gatehouse', async () => {
     const partner = `
 connections:
   - id: partner
@@ -164,7 +164,7 @@ connections:
     expect(await plan(FILE)).toEqual([]);
   });
 
-  it('changes and deletes what it declared before, whatever the order', async () => {
+  itOnSqlite('changes and deletes what it declared before, whatever the order', async () => {
     const turned = FILE.replace(', groups: [Physics]', '')
       .replace('  - name: Physics\n', '  - name: Physics\n    groups: [Science]\n')
       .replace('[alice, { username: zoe, until: 2026-12-31T00:00:00Z }]', '[{ username: zoe }]');
@@ -185,7 +185,7 @@ connections:
     expect(await bench.groups.list()).toEqual([]);
   });
 
-  it('takes a group of the console over, by a name that looks like it', async () => {
+  itOnSqlite('takes a group of the console over, by a name that looks like it', async () => {
     const text = FILE.replace('{ name: Guests }', '{ name: Guests }\n  - { name: Night Shift, members: [olga] }');
     const { id } = await bench.groups.create({ name: 'night shift' });
     await bench.groups.addMembers(id, [{ userId: 'subject-alice' }]);
@@ -194,7 +194,7 @@ connections:
     expect(await plan(text)).toEqual([]);
   });
 
-  it('confirms owners when it gives their group a role', async () => {
+  itOnSqlite('confirms owners when it gives their group a role', async () => {
     const text = FILE.replace('roles: [lab-user] }', 'roles: [lab-user, reader] }');
     expect(await apply(text)).toEqual(['change groups Science (roles)', 'change groups Physics (owners)']);
     expect(await plan(text)).toEqual([]);
@@ -362,7 +362,7 @@ describe('a wrong file', () => {
     expect(await bench.export()).toBe(before);
   });
 
-  it('leaves nothing half done when the last administrator would be lost', async () => {
+  itOnSqlite('leaves nothing half done when the last administrator would be lost', async () => {
     const admins = (members: string) =>
       `${FILE.replace('  - { name: Guests }', `  - { name: Guests }\n  - { name: Admins, roles: [admin], members: [${members}] }`)}`;
     await apply(admins('alice'));

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readValidFile } from '../../src/config-file/read-file.ts';
 import { testFolder } from '../support/database/database.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { signRows } from '../support/database/row-macs.ts';
 import { startIdp } from '../support/idp.ts';
 import { configFileBench, lines } from './support.ts';
@@ -104,7 +105,7 @@ describe('the configuration file', () => {
     expect(await apply()).toEqual(['change clients shop (client_secret)']);
   });
 
-  it('is planned when another program wrote that it was applied', async () => {
+  itOnSqlite('is planned when another program wrote that it was applied', async () => {
     const row = await bench.db.setting.findUniqueOrThrow({ where: { key: 'configuration:applied' } });
     await bench.db.setting.update({
       where: { key: row.key },
@@ -115,7 +116,7 @@ describe('the configuration file', () => {
     expect(await isApplied()).toBe(true);
   });
 
-  it('is planned when the address of the server is another one, or its own', async () => {
+  itOnSqlite('is planned when the address of the server is another one, or its own', async () => {
     expect(await bench.configFileFor('https://other.example').isApplied(name)).toBe(false);
     const moved = path.join(testFolder(), 'moved.yaml');
     writeFileSync(moved, FILE);
@@ -123,7 +124,7 @@ describe('the configuration file', () => {
     expect(await isApplied()).toBe(true);
   });
 
-  it('is planned at each start when there is something to say about it', async () => {
+  itOnSqlite('is planned at each start when there is something to say about it', async () => {
     writeFileSync(name, FILE.replace(`, client_secret: ${'s'.repeat(43)}`, ''));
     await bench.db.clientSecret.deleteMany({});
     expect(await apply()).toEqual([]);
@@ -131,7 +132,7 @@ describe('the configuration file', () => {
   });
 });
 
-it('a start says that the file is unchanged, and reads it again after a change', async () => {
+itOnSqlite('a start says that the file is unchanged, and reads it again after a change', async () => {
   writeFileSync(name, FILE);
   let idp = await startIdp({ environment: { GATEHOUSE_CONFIG: name }, adminMfa: 'default' });
   const restart = async () => {
@@ -238,12 +239,12 @@ sign_up_codes: [{ name: fair, code: welcome-to-the-fair, max_uses: 9 }]
     expect(await bench.configFile.isApplied(file)).toBe(true);
   });
 
-  it('is planned when a file that it names is gone', async () => {
+  itOnSqlite('is planned when a file that it names is gone', async () => {
     rmSync(metadata);
     expect(await bench.configFile.isApplied(file)).toBe(false);
   });
 
-  it('leaves no digest of its text in the database', async () => {
+  itOnSqlite('leaves no digest of its text in the database', async () => {
     const { value } = await bench.db.setting.findUniqueOrThrow({ where: { key: 'configuration:applied' } });
     for (const digest of ['hex', 'base64', 'base64url'] as const)
       expect(value).not.toContain(createHash('sha256').update(text).digest(digest));

@@ -110,7 +110,7 @@ const causes: Record<string, Cause> = {
 };
 
 describe('the access check', () => {
-  it.each(Object.entries(causes))(
+  itOnSqlite.each(Object.entries(causes))(
     'is red for %s, and green after its button, which asks first where it changes more',
     async (_name, { cause, says, ...one }) => {
       const { clientId, applicationId } = await app(one.app);
@@ -152,7 +152,7 @@ describe('the access check', () => {
     expect(red.text).toMatch(/href="[^"]*\/password"[^>]*>(<svg.*?<\/svg>)?\s*Create temporary password/s);
   });
 
-  it('says that a network is over its limit, and that a client has no secret', async () => {
+  itOnSqlite('says that a network is over its limit, and that a client has no secret', async () => {
     const { clientId, applicationId } = await app();
     const { username } = await aUser(idp.services);
     const browser = httpClient(idp.issuer);
@@ -186,7 +186,7 @@ describe('the access check', () => {
     expect(list).toContain(`${username} entered the correct password, but the account is disabled`);
   });
 
-  it('names the application of each attempt, also of a wrong password', async () => {
+  itOnSqlite('names the application of each attempt, also of a wrong password', async () => {
     const other = await app({ client_name: 'Wiki' });
     const { clientId } = await app();
     const { username } = await aUser(idp.services);

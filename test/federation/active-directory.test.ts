@@ -255,7 +255,7 @@ describe('the account at the directory', () => {
     expect(person.entry.badPwdCount).toBe(expected);
   });
 
-  it('lets thirty sign in at once, also thirty times the same person', async () => {
+  itOnSqlite('lets thirty sign in at once, also thirty times the same person', async () => {
     await connect();
     directory.quirks.bindDelay = 20;
     // A busy machine takes longer than a person waits.

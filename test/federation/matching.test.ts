@@ -131,7 +131,7 @@ describe('an identity with the address of an account', () => {
     expect(before.get('error')).toBe('login_required');
   });
 
-  it.each([
+  itOnSqlite.each([
     ['a password here', { password: true }],
     ['an identity of another connection', { linked: true }],
     ['a right in Gatehouse', { admin: true }],
@@ -142,23 +142,26 @@ describe('an identity with the address of an account', () => {
     ['no address and this username', { own: null }],
   ])(
     'is not linked silently to an account with %s',
-    async (_what, {
-      password,
-      admin,
-      linked,
-      domain = 'trusted.example',
-      verified = true,
-      stated = (email) => email,
-      own,
-    }: {
-      password?: boolean;
-      admin?: boolean;
-      linked?: boolean;
-      domain?: string;
-      verified?: boolean;
-      stated?: (email: string) => string;
-      own?: string | null;
-    }) => {
+    async (
+      _what,
+      {
+        password,
+        admin,
+        linked,
+        domain = 'trusted.example',
+        verified = true,
+        stated = (email) => email,
+        own,
+      }: {
+        password?: boolean;
+        admin?: boolean;
+        linked?: boolean;
+        domain?: string;
+        verified?: boolean;
+        stated?: (email: string) => string;
+        own?: string | null;
+      },
+    ) => {
       const { accounts, identities, roles } = idp.services;
       const email = `loud-${count}@${domain}`;
       const usual = { username: `loud-${count}`, email, emailVerified: true };
@@ -191,15 +194,18 @@ describe('an identity with the address of an account', () => {
     },
   );
 
-  it('makes an account without an address that the upstream does not prove, and asks its owner by mail', async () => {
-    const email = `unproven-${count}@known.example`;
-    corp.upstream.user = { sub: aSubject(), email };
-    expectSignedIn((await signInOver(idp, corp.connection)).page);
-    const account = await accountOf(idp, corp.connection, aSubject());
-    expect(account).toMatchObject({ email: null, emailVerified: false });
-    const links = await idp.services.db.asStored.mailToken.findMany({ where: { userId: account?.id ?? '' } });
-    expect(links).toMatchObject([{ purpose: 'change-email', data: expect.stringContaining(email) }]);
-  });
+  itOnSqlite(
+    'makes an account without an address that the upstream does not prove, and asks its owner by mail',
+    async () => {
+      const email = `unproven-${count}@known.example`;
+      corp.upstream.user = { sub: aSubject(), email };
+      expectSignedIn((await signInOver(idp, corp.connection)).page);
+      const account = await accountOf(idp, corp.connection, aSubject());
+      expect(account).toMatchObject({ email: null, emailVerified: false });
+      const links = await idp.services.db.asStored.mailToken.findMany({ where: { userId: account?.id ?? '' } });
+      expect(links).toMatchObject([{ purpose: 'change-email', data: expect.stringContaining(email) }]);
+    },
+  );
 
   it('makes one account for six first sign-ins at the same moment', async () => {
     const email = `together-${count}@known.example`;
@@ -229,7 +235,7 @@ describe('an identity with the address of an account', () => {
     },
   );
 
-  it('makes usernames, and never finds an account by one', async () => {
+  itOnSqlite('makes usernames, and never finds an account by one', async () => {
     const { account } = await aUser(idp.services, { username: `taken-${count}` });
     corp.upstream.user = { sub: aSubject(), preferred_username: account.username };
     await signInOver(idp, corp.connection);

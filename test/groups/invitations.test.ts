@@ -80,18 +80,21 @@ async function invitationOf(lab: Lab, email = aNewAddress()) {
 const found = (token: string) => idp.services.groupInvitations.find(token);
 
 describe('a new owner', () => {
-  it('gets one mail with the end and a link to the group, and none when the appointment is confirmed', async () => {
-    const { groups, db } = idp.services;
-    const group = await groups.create({ name: 'Mailed Lab' });
-    const { account } = await aUser(idp.services);
-    const email = account.email ?? '';
-    const until = new Date('2099-07-31T12:00:00Z');
-    for (let time = 0; time < 2; time += 1) await groups.appointOwner(group.id, { userId: account.id, until });
-    const { text } = await mailOf(box, email, 'You now manage the group Mailed Lab');
-    expect(text.replace(/\s+/g, ' ')).toContain('You now manage the group Mailed Lab until July 31, 2099');
-    expect(text).toContain(`${idp.issuer}/account/groups/${group.id}`);
-    expect(await db.mailMessage.count({ where: { recipient: email } })).toBe(1);
-  });
+  itOnSqlite(
+    'gets one mail with the end and a link to the group, and none when the appointment is confirmed',
+    async () => {
+      const { groups, db } = idp.services;
+      const group = await groups.create({ name: 'Mailed Lab' });
+      const { account } = await aUser(idp.services);
+      const email = account.email ?? '';
+      const until = new Date('2099-07-31T12:00:00Z');
+      for (let time = 0; time < 2; time += 1) await groups.appointOwner(group.id, { userId: account.id, until });
+      const { text } = await mailOf(box, email, 'You now manage the group Mailed Lab');
+      expect(text.replace(/\s+/g, ' ')).toContain('You now manage the group Mailed Lab until July 31, 2099');
+      expect(text).toContain(`${idp.issuer}/account/groups/${group.id}`);
+      expect(await db.mailMessage.count({ where: { recipient: email } })).toBe(1);
+    },
+  );
 });
 
 describe('an invitation', () => {
@@ -207,7 +210,7 @@ describe('an invitation', () => {
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 
-  it('expires after seven days, and is listed for a month', async () => {
+  itOnSqlite('expires after seven days, and is listed for a month', async () => {
     const lab = await aLab();
     const { token } = await invitationOf(lab);
     clock.advance({ days: limits.groups.invitationDays });
@@ -215,7 +218,7 @@ describe('an invitation', () => {
     expect((await idp.services.groupInvitations.of(lab.group.id)).map(({ state }) => state)).toEqual(['expired']);
   });
 
-  it('is withdrawn by an owner of its group', async () => {
+  itOnSqlite('is withdrawn by an owner of its group', async () => {
     const lab = await aLab();
     const { token, invitation } = await invitationOf(lab);
     const stranger = await aLab();
@@ -230,7 +233,7 @@ describe('an invitation', () => {
     expect(await found(token)).toBeUndefined();
   });
 
-  it('is replaced by a further one to the same address', async () => {
+  itOnSqlite('is replaced by a further one to the same address', async () => {
     const lab = await aLab();
     const { token, email } = await invitationOf(lab);
     const again = await invitationOf(lab, email);
@@ -241,7 +244,7 @@ describe('an invitation', () => {
 });
 
 describe('an owner', () => {
-  it('invites one address, in any way of writing it, and no more', async () => {
+  itOnSqlite('invites one address, in any way of writing it, and no more', async () => {
     const lab = await aLab();
     const wide = 'wide\uff20example.org';
     expect(textOf((await lab.invite(wide)).text)).toContain('We’ll email an invitation');
@@ -342,7 +345,7 @@ describe('an owner', () => {
     await expect(invite(lab.group.id)).rejects.toMatchObject({ code: 'owned_by_file' });
   });
 
-  it('who was removed has no open invitations, in the groups below either', async () => {
+  itOnSqlite('who was removed has no open invitations, in the groups below either', async () => {
     const lab = await aLab();
     const child = await idp.services.groups.create({ name: `Child ${count}` });
     await idp.services.groups.addChild(lab.group.id, child.id);

@@ -201,7 +201,7 @@ describe('the parameter group', () => {
     expect(locales.tokens.claims()).toMatchObject({ group: globex() });
   });
 
-  it('is carried by a device', async () => {
+  itOnSqlite('is carried by a device', async () => {
     const grant = 'urn:ietf:params:oauth:grant-type:device_code' as const;
     const tv = await anApplication(idp, {
       redirect_uris: [],
@@ -264,7 +264,7 @@ describe('an application that asks for a group', () => {
     (await asking.rp.finish(page.location ?? expect.fail(page.text.slice(0, 500)), started)).claims();
   const buttons = (page: Page) => [...page.text.matchAll(/name="group" value="([^"]+)"/g)].map(([, id]) => id);
 
-  it('lets the user choose at each sign-in', async () => {
+  itOnSqlite('lets the user choose at each sign-in', async () => {
     const { started, page } = await begin(browser);
     expect(textOf(page.text)).toContain('Continue as');
     expect(buttons(page)).toEqual([named('Acme'), named('Globex')]);
@@ -300,7 +300,7 @@ describe('an application that asks for a group', () => {
     expect(await finish(started, chosen)).toMatchObject({ group: acme() });
   });
 
-  it('is on the app list of a person who has a group to choose; others may ask there', async () => {
+  itOnSqlite('is on the app list of a person who has a group to choose; others may ask there', async () => {
     const { groups, accounts, applications } = idp.services;
     const initiate_login_uri = 'https://crm.example.com/login';
     const open = await anApplication(idp, {
@@ -372,7 +372,7 @@ describe('an application that asks for a group', () => {
     expect(await ask()).toMatchObject({ state: 'failed' });
   });
 
-  it('offers each group once, and none that the application hides', async () => {
+  itOnSqlite('offers each group once, and none that the application hides', async () => {
     await idp.services.groups.create({ name: 'Hidden Customer' });
     const shown = await anApplication(idp, {
       access: { roles: [], groups: ['Initech', 'Hidden Customer'] },
@@ -387,7 +387,7 @@ describe('an application that asks for a group', () => {
     ]);
   });
 
-  it('is off in the console until an administrator turns it on', async () => {
+  itOnSqlite('is off in the console until an administrator turns it on', async () => {
     const { applicationId } = await anApplication(idp);
     const at = `/admin/applications/${applicationId}`;
     const admin = await consoleOf(idp, await staff(idp, 'admin'));

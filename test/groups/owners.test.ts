@@ -52,7 +52,7 @@ const subjectsTo = async ({ account: { email } }: TestUser) =>
   (await idp.services.db.mailMessage.findMany({ where: { recipient: email ?? '' } })).map(({ subject }) => subject);
 
 describe('an owner', () => {
-  it('adds a person by exact username or address, sets an end, and removes the person', async () => {
+  itOnSqlite('adds a person by exact username or address, sets an end, and removes the person', async () => {
     const group = await aGroup();
     const [one, other] = [await aUser(idp.services), await aUser(idp.services)];
     expect((await send(group, 'add', { login: one.username })).text).toContain('is now a member');
@@ -180,7 +180,7 @@ describe('a request', () => {
   const openOf = async (person: TestUser) =>
     (await idp.services.groupRequests.of(person.account.id)).find(({ state }) => state === 'open')?.id ?? '';
 
-  it('begins on the app list, tells the owner, is granted with an end, and tells the person', async () => {
+  itOnSqlite('begins on the app list, tells the owner, is granted with an end, and tells the person', async () => {
     const { group, application, person } = await aClosedApplication();
     const client = await signedIn(person);
     const list = await open('/dashboard', client);
@@ -311,7 +311,7 @@ describe('a request', () => {
     await expect(groupRequests.ask({ ...wish, reason, until: null })).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('is withdrawn by its person only, and asked ten times a day', async () => {
+  itOnSqlite('is withdrawn by its person only, and asked ten times a day', async () => {
     const { person, ask } = await aClosedApplication();
     const { groupRequests } = idp.services;
     await ask();
@@ -397,7 +397,7 @@ describe('an end', () => {
     expect(subjects.filter((subject) => subject.includes('forged-ends'))).toHaveLength(1);
   });
 
-  it('of a role is told to the person', async () => {
+  itOnSqlite('of a role is told to the person', async () => {
     const { account, ...user } = await aUser(idp.services);
     await idp.services.roles.create({ name: 'stand-in' });
     await idp.services.roles.assign(account.id, 'stand-in', {}, undefined, { until: inDays(3) });

@@ -1,5 +1,6 @@
 // A sign-out lives in the database: begun on one instance it ends on another, and a restart in the middle loses nothing.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { databaseKind } from '../support/database/database.ts';
 import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import type { HttpClient } from '../support/http.ts';
@@ -52,7 +53,7 @@ const expectedResults = {
   Archive: 'The app didn’t respond. Sign out of the app, or close your browser.',
 };
 
-it('the server continues a logout run on another instance', async () => {
+it.runIf(databaseKind() === 'postgresql')('the server continues a logout run on another instance', async () => {
   const second = await board.another();
   // The browser is at the first service provider when the balancer changes its mind.
   const there = await followLogout(browser, await leave(browser, wiki), {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseFilter, parsePath } from '../../src/protocols/scim/filter.ts';
 import { userType } from '../../src/protocols/scim/schemas.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { aConnection, type Connection, ENTERPRISE, GROUP, USER } from './support.ts';
 
@@ -76,7 +77,7 @@ describe('a filter', () => {
     expect([answer.status, answer.scimType]).toEqual([400, expect.stringMatching(/^invalid/)]);
   });
 
-  it('and a path are read, or rejected with an error of SCIM, whatever they are', () => {
+  itOnSqlite('and a path are read, or rejected with an error of SCIM, whatever they are', () => {
     const words = fc.constantFrom(
       'userName',
       'emails',
@@ -228,7 +229,7 @@ describe('a page', () => {
   });
 });
 
-it('discovery says what the server does', async () => {
+itOnSqlite('discovery says what the server does', async () => {
   expect(await hr.ok('GET', '/ServiceProviderConfig')).toMatchObject({
     patch: { supported: true },
     filter: { supported: true },
@@ -246,7 +247,7 @@ it('discovery says what the server does', async () => {
 });
 
 describe('the protocol', () => {
-  it('answers HEAD, other methods with 405, and sorting with an error that says so', async () => {
+  itOnSqlite('answers HEAD, other methods with 405, and sorting with an error that says so', async () => {
     const head = await hr.send('HEAD', `/Users/${ids[0]}`);
     expect([head.status, head.text, head.headers.etag]).toEqual([200, '', expect.stringMatching(/^W\/"/)]);
     for (const [method, path, allow] of [
@@ -265,7 +266,7 @@ describe('the protocol', () => {
     });
   });
 
-  it('reads a body with a charset, and answers 304 to the version that the client has', async () => {
+  itOnSqlite('reads a body with a charset, and answers 304 to the version that the client has', async () => {
     const headers = { 'content-type': 'application/scim+json; charset=utf-8' };
     const page = await hr.send(
       'PATCH',
@@ -348,7 +349,7 @@ describe('hostile input', () => {
     expect(answer.status).toBe(400);
   });
 
-  it('a name of the prototype is a name that nobody knows', async () => {
+  itOnSqlite('a name of the prototype is a name that nobody knows', async () => {
     const polluting = '{"userName":"proto","__proto__":{"active":false}}';
     const headers = { authorization: `Bearer ${hr.token}`, 'content-type': 'application/json' };
     const answer = await fetch(`${idp.issuer}/scim/v2/Users`, { method: 'POST', headers, body: polluting });
@@ -363,7 +364,7 @@ describe('hostile input', () => {
     expect((await hr.send('DELETE', `/Users/${String(user.id)}`)).status).toBe(204);
   });
 
-  it('too many operations and too long bodies are rejected', async () => {
+  itOnSqlite('too many operations and too long bodies are rejected', async () => {
     const operations = Array.from({ length: 1001 }, () => ({ op: 'replace', path: 'title', value: 'x' }));
     expect((await hr.patch(`/Users/${ids[1]}`, ...operations)).status).toBe(400);
     expect((await hr.send('POST', '/Users', { userName: 'x', title: 'x'.repeat(2_200_000) })).status).toBe(413);

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testClock } from '../../support/clock.ts';
 import { databaseKind } from '../../support/database/database.ts';
+import { itOnSqlite } from '../../support/database/it-on-sqlite.ts';
 import { httpClient, type Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { type Application, anApplication, basic } from '../support.ts';
@@ -61,7 +62,7 @@ describe('wrong credentials of an application', () => {
     expect((await ask(app, { address: '192.0.2.1' })).status).toBe(200);
   });
 
-  it('do not limit the application at another address, nor another application at the same one', async () => {
+  itOnSqlite('do not limit the application at another address, nor another application at the same one', async () => {
     expect((await failUntilLimited(app, '192.0.2.2')).status).toBe(429);
     expect((await ask(app, { address: '192.0.2.3' })).status).toBe(200);
     expect((await ask(await machine(), { address: '192.0.2.2' })).status).toBe(200);
@@ -71,7 +72,7 @@ describe('wrong credentials of an application', () => {
     expect((await failUntilLimited(await machine(), '192.0.2.4', path)).status).toBe(429);
   });
 
-  it('are answered in the same way when the application does not exist', async () => {
+  itOnSqlite('are answered in the same way when the application does not exist', async () => {
     const limited = await failUntilLimited({ clientId: 'no-such-client' }, '192.0.2.5');
     expect([limited.status, limited.json().error]).toEqual([429, 'temporarily_unavailable']);
   });
@@ -109,7 +110,7 @@ describe('wrong credentials of an application', () => {
     expect(await db.rateLimit.count()).toBeLessThanOrEqual(before + 3);
   });
 
-  it('are counted in the audit log until they are limited', async () => {
+  itOnSqlite('are counted in the audit log until they are limited', async () => {
     const one = await machine();
     await failUntilLimited(one, '192.0.2.6');
     await ask(wrong(one), { address: '192.0.2.6' });
@@ -118,7 +119,7 @@ describe('wrong credentials of an application', () => {
     expect(events.map(({ data }) => data.repeated)).toEqual([29, undefined]);
   });
 
-  it('are not counted when they were right', async () => {
+  itOnSqlite('are not counted when they were right', async () => {
     for (let times = 0; times < 35; times += 1) {
       expect((await ask(app, { address: '192.0.2.7' })).status).toBe(200);
     }
@@ -126,7 +127,7 @@ describe('wrong credentials of an application', () => {
 });
 
 describe('registering applications', () => {
-  it('is rejected for an address after thirty wrong tokens', async () => {
+  itOnSqlite('is rejected for an address after thirty wrong tokens', async () => {
     const register = (address: string) =>
       httpClient(idp.issuer).post('/register', {
         json: { redirect_uris: ['https://app.example.com/cb'] },
@@ -141,7 +142,7 @@ describe('registering applications', () => {
 });
 
 describe('starting device flows', () => {
-  it('is rejected after sixty starts in ten minutes', async () => {
+  itOnSqlite('is rejected after sixty starts in ten minutes', async () => {
     const tv = await anApplication(idp, {
       redirect_uris: [],
       grant_types: ['urn:ietf:params:oauth:grant-type:device_code'],

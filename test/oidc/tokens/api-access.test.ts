@@ -4,6 +4,7 @@ import * as oidc from 'openid-client';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { consoleOf, staff } from '../../admin/console/support.ts';
 import { aService } from '../../admin/support.ts';
+import { itOnSqlite } from '../../support/database/it-on-sqlite.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient, type Page } from '../../support/http.ts';
 import type { TestIdp } from '../../support/idp.ts';
@@ -78,7 +79,7 @@ describe('a user whom the access rule of an API allows', () => {
     expect(decodeJwt(back.access_token).aud).toBe(closed);
   });
 
-  it('gets none for a code that was issued before', async () => {
+  itOnSqlite('gets none for a code that was issued before', async () => {
     const started = await app.rp.start({ scope, resource: closed });
     const page = await completeSignIn(httpClient(idp.issuer), started.url, { user: member });
     await leave();
@@ -87,7 +88,7 @@ describe('a user whom the access rule of an API allows', () => {
     await expect(redeemed).rejects.toMatchObject({ error: 'invalid_target' });
   });
 
-  it('gets none by a device that was connected before', async () => {
+  itOnSqlite('gets none by a device that was connected before', async () => {
     const grant = 'urn:ietf:params:oauth:grant-type:device_code' as const;
     const input = { redirect_uris: [], grant_types: [grant], token_endpoint_auth_method: 'none' as const };
     const tv = await anApplication(idp, { ...input, ...forApi(closed, 'lab:read') });
@@ -109,7 +110,7 @@ describe('a user whom the access rule of an API allows', () => {
 });
 
 describe('a user whom it does not allow', () => {
-  it('gets a page that names the API, and the application access_denied', async () => {
+  itOnSqlite('gets a page that names the API, and the application access_denied', async () => {
     const browser = httpClient(idp.issuer);
     const form = await browser.follow(await browser.get(authorizeUrl(idp, app.clientId, { scope, resource: closed })));
     const page = await browser.follow(
@@ -128,14 +129,14 @@ describe('a user whom it does not allow', () => {
     expect(event).toMatchObject({ reason: 'access_denied', clientId: app.clientId });
   });
 
-  it('gets none among several APIs of one request', async () => {
+  itOnSqlite('gets none among several APIs of one request', async () => {
     const browser = httpClient(idp.issuer);
     await signIn(browser, app, stranger, { scope: 'openid' });
     const url = `${authorizeUrl(idp, app.clientId, { scope, resource: open, prompt: 'none' })}&resource=${closed}`;
     expect((await outcome(browser, url)).get('error')).toBe('access_denied');
   });
 
-  it('gets none by the refresh token of a sign-in without the API', async () => {
+  itOnSqlite('gets none by the refresh token of a sign-in without the API', async () => {
     const browser = httpClient(idp.issuer);
     const { tokens } = await signIn(browser, app, member, { scope, resource: closed });
     await leave();
@@ -154,7 +155,7 @@ describe('a user whom it does not allow', () => {
     expect(event).toMatchObject({ reason: 'invalid_target' });
   });
 
-  it('gets none by a refresh that leaves openid out, which is for the API of the authorization', async () => {
+  itOnSqlite('gets none by a refresh that leaves openid out, which is for the API of the authorization', async () => {
     const { tokens } = await signIn(httpClient(idp.issuer), app, member, { scope, resource: closed });
     await leave();
     const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '', scope: 'lab:read' };
@@ -164,7 +165,7 @@ describe('a user whom it does not allow', () => {
     expect(decodeJwt(String(answer.json().access_token)).aud).toBe(closed);
   });
 
-  it('changes nothing for a client that acts for itself', async () => {
+  itOnSqlite('changes nothing for a client that acts for itself', async () => {
     const machine = { redirect_uris: [], grant_types: ['client_credentials' as const] };
     const worker = await anApplication(idp, { ...machine, ...forApi(closed, 'lab:read') });
     const tokens = await oidc.clientCredentialsGrant(worker.rp.config, { resource: closed, scope: 'lab:read' });
@@ -172,21 +173,26 @@ describe('a user whom it does not allow', () => {
   });
 });
 
-it('the access check says which APIs are closed to a user, and the preview shows no token for them', async () => {
-  const admin = await aService(idp);
-  const ask = async (user: TestUser) => {
-    const query = new URLSearchParams({ user: user.account.id, application: app.clientId });
-    const { rules } = (await admin.send('GET', `/access-check?${query}`)).json<{ rules: Record<string, string>[] }>();
-    return rules.filter(({ id }) => id === 'api_access');
-  };
-  expect(await ask(stranger)).toMatchObject([{ state: 'warning', explanation: expect.stringContaining('API Lab') }]);
-  expect(await ask(member)).toMatchObject([{ state: 'passed', explanation: expect.stringContaining('API Lab Night') }]);
-  const browser = await consoleOf(idp, await staff(idp, 'admin'));
-  const shown = async ({ username }: TestUser) => {
-    const query = new URLSearchParams({ user: username, app: app.clientId });
-    const text = textOf((await browser.get(`/admin/access-check?${query}`)).text);
-    return [closed, open].filter((api) => text.includes(`"aud": "${api}"`));
-  };
-  expect(await shown(stranger)).toEqual([open]);
-  expect(await shown(member)).toEqual([closed, open]);
-});
+itOnSqlite(
+  'the access check says which APIs are closed to a user, and the preview shows no token for them',
+  async () => {
+    const admin = await aService(idp);
+    const ask = async (user: TestUser) => {
+      const query = new URLSearchParams({ user: user.account.id, application: app.clientId });
+      const { rules } = (await admin.send('GET', `/access-check?${query}`)).json<{ rules: Record<string, string>[] }>();
+      return rules.filter(({ id }) => id === 'api_access');
+    };
+    expect(await ask(stranger)).toMatchObject([{ state: 'warning', explanation: expect.stringContaining('API Lab') }]);
+    expect(await ask(member)).toMatchObject([
+      { state: 'passed', explanation: expect.stringContaining('API Lab Night') },
+    ]);
+    const browser = await consoleOf(idp, await staff(idp, 'admin'));
+    const shown = async ({ username }: TestUser) => {
+      const query = new URLSearchParams({ user: username, app: app.clientId });
+      const text = textOf((await browser.get(`/admin/access-check?${query}`)).text);
+      return [closed, open].filter((api) => text.includes(`"aud": "${api}"`));
+    };
+    expect(await shown(stranger)).toEqual([open]);
+    expect(await shown(member)).toEqual([closed, open]);
+  },
+);

@@ -1,9 +1,8 @@
 // Which test files run on PostgreSQL too, after all have run on SQLite, and what each is for there. Domain code asks the
 // database through Prisma or through hot statements, so a second run is worth its time where the databases differ: the text
-// of a statement, types, locks, unique violations, transactions, case, NUL, sort order, several instances at once. Together
-// these files execute all but 34 of the 3058 distinct statements that 93 files did (counted at the driver); the 34 are look-ups,
-// counts, updates and deletions by keys, through Prisma. Browsers, pages and protocol rules see nothing of the database: their
-// scenarios run on SQLite. A flow has to execute places that no other file here does. `itOnSqlite` marks the tests of these files in
+// of a statement, types, locks, unique violations, transactions, case, NUL, sort order, several instances at once. What
+// else runs on SQLite alone are look-ups, counts, updates and deletions by keys, through Prisma. Browsers, pages and protocol rules see
+// nothing of the database: their scenarios run on SQLite. A flow has to execute places that no other file here does. `itOnSqlite` marks the tests of these files in
 // which the databases do not differ.
 //
 // What PostgreSQL treats differently, and the file that would notice:
@@ -37,10 +36,8 @@ const storageContract = {
   'attacks/malformed-requests': 'NUL, surrogates and huge numbers at every route',
   'audit/audit': 'times as cursors, filters, pages',
   'audit/chain': 'the chain under a row lock, in any number of batches',
-  'audit/database-writer': 'the MACs of rows whose times and flags each database returns in its own types',
   'audit/tampering': 'changes of the audit log by SQL, each named by its row',
   'config-file/groups': 'groups, members and ends of a file, found by names',
-  'config-file/many': 'more parameters than one statement takes',
   'config-file/unchanged': 'the rows of a file that was applied, which triggers watch',
   'config-file/users': 'users of the file found by name, address and subject',
   'connections/connections': 'the registry without a directory cache; times in the MAC of a domain',
