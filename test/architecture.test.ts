@@ -27,7 +27,7 @@ const layers: string[][] = [
 const sublayers: Record<string, string[][]> = {
   account: [['*'], ['registration', 'recovery', 'rp'], ['mailed-links']],
   federation: [['*'], ['connections'], ['faults']],
-  protocols: [['authzen', 'scim', 'event-streams'], ['forward-auth'], ['logout'], ['saml'], ['oidc']],
+  protocols: [['authzen', 'event-streams', 'provisioning', 'scim'], ['forward-auth'], ['logout'], ['saml'], ['oidc']],
   'protocols/saml': [['create-saml'], ['sso', 'slo'], ['metadata'], ['messages'], ['xml']],
   applications: [['*', 'brand', 'consents']],
   people: [

@@ -17,6 +17,7 @@ import type { EventStreams } from '../protocols/event-streams/streams.ts';
 import type { ForwardAuth } from '../protocols/forward-auth/forward-auth.ts';
 import type { SessionServices } from '../protocols/logout/session-services.ts';
 import type { Oidc } from '../protocols/oidc/create-oidc.ts';
+import type { Provisioning } from '../protocols/provisioning/provisioning.ts';
 import type { Saml } from '../protocols/saml/create-saml.ts';
 import type { FetchMetadata } from '../protocols/saml/metadata/fetch.ts';
 import type { ScimConnections } from '../protocols/scim/connections.ts';
@@ -47,4 +48,5 @@ export type AdminServices = UserServices &
     forwardAuth: ForwardAuth;
     scimConnections: ScimConnections;
     eventStreams: EventStreams;
+    provisioning: Provisioning;
   };

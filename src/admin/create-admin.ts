@@ -6,6 +6,7 @@ import { apiKeyEndpoints, createApiKeyAdmin } from './api-keys/api-keys.ts';
 import { createApplicationAdmin } from './applications/actions.ts';
 import { applicationEndpoints } from './applications/api.ts';
 import { createPeopleAdmin, peopleEndpoints } from './applications/people.ts';
+import { createProvisioningAdmin, provisioningEndpoints } from './applications/provisioning.ts';
 import { auditEndpoints, createAuditAdmin } from './audit/audit.ts';
 import { createConnectionAdmin } from './connections/actions.ts';
 import { connectionEndpoints } from './connections/api.ts';
@@ -43,6 +44,7 @@ export function createAdminActions(services: AdminServices) {
     userImport,
     imports: createImportJobs(services, userImport),
     people: createPeopleAdmin(services, nouns),
+    provisioning: createProvisioningAdmin(services, nouns),
     resources: createResourceAdmin(services),
     connections: createConnectionAdmin(services),
     sessions: createSessionAdmin(services),
@@ -70,6 +72,7 @@ export function adminEndpoints(admin: AdminActions): Endpoint[] {
     ...groupEndpoints(admin.groups),
     ...applicationEndpoints(admin.applications, admin.groups),
     ...peopleEndpoints(admin.people, admin),
+    ...provisioningEndpoints(admin.provisioning),
     ...resourceEndpoints(admin.resources),
     ...connectionEndpoints(admin.connections),
     ...scimEndpoints(admin.scim),

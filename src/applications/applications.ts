@@ -32,6 +32,7 @@ import {
   oidcClient,
   usesSecret,
 } from './fields/oidc-client.ts';
+import { type Provision, withoutToken } from './fields/provisioning.ts';
 import {
   type ProxiedEntry,
   proxiedApplication,
@@ -40,6 +41,7 @@ import {
 } from './fields/proxied-application.ts';
 import type { ServiceProviderSettings } from './fields/service-provider.ts';
 import { oidcRules } from './oidc-rules.ts';
+import { createProvisioningTokens } from './provisioning-tokens.ts';
 import { createApplicationReads, listKey, type StoredApplication } from './read.ts';
 import { createReservedCheck } from './reserved-identifiers.ts';
 import { type Declaration, heldBy, neededFor, websitesOfClient } from './rules/field-rights.ts';
@@ -65,6 +67,7 @@ type ApplicationColumns = {
   consent: 'explicit' | 'implicit';
   access: Access;
   metadata: string;
+  provision: Provision | undefined;
 };
 type NewApplication = ApplicationColumns & { clientId: string; protocol: Protocol };
 
@@ -109,6 +112,7 @@ export function createApplications(
   const { db, now, audit, authority, settings, removeClientArtifacts } = services;
   const reads = createApplicationReads(db);
   const secrets = createSecrets(services);
+  const provisioningTokens = createProvisioningTokens(services);
   const isReserved = createReservedCheck(reservedIdentifiers);
 
   /** Throws invalid_input (400) for a client that breaks the rules, and as `insert` does. */
@@ -176,7 +180,7 @@ export function createApplications(
     { by, tx: outer, source = 'local' }: Change,
     onInserted: (id: string, tx: Tx) => Promise<void> = async () => {},
   ): Promise<Application> {
-    const { access, ...declaredColumns } = row;
+    const { access, provision, ...declaredColumns } = row;
     return withinTransaction(db, outer, async (tx) => {
       await assertMayDeclare(undefined, row, by, tx);
       await assertPathsNamed(row, tx);
@@ -191,6 +195,7 @@ export function createApplications(
       const data = { ...columns, nameKey: listKey(row.name), createdAt: at, updatedAt: at };
       await tx.application.create({ data, select: { id: true } }).catch(throwTaken);
       await setAccess(id, access, tx);
+      await provisioningTokens.declare(id, { before: undefined, after: provision }, tx);
       await onInserted(id, tx);
       const made = await reads.get(id, tx);
       await planPictureOf(made, tx);
@@ -229,7 +234,7 @@ export function createApplications(
       await assertMayDeclare(before, { ...row, protocol }, by, tx);
       await assertPathsNamed({ ...row, protocol }, tx);
       if (source === 'dynamic' && row.name !== before.name) await assertOwnName(row.name, tx);
-      const { access, ...columns } = row;
+      const { access, provision, ...columns } = row;
       // All that the MAC covers, because the configuration file may replace a row that another program wrote.
       const data = {
         ...columns,
@@ -246,6 +251,8 @@ export function createApplications(
         select: { id: true },
       });
       await setAccess(id, access, tx);
+      const tokens = { before: before.metadata.provision, after: provision };
+      const hasNewToken = await provisioningTokens.declare(id, tokens, tx);
       if (before.enabled && !row.enabled) await removeClientArtifacts(clientId, tx);
       const { roles, groups = [] } = access === 'everyone' ? { roles: [] } : access;
       const application = fromRow({
@@ -259,7 +266,11 @@ export function createApplications(
       if (profileOf(application) !== undefined && profileOf(before) === undefined)
         await removeClientArtifacts(clientId, tx, { keepsRegistration: true });
       await planPictureOf(application, tx);
-      const recorded = { name: row.name, ...declarationDifference(before, application) };
+      const recorded = {
+        name: row.name,
+        ...declarationDifference(before, application),
+        ...(hasNewToken && { newProvisioningToken: true }),
+      };
       await recordChange('application.updated', clientId, tx, by, recorded);
       const clientSecret = client && (await updateSecrets(before as OidcApplication, client, change, tx));
       return { application, ...(clientSecret !== undefined && { clientSecret }) };
@@ -353,6 +364,7 @@ export function createApplications(
 
   return {
     ...reads,
+    provisioningTokens,
     nameChanged,
     /** Names of the websites with a rule for a path that names the role or group. */
     async withPathsFor(kind: 'role' | 'group', name: string): Promise<string[]> {
@@ -461,6 +473,7 @@ function columnsOfClient(client: OidcClient): ApplicationColumns {
     consent,
     access,
     metadata: JSON.stringify(metadataOf(client)),
+    provision: client.provision,
   };
 }
 
@@ -471,7 +484,8 @@ function columnsOfProvider({
   access,
   settings,
 }: Omit<SamlInput, 'entityId'>): ApplicationColumns {
-  return { name, enabled, consent, access, metadata: JSON.stringify(settings) };
+  const { provision } = settings;
+  return { name, enabled, consent, access, metadata: JSON.stringify(withoutToken(settings)), provision };
 }
 
 /** The field of the identifier. */
@@ -493,7 +507,8 @@ function checkWebsite(input: unknown, clientId?: string): ProxiedEntry {
 function columnsOfWebsite(website: ProxiedEntry): ApplicationColumns {
   const { name, enabled, access } = website;
   // Nothing but what the access rule gives goes to it, and the proxy cannot display a question.
-  return { name, enabled, access, consent: 'implicit', metadata: JSON.stringify(proxiedSettingsOf(website)) };
+  const metadata = JSON.stringify(proxiedSettingsOf(website));
+  return { name, enabled, access, consent: 'implicit', metadata, provision: website.provision };
 }
 
 function registered(application: Application, clientSecret: string | undefined): Registered {

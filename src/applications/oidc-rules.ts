@@ -5,6 +5,7 @@ import { claimsByScope } from '../people/accounts/claims.ts';
 import { claimSources, permissionFilterFaults } from './fields/claim-settings.ts';
 import { clientKeyFaults, hasKeyFor, signingAlgs } from './fields/client-keys.ts';
 import { deviceCodeGrant, type OidcMetadata, usesSecret } from './fields/oidc-client.ts';
+import { provisionFaults } from './fields/provisioning.ts';
 import { profileFaults } from './security-profile.ts';
 import { redirectUriFault } from './uris.ts';
 
@@ -30,6 +31,7 @@ export function oidcRules(client: Client): Fault[] {
     ...logoutFaults(client),
     ...subjectFaults(client),
     ...permissionFilterFaults(client),
+    ...provisionFaults(client),
   ];
 }
 

@@ -106,6 +106,14 @@ export function createApplicationPeople({ db, accounts, now }: Core & People) {
   return {
     withAccess,
 
+    /** A page of the accounts that the rule opens it to, without why. */
+    async accounts(application: ProtectedApplication, query: PeopleQuery = {}) {
+      const listed = await queryOf(application, query);
+      if (!listed) return { accounts: [] };
+      const { ids, next } = await accounts.listIds(listed);
+      return { accounts: await accounts.findAll(ids), next };
+    },
+
     /** A page of the people who can open it, the cursor of the next one, and how many there are, as far as they are counted. */
     async list(application: ProtectedApplication, query: PeopleQuery = {}): Promise<ApplicationPeoplePage> {
       const listed = await queryOf(application, query);

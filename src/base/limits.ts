@@ -328,6 +328,24 @@ export const limits = {
     noteSeconds: MINUTE,
     keepDeletedDays: 30,
   },
+  /**
+   * Applications to which people and groups are written: the time and size of an answer, one attempt and all its calls together, members of one
+   * PATCH, how long an application may fail before it is paused, the longest pause that it may ask for. Fewer leavers than `leavers` are never
+   * too many. `previewed`: people that a request for a preview looks at.
+   */
+  provisioning: {
+    timeoutMs: 10_000,
+    maxBytes: 1024 * KIB,
+    leaseSeconds: 3 * MINUTE,
+    attemptSeconds: MINUTE,
+    members: 100,
+    pausedAfterSeconds: 3 * DAY,
+    maxPauseSeconds: HOUR,
+    pollSeconds: 5,
+    compareSeconds: DAY,
+    leavers: 10,
+    previewed: 5000,
+  },
   /** Questions of proxies without a session that a process answers: of browsers that began a sign-in, and as many others; each address has a part. */
   questionsWithoutSession: { perSecond: 1000, perAddress: 250, retrySeconds: 2 },
   appPassword: { maxPerUser: 50, useSeconds: 60 },

@@ -96,6 +96,74 @@ export const appPeople: Command = {
     }),
 };
 
+const DECISIONS = ['compare', 'pause', 'resume', 'approve'] as const;
+const CHANGES = ['create', 'update', 'deactivate', 'delete'] as const;
+
+export const appProvision: Command = {
+  name: 'app provision',
+  args: ['IDENTIFIER'],
+  summary: 'show how people are written to an application by SCIM, or what that would do, or decide',
+  details: 'Without an option: the state, and what the application rejected. The server does the work within seconds.',
+  options: {
+    preview: { type: 'boolean', help: 'what a comparison of everybody would do; nothing is sent' },
+    test: { type: 'boolean', help: 'call the application: its configuration, and a search for a name that nobody has' },
+    compare: { type: 'boolean', help: 'compare everybody now, and try again what was rejected' },
+    pause: { type: 'boolean', help: 'send nothing until it is resumed' },
+    resume: { type: 'boolean', help: 'go on' },
+    approve: { type: 'boolean', help: 'let held leavers lose their accounts there' },
+    ...jsonOption,
+  },
+  run: (input, io) =>
+    withApp(input, io, async (application, { provisioning }) => {
+      const { checkJson, previewJson, rejectedJson, stateJson } = await import('../admin/applications/provisioning.ts');
+      const decision = DECISIONS.find((one) => input.flag(one));
+      if (decision) await provisioning.decide(application, decision, {});
+      if (input.flag('preview')) {
+        const preview = previewJson(await provisioning.preview(application));
+        if (input.flag('json')) io.json(preview);
+        else {
+          const rows = CHANGES.flatMap((kind) =>
+            preview[kind].people.map(({ user, username, name, attributes }) => [
+              kind,
+              username ?? user,
+              name ?? '-',
+              kind === 'update' ? attributes.join(', ') : '',
+            ]),
+          );
+          if (rows.length > 0) io.table(['CHANGE', 'USERNAME', 'NAME', 'ATTRIBUTES'], rows);
+          io.out(
+            `${CHANGES.map((kind) => `${kind}: ${preview[kind].count}`).join(', ')}, unchanged: ${preview.unchanged}`,
+          );
+        }
+        return 0;
+      }
+      if (input.flag('test')) {
+        const checks = (await provisioning.test(application)).map(checkJson);
+        if (input.flag('json')) io.json(checks);
+        else
+          io.table(
+            ['CALL', 'RESULT'],
+            checks.map(({ check, error }) => [check, error ?? 'ok']),
+          );
+        return checks.every(({ ok }) => ok) ? 0 : 1;
+      }
+      const state = stateJson(await provisioning.state(application));
+      const rejected = (await provisioning.rejected(application)).map(rejectedJson);
+      if (input.flag('json')) {
+        io.json({ ...state, rejected });
+        return 0;
+      }
+      for (const [name, value] of Object.entries(state))
+        if (value !== null && value !== false) io.out(`${name.replaceAll('_', ' ')}: ${plain(String(value))}`);
+      if (rejected.length > 0)
+        io.table(
+          ['REJECTED', 'ANSWER', 'NEXT TRY'],
+          rejected.map(({ id, name, error, next_try_at }) => [name ?? id, error, next_try_at]),
+        );
+      return 0;
+    }),
+};
+
 const PEOPLE_PAGE = 200;
 
 function wayText({ by, name, givenBy, via, connection }: AccessWay): string {

@@ -2,7 +2,7 @@
 import { type Variable, variables } from '../base/config/variables.ts';
 import { apiKeyCreate, apiKeyList, apiKeyRevoke } from './api-keys.ts';
 import { applyCommand, exportCommand, planCommand, releaseCommand } from './apply.ts';
-import { appAdd, appList, appPeople, appRegistrationToken, appSecret, appShow } from './apps.ts';
+import { appAdd, appList, appPeople, appProvision, appRegistrationToken, appSecret, appShow } from './apps.ts';
 import { auditAcceptRestore, auditCheckpoints, auditPublicKey, auditVerify } from './audit.ts';
 import { backupCommand, restoreCommand, verifyCommand } from './backup/backup.ts';
 import type { Command } from './command.ts';
@@ -84,6 +84,7 @@ export const commands: readonly Command[] = [
     appList,
     appShow,
     appPeople,
+    appProvision,
     appAdd,
     appSecret,
     appRegistrationToken,

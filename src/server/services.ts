@@ -45,6 +45,7 @@ import { createSessionServices } from '../protocols/logout/session-services.ts';
 import type { PlanUpstream } from '../protocols/logout/upstream.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../protocols/oidc/in-process-clients.ts';
 import { removeClientArtifacts } from '../protocols/oidc/store/removals.ts';
+import { createProvisioning } from '../protocols/provisioning/provisioning.ts';
 import { createMetadataFetch } from '../protocols/saml/metadata/fetch.ts';
 import { parseServiceProviderMetadata } from '../protocols/saml/metadata/parse.ts';
 import { removeServiceProviderData } from '../protocols/saml/slo/session-participants.ts';
@@ -112,12 +113,14 @@ export async function createServices(options: ServicesOptions) {
   });
   const federation = createFederationServices({ ...users, ...sessions });
   const scimConnections = createScimConnections(core);
+  const provisioning = createProvisioning({ ...users, ...applications });
   const services = {
     ...users,
     ...sessions,
     ...applications,
     ...federation,
     scimConnections,
+    provisioning,
     ownData: createOwnData(core),
     eventStreams: createEventStreams(core),
     accountLife: createAccountLife({ ...users, ...sessions }),

@@ -133,7 +133,14 @@ async function start(options: ServerOptions): Promise<RunningServer> {
     countMail: (outcome) => metrics.mails.inc({ outcome }),
   });
   for (const job of serverJobs(services)) scheduler.add(job);
-  for (const job of [...services.federationJobs, ...mail, ...protocols.logout.jobs, ...protocols.saml.jobs])
+  const { federationJobs, provisioning } = services;
+  for (const job of [
+    ...federationJobs,
+    ...mail,
+    ...protocols.logout.jobs,
+    ...protocols.saml.jobs,
+    ...provisioning.jobs,
+  ])
     scheduler.add(job);
   const administration = createAdministration({
     services,

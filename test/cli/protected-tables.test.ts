@@ -90,6 +90,7 @@ describe('the list of protected tables', () => {
       'scim_connections',
       'scim_tokens',
       'scim_users',
+      'provisioned_objects',
       'sign_in_attempts',
       'saml_requests',
       'saml_name_ids',

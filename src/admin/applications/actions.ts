@@ -10,6 +10,7 @@ import { type Application, newSecretReplacesOld, type Protocol } from '../../app
 import type { Registered } from '../../applications/applications.ts';
 import { fieldsWith } from '../../applications/fields/application-field.ts';
 import { type OidcClientInput, oidcClient } from '../../applications/fields/oidc-client.ts';
+import type { Provision } from '../../applications/fields/provisioning.ts';
 import { proxiedApplication } from '../../applications/fields/proxied-application.ts';
 import { serviceProvider } from '../../applications/fields/service-provider.ts';
 import type { PictureState } from '../../applications/pictures/pictures.ts';
@@ -206,7 +207,9 @@ export function createApplicationAdmin(services: AdminServices) {
           : isOidc
             ? await applications.update('oidc', stored, client as OidcClientInput, { by, tx })
             : await applications.update('proxy', stored, merged, { by, tx });
-        if (changesTrust(before, changed.application)) assertFreshProof(by, 'application.change', before.name);
+        const { token } = (patch.provision ?? {}) as Partial<Provision>;
+        if (token !== undefined || changesTrust(before, changed.application))
+          assertFreshProof(by, 'application.change', before.name);
         await around.after?.(tx);
         return changed;
       });

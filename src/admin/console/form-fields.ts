@@ -354,7 +354,8 @@ function isSent(fields: readonly Field[], sent: Sent): boolean {
 function withRemovals(before: unknown, value: unknown): unknown {
   if (!isMap(before) || !isMap(value)) return value;
   const removed = Object.keys(before).filter((name) => !Object.hasOwn(value, name));
-  return { ...Object.fromEntries(removed.map((name) => [name, null])), ...value };
+  const kept = Object.entries(value).map(([name, part]) => [name, withRemovals(before[name], part)]);
+  return { ...Object.fromEntries(removed.map((name) => [name, null])), ...Object.fromEntries(kept) };
 }
 
 function isMap(value: unknown): value is Record<string, unknown> {

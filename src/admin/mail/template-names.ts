@@ -27,6 +27,7 @@ export const templateNames: Record<MailKind, PageText> = {
   'membership-end': t('console.mail.template.membership-end'),
   'members-end': t('console.mail.template.members-end'),
   'saml-certificate': t('console.mail.template.saml-certificate'),
+  provisioning: t('console.mail.template.provisioning'),
   'saml-metadata': t('console.mail.template.saml-metadata'),
   'connection-end': t('console.mail.template.connection-end'),
   'connection-rejected': t('console.mail.template.connection-rejected'),

@@ -174,6 +174,19 @@ export function createConfigurationAdmin(services: AdminServices) {
             : [],
         ),
       );
+      const { clients, service_providers, proxied_applications, scim } = parsed.declared;
+      const provisioned = Object.entries({ clients, service_providers, proxied_applications }).flatMap(
+        ([section, entries]) =>
+          entries.flatMap(({ provision }, index) =>
+            provision?.token_file === undefined
+              ? []
+              : [fault([section, index, 'provision', 'token_file'], 'for-file', { key: 'token' })],
+          ),
+      );
+      const connected = scim.flatMap(({ token_file: file }, index) =>
+        file === undefined ? [] : [fault(['scim', index, 'token_file'], 'for-file', { key: 'token' })],
+      );
+      paths.push(...provisioned, ...connected);
       const found = [...paths, ...pictures.map(({ path }) => fault(['settings', ...path], 'picture-path'))];
       const faults = found.length > 0 ? await parsed.locate(found) : parsed.faults;
       const result =

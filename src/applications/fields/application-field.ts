@@ -28,10 +28,19 @@ export type ApplicationSection =
   | 'attributes'
   | 'headers'
   | 'paths'
-  | 'programs';
+  | 'programs'
+  | 'provisioning';
 
 /** Rules of what a field gives, in rules/field-rights.ts. */
-export type FieldRight = 'access' | 'path rules' | 'programs' | 'apis' | 'evaluation' | 'permissions' | 'role names';
+export type FieldRight =
+  | 'access'
+  | 'people'
+  | 'path rules'
+  | 'programs'
+  | 'apis'
+  | 'evaluation'
+  | 'permissions'
+  | 'role names';
 
 export interface ApplicationField extends DescribedField<ApplicationSection> {
   /**

@@ -20,6 +20,7 @@ import {
 } from '../uris.ts';
 import { applicationFields } from './application-field.ts';
 import { ownClaims, presetField, viewFields } from './claim-settings.ts';
+import { provisionField, withoutToken } from './provisioning.ts';
 
 export const deviceCodeGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 const grantTypes = ['authorization_code', 'refresh_token', 'client_credentials', deviceCodeGrant] as const;
@@ -389,6 +390,7 @@ export const oidcMetadata = z.strictObject({
     .describe('for `pairwise` with redirect URIs on several hosts')
     .register(applicationFields, { section: 'subject', gives: 'nothing', isRegistrable: true }),
   ...viewFields,
+  ...provisionField,
   token_endpoint_auth_method: z
     .enum(authMethods)
     .default('client_secret_basic')
@@ -477,8 +479,9 @@ export function needsSecretValue(client: Partial<OidcMetadata>): boolean {
 
 /** The metadata of a client in one order, with the response types that follow from its grants. */
 export function metadataOf(client: OidcMetadata): OidcMetadata {
+  const known = withoutToken(client);
   const entries = Object.keys(oidcMetadata.shape)
-    .map((key) => [key, client[key as keyof OidcMetadata]])
+    .map((key) => [key, known[key as keyof OidcMetadata]])
     .filter(([, value]) => value !== undefined);
   const metadata = Object.fromEntries(entries) as OidcMetadata;
   return { ...metadata, response_types: client.grant_types.includes('authorization_code') ? ['code'] : [] };

@@ -2,11 +2,12 @@
 // as `applications.metadata` stores it. Its identifier is its origin.
 
 import { z } from 'zod';
-import { faultFrom, rule } from '../../base/texts/faults.ts';
+import { type Fault, faultFrom, rule } from '../../base/texts/faults.ts';
 import { typedAddress, webUriFault, webUriSchema } from '../uris.ts';
 import { applicationFields } from './application-field.ts';
 import { permissionFilterFaults, presetField, userField, viewFields } from './claim-settings.ts';
 import { accessField, displayName, oidcMetadata, signInFields, useFields } from './oidc-client.ts';
+import { provisionFaults, provisionField, withoutToken } from './provisioning.ts';
 
 export const proxyKinds = ['traefik', 'caddy', 'nginx', 'haproxy', 'envoy'] as const;
 export type ProxyKind = (typeof proxyKinds)[number];
@@ -152,6 +153,7 @@ const answer = z.strictObject({
   ...useFields,
   ...signInFields,
   ...viewFields,
+  ...provisionField,
 });
 
 /** An entry of `proxied_applications:` in the configuration file. */
@@ -181,12 +183,16 @@ export type ProxiedEntry = z.output<typeof proxiedApplication>;
 export const proxiedSettings = answer;
 export type ProxiedSettings = z.output<typeof proxiedSettings>;
 
-/** No filter that matches nothing. */
-export const proxiedRules = permissionFilterFaults;
+/** No filter that matches nothing, and one token. */
+export const proxiedRules = (entry: ProxiedEntry): Fault[] => [
+  ...permissionFilterFaults(entry),
+  ...provisionFaults(entry),
+];
 
 /** The stored settings of an entry. */
 export function proxiedSettingsOf(entry: ProxiedEntry): ProxiedSettings {
-  const values = Object.keys(answer.shape).map((key) => [key, entry[key as keyof ProxiedEntry]] as const);
+  const known = withoutToken(entry);
+  const values = Object.keys(answer.shape).map((key) => [key, known[key as keyof ProxiedEntry]] as const);
   return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as ProxiedSettings;
 }
 

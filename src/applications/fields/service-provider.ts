@@ -9,6 +9,7 @@ import { entityId, typedAddress, webUriFault, webUriSchema } from '../uris.ts';
 import { applicationFields } from './application-field.ts';
 import { permissionFilterFaults, presetField, userField, viewFields } from './claim-settings.ts';
 import { accessField, consent, displayName, oidcMetadata, signInFields, useFields } from './oidc-client.ts';
+import { provisionFaults, provisionField } from './provisioning.ts';
 
 const webUri = typedAddress(2048).superRefine(faultFrom(webUriFault)).meta(webUriSchema);
 
@@ -125,6 +126,7 @@ const answer = z.strictObject({
     .describe('SAML attribute name to user field: `{ email: email, role: roles }`')
     .register(applicationFields, { section: 'attributes', gives: 'nothing' }),
   ...viewFields,
+  ...provisionField,
 });
 
 /** An entry of `service_providers:` in the configuration file. */
@@ -212,6 +214,7 @@ const sources = ['metadata_file', 'metadata_url', 'metadata', 'acs_url'] as cons
 export const serviceProviderRules = (entry: ServiceProviderEntry): Fault[] => [
   ...sourceFaults(entry),
   ...permissionFilterFaults(entry),
+  ...provisionFaults(entry),
   ...(entry.force_name_id_format && entry.name_id_format === undefined
     ? [fault(['force_name_id_format'], 'needs-key', { key: 'name_id_format' })]
     : []),

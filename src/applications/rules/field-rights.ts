@@ -30,6 +30,11 @@ const SCIM_CONNECTIONS: OwnPermission = 'gatehouse.connections:write';
 
 const rules: Record<FieldRight, Rule> = {
   access: { change: accessChange },
+  // All of them, also those who never used it.
+  people: {
+    rights: ({ provision }) =>
+      provision ? ['gatehouse.users:read', ...(provision.groups ? ['gatehouse.groups:read'] : [])] : [],
+  },
   // A public part of a website is open to everyone whatever the access rule says, and a closed part only to some of them.
   'path rules': { change: pathChange },
   // Clients that act for themselves have no role and no group, so the access rule does not hold for them.

@@ -150,7 +150,10 @@ async function send(url: URL, request: Request, options: SendOptions): Promise<R
   });
   try {
     const message = await exchange(url, request.method, headers, options);
-    return toResponse(message, await readBody(message, url, options), request.method);
+    const { remoteAddress } = message.socket;
+    const response = toResponse(message, await readBody(message, url, options), request.method);
+    if (remoteAddress !== undefined && isEveryones(remoteAddress)) publicAnswers.add(response);
+    return response;
   } catch (cause) {
     if (cause instanceof OutgoingError) throw cause;
     if (deadline.aborted)
@@ -165,6 +168,12 @@ function abortedBy({ reason }: AbortSignal, url: URL): unknown {
   if (!(reason instanceof Error) || reason.name !== 'TimeoutError') return reason;
   return new OutgoingError('timeout', `${url.origin} did not answer in time`, { cause: reason });
 }
+
+const publicAnswers = new WeakSet<Response>();
+const isEveryones = createAddressPolicy({ allowedNetworks: [], allowLoopback: false });
+
+/** Whether a response came from an address of the public Internet, so that its text tells nothing about an inner network. */
+export const isPublicAnswer = (response: Response): boolean => publicAnswers.has(response);
 
 function exchange(
   url: URL,

@@ -465,6 +465,12 @@ export const protectedTables = {
     relations: { group: 'groups', connection: 'scim_connections' },
     covers: { groupId: 'text', connectionId: 'text', externalId: 'text', content: 'text' },
   },
+  // Whose account there is changed.
+  provisioned_objects: {
+    model: 'provisionedObject',
+    key: ['id'],
+    covers: { id: 'text', applicationId: 'text', kind: 'text', localId: 'text', remoteId: 'text' },
+  },
   // Whose the run is, how it ends, until when. The browser and the progress change without the MAC.
   logout_runs: {
     model: 'logoutRun',

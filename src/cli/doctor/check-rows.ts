@@ -193,6 +193,9 @@ const details: Partial<Record<ProtectedTable, Partial<ProtectedTableEntry>>> = {
   scim_groups: {
     nameOf: ({ groupId }) => `the SCIM attributes of group ${groupId}`,
   },
+  provisioned_objects: {
+    nameOf: ({ kind, localId, applicationId }) => `what application ${applicationId} has of the ${kind} ${localId}`,
+  },
   app_passwords: {
     nameOf: ({ id, userId }) => `the app password ${id} of user ${userId}`,
   },

@@ -17,6 +17,7 @@ import {
   oidcClient,
   usesSecret,
 } from '../../applications/fields/oidc-client.ts';
+import { type Provision, withoutToken } from '../../applications/fields/provisioning.ts';
 import {
   type ProxiedEntry,
   proxiedApplication,
@@ -51,6 +52,30 @@ export async function readMetadataFile(name: string, { readFile }: Planning): Pr
   return decodeXml(await readFile(name, (file, cause) => new Error(`cannot be read: ${file}`, { cause })));
 }
 
+/** The entry with the token of the file that it names, and what that changes. */
+async function provisionOf<Entry extends { provision?: Provision | undefined }>(
+  entry: Entry,
+  existing: Application | undefined,
+  { applications: { provisioningTokens }, hidesSecrets, readFile }: Planning,
+): Promise<{ entry: Entry; fields: FieldChange[]; faults: Fault[] }> {
+  const { provision } = entry;
+  if (!provision) return { entry, fields: [], faults: [] };
+  const { token_file: file, ...rest } = provision;
+  const read = async (name: string) =>
+    (await readFile(name, (_path, cause) => new Error('', { cause }))).toString('utf8').trim();
+  const token = await (file === undefined ? provision.token : read(file).catch(() => null));
+  if (token === null)
+    return { entry, fields: [], faults: [fault(['provision', 'token_file'], 'unreadable-file', { file: file ?? '' })] };
+  const stored = existing ? await provisioningTokens.find(existing.id) : undefined;
+  const isSame = token === undefined || token === stored;
+  const change = hidesSecrets ? secretSet('provision.token') : secretChange('provision.token');
+  return {
+    entry: { ...entry, provision: { ...rest, ...(token !== undefined && { token }) } },
+    fields: token !== undefined && (hidesSecrets || !isSame) ? [change] : [],
+    faults: token === undefined && stored === undefined ? [fault(['provision', 'token'], 'empty')] : [],
+  };
+}
+
 export async function planClients(planning: Planning, stored: readonly Application[]): Promise<Planned> {
   const { applications, applicationIds, declared, settingAfter } = planning;
   const entityIds = new Set(stored.filter(({ protocol }) => protocol !== 'oidc').map(({ clientId }) => clientId));
@@ -60,18 +85,28 @@ export async function planClients(planning: Planning, stored: readonly Applicati
     declared: declared.clients,
     stored: byClientId(stored.filter((one) => one.protocol === 'oidc')),
     nameOf: ({ clientId }) => clientId,
-    async compare(client, take) {
-      const { client_id: name, ...input } = client;
+    async compare(declaredEntry, take) {
+      const { client_id: name } = declaredEntry;
       const existing = take(name);
+      const { entry: client, ...provision } = await provisionOf(declaredEntry, existing, planning);
+      const { client_id: _id, ...input } = client;
       applicationIds.add(name);
       if (applications.isReserved(name)) return { faults: [fault(['client_id'], 'reserved')] };
       if (entityIds.has(name)) return { faults: [fault(['client_id'], 'is-entity-id')] };
       const { fields, isMissing } = await secretOf(client, existing, planning);
       return {
         name,
-        faults: [...unlistedAlgFaults(client, algs, existing?.metadata), ...accessFaults(client, planning)],
+        faults: [
+          ...unlistedAlgFaults(client, algs, existing?.metadata),
+          ...accessFaults(client, planning),
+          ...provision.faults,
+        ],
         warnings: isMissing ? [withoutSecret(name)] : [],
-        fields: [...differences(existing ? declaredApplication(existing) : {}, declaredClient(client)), ...fields],
+        fields: [
+          ...differences(existing ? declaredApplication(existing) : {}, declaredClient(client)),
+          ...fields,
+          ...provision.fields,
+        ],
         store: (tx) =>
           existing
             ? applications.update('oidc', existing.id, input, { ...byFile, tx })
@@ -150,13 +185,15 @@ export async function planServiceProviders(planning: Planning, stored: readonly 
       const { entityId, xml, warnings = [] } = resolved;
       const existing = take(entityId);
       applicationIds.add(entityId);
-      const input: SamlInput = { entityId, name, enabled, consent, access, settings: settingsOf(entry, xml) };
+      const provision = await provisionOf(entry, existing, planning);
+      const settings = settingsOf(provision.entry, xml);
+      const input: SamlInput = { entityId, name, enabled, consent, access, settings };
       const found = identifierFault(entityId, index);
       return {
         name,
         warnings,
-        faults: [...(found ? [found] : []), ...accessFaults(entry, planning)],
-        fields: differences(existing ? declaredFields(existing) : {}, inputFields(input)),
+        faults: [...(found ? [found] : []), ...accessFaults(entry, planning), ...provision.faults],
+        fields: [...differences(existing ? declaredFields(existing) : {}, inputFields(input)), ...provision.fields],
         store: (tx) =>
           existing
             ? applications.update('saml', existing.id, input, { ...byFile, tx })
@@ -175,15 +212,16 @@ export function planWebsites(planning: Planning, stored: readonly Application[])
     declared: declared.proxied_applications,
     stored: byClientId(stored.filter((one) => one.protocol === 'proxy')),
     nameOf: ({ name }) => name,
-    compare(entry, take) {
-      const existing = take(entry.url);
+    async compare(declaredEntry, take) {
+      const existing = take(declaredEntry.url);
+      const { entry, ...provision } = await provisionOf(declaredEntry, existing, planning);
       applicationIds.add(entry.url);
       if (applications.isReserved(entry.url)) return { faults: [fault(['url'], 'reserved')] };
       if (taken.has(entry.url)) return { faults: [fault(['url'], 'is-entity-id')] };
       return {
         name: entry.name,
-        faults: accessFaults(entry, planning),
-        fields: differences(existing ? declaredWebsite(existing) : {}, websiteFields(entry)),
+        faults: [...accessFaults(entry, planning), ...provision.faults],
+        fields: [...differences(existing ? declaredWebsite(existing) : {}, websiteFields(entry)), ...provision.fields],
         store: (tx) =>
           existing
             ? applications.update('proxy', existing.id, entry, { ...byFile, tx })
@@ -260,7 +298,7 @@ function declaredFields({ name, clientId, enabled, consent, access, metadata }: 
 }
 
 function inputFields({ settings, entityId, access, ...input }: SamlInput): Record<string, unknown> {
-  const { metadata_xml: xml, ...rest } = settings;
+  const { metadata_xml: xml, ...rest } = withoutToken(settings);
   // The document is too long for a line of the plan.
   const metadata = xml === undefined ? {} : { metadata: `${xml.length} characters, SHA-256 ${sha256(xml)}` };
   return { entity_id: entityId, ...input, access: sortedAccess(access), ...rest, ...metadata };

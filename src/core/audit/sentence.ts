@@ -106,7 +106,7 @@ const nameOfReason = (reason: string) => reason.replaceAll('_', '-');
 const withReason = (name: string, reason: string | null) => (reason ? [`${name}.${nameOfReason(reason)}`] : []);
 
 /** What else the sentence of an event depends on. */
-function variantOf({ type, outcome, clientId, data }: AuditEntry): string | undefined {
+function variantOf({ type, outcome, subjectId, clientId, data }: AuditEntry): string | undefined {
   switch (type) {
     case 'sign-in.completed':
     case 'token.revoked':
@@ -116,6 +116,8 @@ function variantOf({ type, outcome, clientId, data }: AuditEntry): string | unde
       return data.channel === 'sms' ? 'sms' : undefined;
     case 'passkey.removed':
       return typeof data.name === 'string' ? 'one' : undefined;
+    case 'provisioning.sent':
+      return subjectId === null ? 'group' : String(data.action);
     case 'setting.changed':
       return (data.setting ?? data.name) ? undefined : 'unnamed';
     case 'mail.sent':

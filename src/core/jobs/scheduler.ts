@@ -21,7 +21,9 @@ export type WokenJob =
   | 'user-import'
   | 'audit-chain'
   | 'event-streams'
-  | 'event-deliveries';
+  | 'event-deliveries'
+  | 'provisioning'
+  | 'provisioning-deliveries';
 
 export interface ScheduledJob {
   name: WokenJob | (string & {});

@@ -38,6 +38,15 @@ interface ConnectionRejectedNotice {
   isDirectory: boolean;
 }
 
+/** People are not written to an application any more. */
+interface ProvisioningNotice {
+  problem: 'paused' | 'stopped';
+  application: string;
+  applicationId: string;
+  /** What it answered, or how many would lose their accounts of how many. */
+  detail: string;
+}
+
 interface Parts<Notice> {
   message: Notice;
   hello: string;
@@ -168,6 +177,7 @@ export type FactorChange =
 export type AdministratorMail =
   | { kind: 'accounts-end'; accounts: readonly { name: string; until: Date }[] }
   | { kind: 'integrity-alarm'; message: string; at: Date }
+  | ({ kind: 'provisioning' } & ProvisioningNotice)
   | ({ kind: 'saml-metadata' } & MetadataNotice)
   | ({ kind: 'connection-end' } & ConnectionEndNotice)
   | ({ kind: 'connection-rejected' } & ConnectionRejectedNotice)
@@ -484,6 +494,22 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
         ...(message.changes.length > 0 ? [`What changed: ${message.changes.join(', ')}.`] : []),
       ],
       action: { label: 'Open in console', url: link(`/admin/applications/${message.applicationId}${path}`) },
+      after: [],
+    };
+  },
+  provisioning: ({ message, hello, host, link }) => {
+    const name = short(message.application);
+    const isStopped = message.problem === 'stopped';
+    return {
+      subject: isStopped ? `Too many people would lose their accounts at ${name}` : `Provisioning of ${name} is paused`,
+      preheader: host,
+      paragraphs: [
+        hello,
+        isStopped
+          ? `${message.detail} people would be deactivated or deleted at ${name}. Nobody is, until an administrator says so. If this is a mistake, correct who may open the application.`
+          : `${name} has accepted no change of people for three days: ${short(message.detail)}. Nothing is sent to it until you resume.`,
+      ],
+      action: { label: 'Open in console', url: link(`/admin/applications/${message.applicationId}/provisioning`) },
       after: [],
     };
   },

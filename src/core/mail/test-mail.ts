@@ -160,6 +160,14 @@ const examples: Record<MailKind, (at: Date) => MailMessage> = {
     isNextPublished: true,
     until: inDays(at, 30),
   }),
+  provisioning: () => ({
+    kind: 'provisioning',
+    to,
+    problem: 'stopped',
+    application: 'Wiki',
+    applicationId: 'example',
+    detail: '120 of 400',
+  }),
   'saml-metadata': () => ({
     kind: 'saml-metadata',
     to,

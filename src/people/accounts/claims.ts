@@ -120,7 +120,7 @@ export function taggableName(field: string): string | undefined {
 }
 
 /** The value that a mapping takes from an account; undefined for a field that does not exist. */
-function fieldValue(account: VisibleAccount, field: string): unknown {
+export function fieldValue(account: VisibleAccount, field: string): unknown {
   const attribute = ATTRIBUTE.exec(field)?.[1];
   if (attribute !== undefined) {
     return Object.hasOwn(account.attributes, attribute) ? account.attributes[attribute] : undefined;

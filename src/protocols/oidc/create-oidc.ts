@@ -19,12 +19,8 @@ import type { People } from '../../people/people.ts';
 import { ownResources } from '../../people/rbac/built-in.ts';
 import { chooseGroup } from './claims/chosen-group.ts';
 import { createClaimsPreviews } from './claims/claims-preview.ts';
-import {
-  createExtraTokenClaims,
-  createFindAccount,
-  createIntrospectionPolicy,
-  createPairwiseSubjects,
-} from './claims/find-account.ts';
+import { createExtraTokenClaims, createFindAccount, createIntrospectionPolicy } from './claims/find-account.ts';
+import { createPairwiseSubjects } from './claims/pairwise-subjects.ts';
 import { createResourceServers, unreachableApi } from './claims/resource-servers.ts';
 import { appContext } from './engine/app-context.ts';
 import { createConfiguration, type PairwiseIdentifier } from './engine/configuration.ts';

@@ -140,6 +140,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: 'bulk_change_pieces', key: 'id', column: 'rows_sealed' },
   { table: 'bulk_change_pieces', key: 'id', column: 'report_sealed' },
   { table: 'connection_secrets', key: 'id', column: 'value_sealed' },
+  { table: 'provisioning_tokens', key: 'application_id', column: 'token_sealed' },
   { table: 'upstream_requests', key: 'id', column: 'data_sealed' },
   { table: 'upstream_requests', key: 'id', column: 'answer_sealed' },
   { table: 'upstream_sessions', key: 'id', column: 'data_sealed' },

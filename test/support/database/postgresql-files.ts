@@ -118,6 +118,8 @@ const races = {
   'registration/sign-up-codes': 'a sign-up code with one use, many accounts',
   'robustness/unwritable': 'a first start on a full disk beside a remote database',
   'robustness/two-instances': 'every flow with each request on another instance',
+  'provisioning/failures': 'claims, leases and conditional writes of deliveries',
+  'provisioning/people': 'changes read in the order of the audit chain, members as differences',
   'scim/attacks': 'what a directory cannot do; rows that are locked, NUL and half characters in keys',
   'scim/groups': 'fifty changes of one group at the same moment',
   'scim/leavers': 'sessions, tokens and the logout run of the transaction that disables a user',

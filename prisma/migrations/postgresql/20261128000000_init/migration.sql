@@ -1892,3 +1892,88 @@ CREATE INDEX "event_deliveries_done_at_failed_at_next_try_at_idx" ON "event_deli
 
 -- AddForeignKey
 ALTER TABLE "event_deliveries" ADD CONSTRAINT "event_deliveries_stream_id_fkey" FOREIGN KEY ("stream_id") REFERENCES "event_streams"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- CreateTable
+CREATE TABLE "provisioning_tokens" (
+    "application_id" TEXT NOT NULL,
+    "token_sealed" TEXT NOT NULL,
+    "updated_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "provisioning_tokens_pkey" PRIMARY KEY ("application_id")
+);
+
+-- CreateTable
+CREATE TABLE "provisioning_targets" (
+    "application_id" TEXT NOT NULL,
+    "url" TEXT NOT NULL,
+    "audit_seq" INTEGER NOT NULL,
+    "looked_at" TIMESTAMP(3) NOT NULL,
+    "compare_at" TIMESTAMP(3),
+    "position" TEXT,
+    "compared_at" TIMESTAMP(3),
+    "compare_seconds" INTEGER NOT NULL DEFAULT 0,
+    "failures" INTEGER NOT NULL DEFAULT 0,
+    "failing_since" TIMESTAMP(3),
+    "next_try_at" TIMESTAMP(3),
+    "last_error" TEXT,
+    "paused_at" TIMESTAMP(3),
+    "paused_by" TEXT,
+    "stopped_at" TIMESTAMP(3),
+    "approved_at" TIMESTAMP(3),
+
+    CONSTRAINT "provisioning_targets_pkey" PRIMARY KEY ("application_id")
+);
+
+-- CreateTable
+CREATE TABLE "provisioned_objects" (
+    "id" TEXT NOT NULL,
+    "application_id" TEXT NOT NULL,
+    "kind" TEXT NOT NULL,
+    "local_id" TEXT NOT NULL,
+    "remote_id" TEXT,
+    "mac" TEXT NOT NULL DEFAULT '',
+    "accepted" TEXT NOT NULL DEFAULT '{}',
+    "is_active" BOOLEAN NOT NULL DEFAULT false,
+    "pending" TEXT NOT NULL DEFAULT '',
+    "is_held" BOOLEAN NOT NULL DEFAULT false,
+    "version" INTEGER NOT NULL DEFAULT 0,
+    "claimed_until" TIMESTAMP(3),
+    "tries" INTEGER NOT NULL DEFAULT 0,
+    "next_try_at" TIMESTAMP(3) NOT NULL,
+    "last_error" TEXT,
+    "sent_at" TIMESTAMP(3),
+    "left_at" TIMESTAMP(3),
+
+    CONSTRAINT "provisioned_objects_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "provisioned_members" (
+    "application_id" TEXT NOT NULL,
+    "group_id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "state" TEXT NOT NULL,
+
+    CONSTRAINT "provisioned_members_pkey" PRIMARY KEY ("application_id","group_id","user_id")
+);
+
+-- CreateIndex
+CREATE INDEX "provisioned_objects_application_id_kind_next_try_at_idx" ON "provisioned_objects"("application_id", "kind", "next_try_at") WHERE ("pending" != '');
+
+-- CreateIndex
+CREATE INDEX "provisioned_objects_application_id_id_idx" ON "provisioned_objects"("application_id", "id");
+
+-- CreateIndex
+CREATE INDEX "provisioned_objects_application_id_is_held_is_active_idx" ON "provisioned_objects"("application_id", "is_held", "is_active");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "provisioned_objects_application_id_kind_local_id_key" ON "provisioned_objects"("application_id", "kind", "local_id");
+
+-- CreateIndex
+CREATE INDEX "provisioned_members_application_id_user_id_idx" ON "provisioned_members"("application_id", "user_id");
+
+-- CreateIndex
+CREATE INDEX "provisioned_members_application_id_group_id_state_idx" ON "provisioned_members"("application_id", "group_id", "state");
+
+-- AddForeignKey
+ALTER TABLE "provisioning_tokens" ADD CONSTRAINT "provisioning_tokens_application_id_fkey" FOREIGN KEY ("application_id") REFERENCES "applications"("id") ON DELETE CASCADE ON UPDATE CASCADE;

@@ -1759,3 +1759,80 @@ CREATE INDEX "event_deliveries_stream_id_seq_idx" ON "event_deliveries"("stream_
 
 -- CreateIndex
 CREATE INDEX "event_deliveries_done_at_failed_at_next_try_at_idx" ON "event_deliveries"("done_at", "failed_at", "next_try_at");
+
+-- CreateTable
+CREATE TABLE "provisioning_tokens" (
+    "application_id" TEXT NOT NULL PRIMARY KEY,
+    "token_sealed" TEXT NOT NULL,
+    "updated_at" DATETIME NOT NULL,
+    CONSTRAINT "provisioning_tokens_application_id_fkey" FOREIGN KEY ("application_id") REFERENCES "applications" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+-- CreateTable
+CREATE TABLE "provisioning_targets" (
+    "application_id" TEXT NOT NULL PRIMARY KEY,
+    "url" TEXT NOT NULL,
+    "audit_seq" INTEGER NOT NULL,
+    "looked_at" DATETIME NOT NULL,
+    "compare_at" DATETIME,
+    "position" TEXT,
+    "compared_at" DATETIME,
+    "compare_seconds" INTEGER NOT NULL DEFAULT 0,
+    "failures" INTEGER NOT NULL DEFAULT 0,
+    "failing_since" DATETIME,
+    "next_try_at" DATETIME,
+    "last_error" TEXT,
+    "paused_at" DATETIME,
+    "paused_by" TEXT,
+    "stopped_at" DATETIME,
+    "approved_at" DATETIME
+);
+
+-- CreateTable
+CREATE TABLE "provisioned_objects" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "application_id" TEXT NOT NULL,
+    "kind" TEXT NOT NULL,
+    "local_id" TEXT NOT NULL,
+    "remote_id" TEXT,
+    "mac" TEXT NOT NULL DEFAULT '',
+    "accepted" TEXT NOT NULL DEFAULT '{}',
+    "is_active" BOOLEAN NOT NULL DEFAULT false,
+    "pending" TEXT NOT NULL DEFAULT '',
+    "is_held" BOOLEAN NOT NULL DEFAULT false,
+    "version" INTEGER NOT NULL DEFAULT 0,
+    "claimed_until" DATETIME,
+    "tries" INTEGER NOT NULL DEFAULT 0,
+    "next_try_at" DATETIME NOT NULL,
+    "last_error" TEXT,
+    "sent_at" DATETIME,
+    "left_at" DATETIME
+);
+
+-- CreateTable
+CREATE TABLE "provisioned_members" (
+    "application_id" TEXT NOT NULL,
+    "group_id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "state" TEXT NOT NULL,
+
+    PRIMARY KEY ("application_id", "group_id", "user_id")
+);
+
+-- CreateIndex
+CREATE INDEX "provisioned_objects_application_id_kind_next_try_at_idx" ON "provisioned_objects"("application_id", "kind", "next_try_at") WHERE "pending" != '';
+
+-- CreateIndex
+CREATE INDEX "provisioned_objects_application_id_id_idx" ON "provisioned_objects"("application_id", "id");
+
+-- CreateIndex
+CREATE INDEX "provisioned_objects_application_id_is_held_is_active_idx" ON "provisioned_objects"("application_id", "is_held", "is_active");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "provisioned_objects_application_id_kind_local_id_key" ON "provisioned_objects"("application_id", "kind", "local_id");
+
+-- CreateIndex
+CREATE INDEX "provisioned_members_application_id_user_id_idx" ON "provisioned_members"("application_id", "user_id");
+
+-- CreateIndex
+CREATE INDEX "provisioned_members_application_id_group_id_state_idx" ON "provisioned_members"("application_id", "group_id", "state");

@@ -13,6 +13,7 @@ import {
   choiceKey,
   type FieldSource,
   type FormKey,
+  fieldKey,
   mapKey,
   nonEmpty,
   rowsKey,
@@ -110,6 +111,60 @@ export function newOpenings(sent: Sent): Opening[] {
     const name = sentValue(sent, NEW_NAMES[kind]);
     return name ? [{ kind, name, isNew: true }] : [];
   });
+}
+
+const inside = (key: string, values: Values): Values => ({ [key]: values[key.replace(/^provision\./, '')] });
+
+function provisionKeys(source: FieldSource): FormKey[] {
+  const name = (part: string) => `provision.${part}`;
+  const choices = (part: string, values: readonly string[]) =>
+    fieldKey({
+      name: name(part),
+      label: textAt(`console.provisioning.field.${part}`) ?? part,
+      hint: textAt(`console.provisioning.field.${part}.hint`),
+      type: 'select',
+      isHalf: true,
+      options: values.map((value, at) =>
+        choice(at === 0 ? '' : value, textAt(`console.provisioning.field.${part}.${value}`) ?? value),
+      ),
+    });
+  return [
+    fieldKey({
+      name: name('url'),
+      label: t('console.provisioning.field.url'),
+      hint: t('console.provisioning.field.url.hint'),
+      isCode: true,
+    }),
+    fieldKey({
+      name: name('token'),
+      label: t('console.provisioning.field.token'),
+      hint: t('console.provisioning.field.token.hint'),
+      type: 'password',
+      autocomplete: 'off',
+    }),
+    choices('dialect', ['standard', 'entra']),
+    choices('user_name', ['username', 'email']),
+    choices('adopt', ['never', 'user_name']),
+    choices('delete_policy', ['deactivate', 'delete']),
+    fieldKey({
+      name: name('max_leavers_percent'),
+      label: t('console.provisioning.field.max_leavers_percent'),
+      hint: t('console.provisioning.field.max_leavers_percent.hint'),
+      type: 'number',
+      range: { minimum: 1, maximum: 100 },
+      unit: '%',
+    }),
+    fieldKey({
+      name: name('groups'),
+      label: t('console.provisioning.field.groups'),
+      hint: t('console.provisioning.field.groups.hint'),
+      type: 'checkbox',
+    }),
+    mapKey({ ...source, name: name('attributes') }, [
+      { name: 'name', label: t('console.provisioning.field.attributes.path') },
+      { name: 'field', label: t('console.shared.value'), suggestions },
+    ]),
+  ];
 }
 
 export const ownKeys: Readonly<Record<string, (source: FieldSource, choices: Choices) => FormKey>> = {
@@ -234,6 +289,20 @@ export const ownKeys: Readonly<Record<string, (source: FieldSource, choices: Cho
       { name: 'role', label: t('console.fields.roles-rename.role') },
       { name: 'name', label: t('console.fields.roles-rename.name') },
     ]),
+
+  /** An object with a field for each setting; without an address, nobody is written to the application. */
+  provision: (source) => {
+    const keys = provisionKeys(source);
+    return {
+      key: source.name,
+      fields: ({ provision = {} }) => keys.flatMap(({ key, fields }) => fields(inside(key, provision as Values))),
+      read(sent) {
+        const values = keys.map(({ key, read }) => [key.replace(/^provision\./, ''), read(sent)] as const);
+        const given = Object.fromEntries(values.filter(([, value]) => value !== undefined && value !== false));
+        return given.url === undefined ? undefined : given;
+      },
+    };
+  },
 
   /** Those of a well-known server, or `own` with the rows `headers.own`. */
   headers: (source) => {

@@ -18,7 +18,7 @@ import { sentValue } from '../../console/row-buttons.ts';
 import { productPresets } from '../presets/products.ts';
 import { type Choices, METADATA_SOURCE, NO_CHOICES, ownKeys, sourceChoice } from './own-keys.ts';
 
-export const FORM_TABS = ['settings', 'access', 'claims', 'credentials'] as const;
+export const FORM_TABS = ['settings', 'access', 'claims', 'credentials', 'provisioning'] as const;
 export type FormTab = (typeof FORM_TABS)[number];
 
 interface Part extends Omit<KeySection, 'keys' | 'title'> {
@@ -84,6 +84,7 @@ const parts: Record<ApplicationSection | 'metadata', Part> = {
         ? t('console.fields.roles.summary-limited')
         : t('console.fields.roles.summary-all'),
   },
+  provisioning: { tab: 'provisioning' },
   'client-auth': { tab: 'credentials' },
   'public-keys': {
     tab: 'credentials',

@@ -23,6 +23,7 @@ const tabs = {
   people: t('console.tabs.people'),
   claims: t('console.tabs.claims'),
   credentials: t('console.tabs.credentials'),
+  provisioning: t('console.tabs.provisioning'),
   activity: t('console.tabs.activity'),
 } as const;
 export type TabPath = keyof typeof tabs;
@@ -35,6 +36,7 @@ const purposes: Record<Exclude<TabPath, ''>, (name: string) => PageText> = {
   people: (name) => t('console.tabs.purpose.people', { name }),
   claims: (name) => t('console.tabs.purpose.claims', { name }),
   credentials: (name) => t('console.tabs.purpose.credentials', { name }),
+  provisioning: (name) => t('console.tabs.purpose.provisioning', { name }),
   activity: (name) => t('console.tabs.purpose.activity', { name }),
 };
 

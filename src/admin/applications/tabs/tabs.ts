@@ -28,6 +28,7 @@ import { pictureTask } from '../picture/console.ts';
 import { previewBlocks } from '../preview.ts';
 import { overviewPage } from './overview-tab.ts';
 import { addPeoplePages } from './people-tab.ts';
+import { addProvisioningPages, provisioningBlocks } from './provisioning-tab.ts';
 import { newSecretPage } from './registered-page.ts';
 import { setupInstructionBlocks } from './setup-guide.ts';
 import { homePageOf, type OpenApplication, openApplication, READ, tabPage, tabsOf } from './tab-page.ts';
@@ -52,6 +53,7 @@ export function addTabs(pages: Pages<ApplicationDetails>, services: ConsoleServi
   });
   addFormTabs(pages, services, { claims: ({ ctx }, open) => previewAside(ctx, open, services) });
   addPeoplePages(pages, services);
+  addProvisioningPages(pages, services);
   pages.one('/activity', {
     async page(visit) {
       const open = await openApplication(visit, services);
@@ -222,14 +224,19 @@ async function formPage(
       cancelLabel: t('console.shared.discard'),
     }),
   };
+  const above = tab === 'provisioning' ? await provisioningBlocks(visit, open, services) : [];
   const after = {
     settings: [pictureTask(open), ...(mayWrite ? [enableAndDeleteButtons(application, path)] : [])],
     credentials: secretBlocks(open, path, mayWrite, services.now()),
     access: [],
     claims: [],
+    provisioning: [],
   }[tab];
   const elsewhere = fieldsElsewhere(application.protocol, path, tab);
-  return { ...tabPage(open, tab, { blocks: [form, ...after], ...(aside && { aside }) }, services), elsewhere };
+  return {
+    ...tabPage(open, tab, { blocks: [...above, form, ...after], ...(aside && { aside }) }, services),
+    elsewhere,
+  };
 }
 
 /** Only what the tab needs, and the administrator may see. */

@@ -2,13 +2,11 @@
 // account if the account is disabled or the application's access rule does not allow it; the next refresh then removes grant and
 // tokens.
 
-import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
 import { accessDecision, brokenNetworkRule, isInNetworks } from '../../../applications/access-decision.ts';
 import type { ApplicationServices } from '../../../applications/application-services.ts';
 import { claimSources } from '../../../applications/fields/claim-settings.ts';
 import { type AccountInGroup, inGroup } from '../../../applications/groups-to-choose.ts';
 import { limits } from '../../../base/limits.ts';
-import { safeEqual } from '../../../base/platform/random.ts';
 import type { Audit } from '../../../core/audit/audit.ts';
 import type { Core } from '../../../core/core.ts';
 import type { BrokenRule } from '../../../core/rejections/rules.ts';
@@ -226,37 +224,6 @@ function fieldIn(
 ): Record<string, unknown> {
   const base = taggableName(field);
   return base === undefined ? {} : valuesInLanguages(claim, { attributes, base }, languages);
-}
-
-// Pairwise subjects (OIDC Core 8.1): the identifiers by which the applications of one sector know accounts. Each is the
-// account's id, encrypted under keys of the sector (deterministically: the MAC of the id is the initialisation vector, as in
-// RFC 5297). So this server finds the account without a table, and no one can link the subjects of two sectors.
-
-const IV_BYTES = 16;
-const CIPHER = 'aes-256-ctr';
-
-/** @param secret must never change: with another one every account would get new subjects */
-export function createPairwiseSubjects(secret: Buffer) {
-  const key = (use: string, sector: string) => createHmac('sha256', secret).update(`${use}\0${sector}`).digest();
-
-  function subjectOf(sector: string, accountId: string): string {
-    const iv = createHmac('sha256', key('mac', sector)).update(accountId).digest().subarray(0, IV_BYTES);
-    const cipher = createCipheriv(CIPHER, key('cipher', sector), iv);
-    return Buffer.concat([iv, cipher.update(accountId, 'utf8'), cipher.final()]).toString('base64url');
-  }
-
-  return {
-    subjectOf,
-
-    /** The account of a subject of this sector; undefined for anything else. */
-    accountOf(sector: string, subject: string): string | undefined {
-      const octets = Buffer.from(subject, 'base64url');
-      if (octets.length <= IV_BYTES) return undefined;
-      const decipher = createDecipheriv(CIPHER, key('cipher', sector), octets.subarray(0, IV_BYTES));
-      const accountId = Buffer.concat([decipher.update(octets.subarray(IV_BYTES)), decipher.final()]).toString();
-      return safeEqual(subjectOf(sector, accountId), subject) ? accountId : undefined;
-    },
-  };
 }
 
 // Claims of access tokens beside the standard ones of the engine. Each names the sign-in behind it (acr, amr, auth_time;

@@ -1,0 +1,440 @@
+// Writes what differs to the applications: jobs of a queue (core/jobs/queue.ts) with a lane for each. An attempt compares again and sends what the
+// application lacks at that moment, so that one that was interrupted, also by `kill -9`, is made again without harm: before a second
+// POST, it looks whether the first one has come to something.
+import type { ApplicationServices } from '../../applications/application-services.ts';
+import { limits } from '../../base/limits.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
+import type { Core } from '../../core/core.ts';
+import { type AttemptResult, createJobQueue, type QueueStore } from '../../core/jobs/queue.ts';
+import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
+import type { People } from '../../people/people.ts';
+import {
+  type Accepted,
+  type Attributes,
+  acceptedOf,
+  changedPaths,
+  changeOf,
+  membersChange,
+  newGroup,
+  newUser,
+} from './attributes.ts';
+import {
+  type createScimClients,
+  filterOf,
+  idOf,
+  resourcesOf,
+  type ScimClient,
+  TargetRejected,
+  TargetUnavailable,
+} from './client.ts';
+import { acceptedIn, type Differences, differenceOf, type ProvisionedRow } from './differences.ts';
+import type { Target, Targets } from './targets.ts';
+
+/** Entra sends up to five requests for one application at once. */
+const CONCURRENCY = { lane: () => 4, total: 16 };
+const MOST_REASON = 300;
+
+type Resource = Record<string, unknown>;
+
+interface Delivery extends ProvisionedRow {
+  lane: string;
+  target: Target;
+  result?: Result;
+  /** The application took no call, which says nothing about this object. */
+  isUntried?: boolean;
+}
+
+/** What an attempt has made of an object. */
+interface Result {
+  remoteId: string | null;
+  accepted: Accepted;
+  isActive: boolean;
+  /** For the audit log; undefined: nothing was sent. */
+  action?: 'created' | 'adopted' | 'updated' | 'deactivated' | 'deleted' | undefined;
+  data?: Record<string, unknown>;
+  /** There is more to send. */
+  isUnfinished?: boolean;
+}
+
+interface Attempt {
+  target: Target;
+  row: ProvisionedRow;
+  scim: ScimClient;
+}
+
+export function createDeliveries(
+  services: Core &
+    People &
+    ApplicationServices & {
+      targets: Targets;
+      differences: Differences;
+      clients: ReturnType<typeof createScimClients>;
+    },
+) {
+  const { db, now, audit, accounts, applications, targets, differences, clients } = services;
+
+  /** The object that the application has already, found by the external ID, else by its name there. Throws TargetRejected for one that may not be taken over. */
+  async function find(
+    { target, scim }: Attempt,
+    place: '/Users' | '/Groups',
+    attributes: Attributes,
+    nameOfName: 'userName' | 'displayName',
+  ): Promise<Resource | undefined> {
+    const externalId = String(attributes.get('externalId') ?? '');
+    const name = String(attributes.get(nameOfName) ?? '');
+    // Some know no filter for it.
+    const byId = await scim('GET', `${place}?${filterOf('externalId', externalId)}`).catch(ifRejected({}));
+    const own = resourcesOf(byId).find((one) => one.externalId === externalId);
+    if (own && idOf(own)) return own;
+    const byName = resourcesOf(await scim('GET', `${place}?${filterOf(nameOfName, name)}`));
+    const same = byName.find((one) => sameName(one[nameOfName], name) && idOf(one));
+    if (!same || same.externalId === externalId) return same;
+    const isFree = same.externalId === undefined || same.externalId === null || same.externalId === '';
+    if (isFree && target.provision.adopt === 'user_name') return same;
+    throw new TargetRejected(
+      409,
+      `${name} exists there already, ${isFree ? 'and is not taken over (adopt)' : 'with another externalId'}`,
+    );
+  }
+
+  /** Creates the object, or finds the one that is there. */
+  async function createOrFind(
+    attempt: Attempt,
+    place: '/Users' | '/Groups',
+    { attributes, body }: { attributes: Attributes; body: Resource },
+  ): Promise<{ id: string; isFound: boolean }> {
+    const name = place === '/Users' ? 'userName' : 'displayName';
+    // The names of groups need not be unique there; and a first attempt may have been interrupted.
+    const looksFirst = place === '/Groups' || attempt.row.tries > 0;
+    const before = looksFirst ? await find(attempt, place, attributes, name) : undefined;
+    const made = before
+      ? undefined
+      : await attempt.scim('POST', place, body).catch(async (error: unknown) => {
+          if (!(error instanceof TargetRejected) || error.status !== 409) throw error;
+          const conflicting = await find(attempt, place, attributes, name);
+          if (!conflicting) throw error;
+          return { ...conflicting, isFound: true };
+        });
+    const id = idOf(before ?? made ?? {});
+    if (id === undefined) throw new TargetRejected(200, 'answered without an id');
+    return { id, isFound: before !== undefined || made?.isFound === true };
+  }
+
+  async function pushUser(attempt: Attempt): Promise<Result> {
+    const { target, row, scim } = attempt;
+    const account = await accounts.find(row.localId);
+    const wanted = differences.wantedOf(target, account);
+    const { pending, paths } = differenceOf(target, { account, wanted }, row);
+    const { dialect } = target.provision;
+    const { remoteId, isActive } = row;
+    const same: Result = { remoteId, accepted: acceptedIn(row), isActive };
+    const path = `/Users/${encodeURIComponent(remoteId ?? '')}`;
+    if (pending === '' || (remoteId === null && !wanted)) return same;
+    if (pending === 'delete') {
+      await scim('DELETE', path).catch(ifRejected({}, 404, 410));
+      return { remoteId: null, accepted: {}, isActive: false, action: 'deleted' };
+    }
+    if (!wanted) {
+      const change = changeOf([], new Map(), { dialect, active: false });
+      const isGone = (await scim('PATCH', path, change).catch(ifRejected(undefined, 404, 410))) === undefined;
+      // Of a person who is gone here nothing stays.
+      const accepted = account && !isGone ? same.accepted : {};
+      return { remoteId: isGone ? null : remoteId, accepted, isActive: false, action: 'deactivated' };
+    }
+    const { attributes } = wanted;
+    if (!attributes.has('userName'))
+      throw new TargetRejected(0, 'has no verified email address, which is the userName');
+    const accepted = acceptedOf(row.id, attributes);
+    if (remoteId !== null) {
+      const change = changeOf(paths, attributes, { dialect, active: isActive ? undefined : true });
+      const isGone = change && (await scim('PATCH', path, change).catch(ifRejected(undefined, 404, 410))) === undefined;
+      if (!isGone) return { remoteId, accepted, isActive: true, action: 'updated', data: { attributes: paths } };
+    }
+    const { id, isFound } = await createOrFind(attempt, '/Users', { attributes, body: newUser(attributes) });
+    // What it has of the person is brought in line at the next attempt.
+    if (isFound) return { remoteId: id, accepted: {}, isActive: false, action: 'adopted', isUnfinished: true };
+    return { remoteId: id, accepted, isActive: true, action: 'created' };
+  }
+
+  async function pushGroup(attempt: Attempt): Promise<Result> {
+    const { target, row, scim } = attempt;
+    const { dialect, delete_policy } = target.provision;
+    const attributes = await differences.wantedGroup(target, row.localId);
+    const path = (id: string) => `/Groups/${encodeURIComponent(id)}`;
+    let { remoteId } = row;
+    if (!attributes && remoteId === null) return { remoteId, accepted: {}, isActive: false };
+    if (!attributes && remoteId !== null && delete_policy === 'delete') {
+      await scim('DELETE', path(remoteId)).catch(ifRejected({}, 404, 410));
+      return { remoteId: null, accepted: {}, isActive: false, action: 'deleted' };
+    }
+    const paths = attributes ? changedPaths(row.id, acceptedIn(row), attributes) : [];
+    let action: Result['action'];
+    if (remoteId === null && attributes) {
+      const { id, isFound } = await createOrFind(attempt, '/Groups', { attributes, body: newGroup(attributes) });
+      if (isFound) return { remoteId: id, accepted: {}, isActive: true, action: 'adopted', isUnfinished: true };
+      remoteId = id;
+      action = 'created';
+    } else if (attributes && remoteId !== null && paths.length > 0) {
+      const change = changeOf(paths, attributes, { dialect });
+      const answer = await scim('PATCH', path(remoteId), change).catch(ifRejected(undefined, 404, 410));
+      if (answer === undefined) return { remoteId: null, accepted: {}, isActive: false, isUnfinished: true };
+      action = 'updated';
+    }
+    const accepted = attributes ? acceptedOf(row.id, attributes) : {};
+    const moved = await pushMembers(attempt, path(remoteId ?? ''));
+    if (moved === 'gone') return { remoteId: null, accepted: {}, isActive: false, isUnfinished: true };
+    const { added, removed, isUnfinished } = moved;
+    if (added + removed > 0) action ??= 'updated';
+    return { remoteId, accepted, isActive: true, action, data: { added, removed }, isUnfinished };
+  }
+
+  /** Removes and adds members, in requests of a hundred, for a minute at most. */
+  async function pushMembers({ target, row, scim }: Attempt, path: string) {
+    const counts = { added: 0, removed: 0, isUnfinished: false };
+    const ofGroup = { applicationId: target.id, groupId: row.localId };
+    const began = performance.now();
+    let rejected: TargetRejected | undefined;
+    for (const state of ['remove', 'add'] as const) {
+      for (let after = ''; ; ) {
+        if (performance.now() - began > limits.provisioning.attemptSeconds * 1000)
+          return { ...counts, isUnfinished: true };
+        const members = await db.provisionedMember.findMany({
+          where: { ...ofGroup, state, userId: { gt: after } },
+          orderBy: { userId: 'asc' },
+          take: limits.provisioning.members,
+          select: { userId: true },
+        });
+        if (members.length === 0) break;
+        after = members.at(-1)?.userId ?? '';
+        const people = await differences.rowsOf(
+          target,
+          members.map(({ userId }) => userId),
+        );
+        const there = people.flatMap(({ localId, remoteId }) => (remoteId === null ? [] : [{ localId, remoteId }]));
+        const done = await sendMembers(state, there);
+        if (done === 'gone') return 'gone';
+        counts[state === 'add' ? 'added' : 'removed'] += done;
+        // Without an ID there, nobody is a member.
+        const lost = members.map(({ userId }) => userId).filter((id) => !there.some(({ localId }) => localId === id));
+        const isLost = { ...ofGroup, state, userId: { in: lost } };
+        if (state === 'remove') await db.provisionedMember.deleteMany({ where: isLost });
+        else await db.provisionedMember.updateMany({ where: isLost, data: { state: 'wait' } });
+      }
+    }
+    if (rejected) throw rejected;
+    return counts;
+
+    /** Returns how many were accepted. A request that is rejected is made again by halves, so that one person does not keep out the others. */
+    async function sendMembers(
+      state: 'add' | 'remove',
+      people: readonly { localId: string; remoteId: string }[],
+    ): Promise<number | 'gone'> {
+      if (people.length === 0) return 0;
+      try {
+        const ids = people.map(({ remoteId }) => remoteId);
+        await scim('PATCH', path, membersChange(state, ids, target.provision.dialect));
+      } catch (error) {
+        if (!(error instanceof TargetRejected)) throw error;
+        const isGone = (place: string) =>
+          scim('GET', place).then(
+            () => false,
+            (cause) => isStatus(cause, 404, 410),
+          );
+        if (people.length > 1) {
+          if (isStatus(error, 404, 410) && (await isGone(path))) return 'gone';
+          const half = Math.ceil(people.length / 2);
+          const first = await sendMembers(state, people.slice(0, half));
+          const second = first === 'gone' ? first : await sendMembers(state, people.slice(half));
+          return first === 'gone' || second === 'gone' ? 'gone' : first + second;
+        }
+        const [person] = people;
+        if (isStatus(error, 404, 410) && (await isGone(path))) return 'gone';
+        if (person && (await isGone(`/Users/${encodeURIComponent(person.remoteId)}`))) await lose(person.localId);
+        else rejected ??= error;
+        // Who is no member there is removed.
+        if (state === 'add' || !isStatus(error, 400, 404)) return 0;
+        rejected = undefined;
+      }
+      const userId = { in: people.map(({ localId }) => localId) };
+      // One that changed meanwhile has another state, and is sent again.
+      if (state === 'add')
+        await db.provisionedMember.updateMany({ where: { ...ofGroup, userId, state }, data: { state: 'in' } });
+      else await db.provisionedMember.deleteMany({ where: { ...ofGroup, userId, state } });
+      return people.length;
+    }
+
+    /** The account there is gone: it is created again. */
+    async function lose(localId: string): Promise<void> {
+      const [person] = await differences.rowsOf(target, [localId]);
+      if (!person) return;
+      const data = { remoteId: null, accepted: '{}', isActive: false };
+      await db.provisionedObject.update({ where: { id: person.id }, data, select: { id: true } });
+      await differences.examine(target, [localId], { isNews: true });
+    }
+  }
+
+  async function attempt(delivery: Delivery): Promise<AttemptResult> {
+    const { target } = delivery;
+    const token = await applications.provisioningTokens.find(target.id);
+    try {
+      if (token === undefined) throw new TargetUnavailable('has no token');
+      const scim = clients({ url: target.provision.url, token });
+      const work = { target, row: delivery, scim };
+      delivery.result = await (delivery.kind === 'user' ? pushUser(work) : pushGroup(work));
+      await targets.worked(target);
+      return { outcome: 'done' };
+    } catch (error) {
+      if (error instanceof TargetUnavailable) {
+        await targets.failed(target, error);
+        delivery.isUntried = true;
+        return { outcome: 'retry', reason: error.message, closesLane: true };
+      }
+      if (!(error instanceof TargetRejected)) throw error;
+      await targets.worked(target);
+      const reason = error.message.slice(0, MOST_REASON);
+      if (delivery.lastError === null) await record(delivery, 'provisioning.rejected', { reason }, db);
+      return { outcome: 'retry', reason };
+    }
+  }
+
+  const store: QueueStore<Delivery> = {
+    async due({ limit, exceptLanes }) {
+      const open = (await targets.list()).filter(
+        ({ id, application, state }) =>
+          application.enabled &&
+          state.pausedAt === null &&
+          (state.nextTryAt === null || state.nextTryAt <= now()) &&
+          !exceptLanes.includes(id),
+      );
+      const found: Delivery[] = [];
+      for (const target of open) {
+        // Groups follow their members.
+        for (const kind of ['user', 'group']) {
+          const take = limit - found.length;
+          const where = {
+            applicationId: target.id,
+            kind,
+            pending: { not: '' },
+            isHeld: false,
+            nextTryAt: { lte: now() },
+          };
+          const rows =
+            take > 0 ? await db.provisionedObject.findMany({ where, orderBy: { nextTryAt: 'asc' }, take }) : [];
+          found.push(...rows.map((row) => ({ ...row, lane: target.id, target })));
+          if (rows.length > 0) break;
+        }
+      }
+      return found;
+    },
+
+    async claim({ id, tries }, leaseUntil) {
+      const where = { id, tries, pending: { not: '' }, OR: [{ claimedUntil: null }, { claimedUntil: { lte: now() } }] };
+      const data = { tries: tries + 1, claimedUntil: leaseUntil, nextTryAt: leaseUntil };
+      const { count } = await db.provisionedObject.updateMany({ where, data });
+      return count === 1;
+    },
+
+    complete: (delivery) => transaction(db, (tx) => complete(delivery, tx)),
+
+    async retry({ id, isUntried }, { reason, nextTryAt }) {
+      const data = isUntried
+        ? { nextTryAt: now(), claimedUntil: null }
+        : { lastError: reason.slice(0, MOST_REASON), nextTryAt, claimedUntil: null };
+      await db.provisionedObject.updateMany({ where: { id }, data });
+    },
+
+    // No attempt is the last one.
+    giveUp: async () => {},
+
+    waitAtMost: async (until) => {
+      const late = { pending: { not: '' }, nextTryAt: { gt: until } };
+      await db.provisionedObject.updateMany({ where: late, data: { nextTryAt: until } });
+    },
+  };
+
+  async function complete(delivery: Delivery, tx: Tx): Promise<void> {
+    const { id, version, localId, target, result } = delivery;
+    if (!result) return;
+    const at = now();
+    const { remoteId, isActive, action, isUnfinished } = result;
+    if (remoteId !== delivery.remoteId)
+      await tx.provisionedObject.update({ where: { id }, data: { remoteId }, select: { id: true } });
+    const left = delivery.isActive && !isActive ? { leftAt: at } : {};
+    const data = {
+      accepted: JSON.stringify(result.accepted),
+      isActive,
+      claimedUntil: null,
+      lastError: null,
+      ...(action && { sentAt: at }),
+      ...left,
+    };
+    const isDone = { id, ...(isUnfinished ? { version: -1 } : { version }) };
+    const { count } = await tx.provisionedObject.updateMany({ where: isDone, data: { ...data, pending: '' } });
+    // It changed while it was sent.
+    const again = { ...data, pending: 'update', isHeld: false, tries: 0, nextTryAt: at };
+    if (count === 0) await tx.provisionedObject.updateMany({ where: { id }, data: again });
+    if (delivery.kind === 'user') await followUser(delivery, result, tx);
+    if (delivery.kind === 'group' && remoteId === null) {
+      const members = { applicationId: target.id, groupId: localId };
+      await tx.provisionedMember.updateMany({ where: { ...members, state: 'in' }, data: { state: 'add' } });
+    }
+    if (action) await record(delivery, 'provisioning.sent', { action, ...result.data }, tx);
+  }
+
+  /** The groups of a person who is there now, or not any more. */
+  async function followUser(
+    { target, localId, remoteId: before }: Delivery,
+    { remoteId }: Result,
+    tx: Tx,
+  ): Promise<void> {
+    if (remoteId === before) return;
+    const ofPerson = { applicationId: target.id, userId: localId };
+    const [from, to] = remoteId === null ? [['in', 'add'], 'wait'] : [['wait', 'in'], 'add'];
+    const rows = await tx.provisionedMember.findMany({ where: { ...ofPerson, state: { in: from } } });
+    await tx.provisionedMember.updateMany({ where: { ...ofPerson, state: { in: from } }, data: { state: to } });
+    if (remoteId === null) await tx.provisionedMember.deleteMany({ where: { ...ofPerson, state: 'remove' } });
+    const groupIds = rows.map(({ groupId }) => groupId);
+    if (remoteId !== null) await differences.markGroups(target, groupIds, tx);
+  }
+
+  function record(
+    { target, kind, localId }: Delivery,
+    type: 'provisioning.sent' | 'provisioning.rejected',
+    data: Record<string, unknown>,
+    tx: Tx,
+  ): Promise<void> {
+    const { clientId } = target.application;
+    const about = kind === 'user' ? { subjectId: localId, data } : { data: { groupId: localId, ...data } };
+    const outcome = type === 'provisioning.sent' ? 'success' : 'failure';
+    return audit.record({ type, outcome, clientId, ...about }, tx);
+  }
+
+  const queue = createJobQueue<Delivery>({
+    now,
+    store,
+    attempt,
+    leaseSeconds: limits.provisioning.leaseSeconds,
+    concurrency: CONCURRENCY,
+  });
+  return {
+    job: {
+      name: 'provisioning-deliveries',
+      everySeconds: limits.provisioning.pollSeconds,
+      ...queue,
+    } satisfies ScheduledJob,
+  };
+}
+
+const isStatus = (error: unknown, ...statuses: number[]): boolean =>
+  error instanceof TargetRejected && statuses.includes(error.status);
+
+/** Takes a rejection as this answer: any, or one with these statuses. */
+const ifRejected =
+  <Answer>(answer: Answer, ...statuses: number[]) =>
+  (error: unknown): Answer => {
+    if (statuses.length === 0 ? error instanceof TargetRejected : isStatus(error, ...statuses)) return answer;
+    throw error;
+  };
+
+const sameName = (one: unknown, other: string): boolean =>
+  typeof one === 'string' && one.normalize('NFC').toLowerCase() === other.normalize('NFC').toLowerCase();

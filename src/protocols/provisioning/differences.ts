@@ -1,0 +1,265 @@
+// What differs between an application and here: who may open it and is not there as he is here, and who is there and may not. What differs is
+// marked on the object; the deliveries (deliveries.ts) compare again at the moment in which they write, so that a mark too many costs nothing.
+import { accessDecision } from '../../applications/access-decision.ts';
+import { randomId } from '../../base/platform/random.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
+import type { Core } from '../../core/core.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import { visibleGroups, withVisibleRoles } from '../../people/accounts/visible-roles.ts';
+import type { People } from '../../people/people.ts';
+import { type Accepted, type Attributes, attributesOfGroup, attributesOfUser, changedPaths } from './attributes.ts';
+import type { Target } from './targets.ts';
+
+/** How long a group waits for further changes of its members, so that one request has many. */
+const GATHER_MS = 3000;
+
+export type Pending = '' | 'create' | 'update' | 'deactivate' | 'delete';
+
+export interface ProvisionedRow {
+  id: string;
+  applicationId: string;
+  kind: string;
+  localId: string;
+  remoteId: string | null;
+  accepted: string;
+  isActive: boolean;
+  pending: string;
+  isHeld: boolean;
+  version: number;
+  claimedUntil: Date | null;
+  tries: number;
+  nextTryAt: Date;
+  lastError: string | null;
+}
+
+/** What an application should have of a person; undefined where the person may not open it. */
+export interface Wanted {
+  attributes: Attributes;
+  /** The ids of the groups that it is told about. */
+  groups: readonly string[];
+}
+
+export interface Difference {
+  pending: Pending;
+  /** The attributes that differ. */
+  paths: readonly string[];
+}
+
+export const acceptedIn = ({ accepted }: Pick<ProvisionedRow, 'accepted'>): Accepted =>
+  JSON.parse(accepted) as Accepted;
+
+/** The difference for one person. `row`: what the application has. */
+export function differenceOf(
+  { provision }: Target,
+  { account, wanted }: { account: Account | undefined; wanted: Wanted | undefined },
+  row: ProvisionedRow | undefined,
+): Difference {
+  const none: Difference = { pending: '', paths: [] };
+  const isThere = row !== undefined && row.remoteId !== null;
+  if (!wanted) {
+    if (isThere && !account && provision.delete_policy === 'delete') return { pending: 'delete', paths: [] };
+    return isThere && row.isActive ? { pending: 'deactivate', paths: [] } : none;
+  }
+  if (!isThere) return { pending: 'create', paths: [...wanted.attributes.keys()] };
+  const paths = changedPaths(row.id, acceptedIn(row), wanted.attributes);
+  return paths.length > 0 || !row.isActive ? { pending: 'update', paths } : none;
+}
+
+const isLeaving = (pending: Pending) => pending === 'deactivate' || pending === 'delete';
+
+export type Differences = ReturnType<typeof createDifferences>;
+
+export function createDifferences({ db, now, accounts }: Core & People) {
+  function wantedOf(target: Target, account: Account | undefined): Wanted | undefined {
+    const { application, provision } = target;
+    if (!account || !accessDecision(application, account).allowed) return undefined;
+    const { metadata } = application;
+    const isTold = (group: Account['groups'][number]) => visibleGroups([group], metadata).length > 0;
+    return {
+      attributes: attributesOfUser(withVisibleRoles(account, metadata), provision, target.subjectOf(account.id)),
+      groups: provision.groups ? account.groups.filter(isTold).map(({ id }) => id) : [],
+    };
+  }
+
+  /** What an application should have of a group; undefined where it is not told about it, or the group is gone. */
+  async function wantedGroup({ application, provision }: Target, id: string): Promise<Attributes | undefined> {
+    const group = provision.groups ? await db.group.findUnique({ where: { id } }) : null;
+    if (!group) return undefined;
+    const { name, path } = group;
+    const [displayName] = visibleGroups(
+      [{ id, name, path, isDirect: true, via: name, until: null }],
+      application.metadata,
+    );
+    return displayName === undefined ? undefined : attributesOfGroup(displayName, id);
+  }
+
+  const where = ({ id: applicationId }: Target, kind: 'user' | 'group', localId: readonly string[]) => ({
+    applicationId,
+    kind,
+    localId: { in: [...localId] },
+  });
+
+  /** Marks objects. One that is being written is looked at again afterwards; `isNews`: one that waits for another try gets it now. */
+  async function mark(
+    ids: readonly string[],
+    { pending, isHeld = false, isNews = true }: { pending: Pending; isHeld?: boolean; isNews?: boolean },
+    tx: Tx,
+  ): Promise<void> {
+    const at = now();
+    const id = { in: [...ids] };
+    const isFree = { OR: [{ claimedUntil: null }, { claimedUntil: { lte: at } }] };
+    const data = { pending, isHeld, version: { increment: 1 } };
+    if (!isNews) return void (await tx.provisionedObject.updateMany({ where: { id }, data }));
+    await tx.provisionedObject.updateMany({
+      where: { id, ...isFree },
+      data: { ...data, tries: 0, nextTryAt: at, lastError: null },
+    });
+    await tx.provisionedObject.updateMany({ where: { id, claimedUntil: { gt: at } }, data });
+  }
+
+  /** Marks the groups, and makes those that are new there. */
+  async function markGroups(target: Target, groupIds: readonly string[], tx: Tx): Promise<void> {
+    if (groupIds.length === 0) return;
+    const nextTryAt = new Date(now().getTime() + GATHER_MS);
+    const rows = await tx.provisionedObject.findMany({ where: where(target, 'group', groupIds) });
+    const missing = groupIds.filter((groupId) => !rows.some(({ localId }) => localId === groupId));
+    const fresh = missing.map((localId) => newRow(target, 'group', localId, { pending: 'create', nextTryAt }));
+    await createRows(fresh, tx);
+    const id = { in: rows.map((row) => row.id) };
+    const version = { increment: 1 };
+    await tx.provisionedObject.updateMany({ where: { id, pending: { not: '' } }, data: { version } });
+    const begins = { pending: 'update', nextTryAt, tries: 0, version };
+    await tx.provisionedObject.updateMany({ where: { id, pending: '' }, data: begins });
+  }
+
+  function newRow(
+    { id }: Target,
+    kind: 'user' | 'group',
+    localId: string,
+    rest: { pending: Pending; nextTryAt: Date },
+  ) {
+    return { id: randomId(), applicationId: id, kind, localId, remoteId: null, ...rest };
+  }
+
+  /** Also in place of rows that another program wrote. */
+  async function createRows(rows: readonly ReturnType<typeof newRow>[], tx: Tx): Promise<void> {
+    for (const { applicationId, kind, localId } of rows)
+      await tx.provisionedObject.deleteMany({ where: { applicationId, kind, localId } });
+    if (rows.length > 0) await tx.provisionedObject.createMany({ data: [...rows] });
+  }
+
+  /** Brings the memberships of a person in line. Returns the groups that change. */
+  async function joinGroups(
+    target: Target,
+    { userId, groups, isThere }: { userId: string; groups: readonly string[]; isThere: boolean },
+    known: readonly { groupId: string; state: string }[],
+    tx: Tx,
+  ): Promise<string[]> {
+    const ofPerson = { applicationId: target.id, userId };
+    const state = isThere ? 'add' : 'wait';
+    const stateOf = new Map(known.map((one) => [one.groupId, one.state]));
+    const joins = groups.filter((groupId) => !stateOf.has(groupId));
+    const stays = groups.filter((groupId) => stateOf.get(groupId) === 'remove');
+    const leaves = known.filter((one) => !groups.includes(one.groupId) && one.state !== 'remove');
+    const waiting = leaves.filter((one) => one.state === 'wait').map(({ groupId }) => groupId);
+    const members = leaves.filter((one) => one.state !== 'wait').map(({ groupId }) => groupId);
+    const rows = tx.provisionedMember;
+    if (joins.length > 0) await rows.createMany({ data: joins.map((groupId) => ({ ...ofPerson, groupId, state })) });
+    if (stays.length > 0)
+      await rows.updateMany({ where: { ...ofPerson, groupId: { in: stays } }, data: { state: 'add' } });
+    if (waiting.length > 0) await rows.deleteMany({ where: { ...ofPerson, groupId: { in: waiting } } });
+    if (members.length > 0)
+      await rows.updateMany({ where: { ...ofPerson, groupId: { in: members } }, data: { state: 'remove' } });
+    return [...joins, ...stays, ...members];
+  }
+
+  return {
+    wantedOf,
+    wantedGroup,
+    markGroups,
+
+    /** The rows of these people. */
+    rowsOf: (target: Target, ids: readonly string[]) =>
+      db.provisionedObject.findMany({ where: where(target, 'user', ids) }),
+
+    /**
+     * Compares these people, at most a hundred, and marks what differs. Leavers are held until it is known that there are not too many.
+     * @param isNews they have changed just now: who waits for another try gets it at once
+     */
+    async examine(target: Target, ids: readonly string[], { isNews }: { isNews: boolean }): Promise<void> {
+      const found = await accounts.findAll(ids);
+      const rows = await db.provisionedObject.findMany({ where: where(target, 'user', ids) });
+      const ofThese = { applicationId: target.id, userId: { in: [...ids] } };
+      const memberships = await db.provisionedMember.findMany({ where: ofThese });
+      const at = now();
+      const marks = new Map<string, { pending: Pending; isHeld: boolean; ids: string[] }>();
+      const fresh: ReturnType<typeof newRow>[] = [];
+      const joining: Parameters<typeof joinGroups>[1][] = [];
+      for (const localId of ids) {
+        const account = found.find(({ id }) => id === localId);
+        const row = rows.find((one) => one.localId === localId);
+        const wanted = wantedOf(target, account);
+        const { pending } = differenceOf(target, { account, wanted }, row);
+        const isHeld = isLeaving(pending) && (row?.isHeld || row?.pending !== pending);
+        const isClaimed = row?.claimedUntil != null && row.claimedUntil > at;
+        if (!row && pending === 'create') fresh.push(newRow(target, 'user', localId, { pending, nextTryAt: at }));
+        const isSame = row?.pending === pending && (!isNews || pending === '');
+        if (row && (!isSame || isClaimed)) {
+          const key = `${pending} ${isHeld}`;
+          const marked = marks.get(key) ?? { pending, isHeld, ids: [] };
+          marks.set(key, marked);
+          marked.ids.push(row.id);
+        }
+        // A leaver stays in the groups there until it is known that there are not too many.
+        if (!isHeld && (row || wanted))
+          joining.push({
+            userId: localId,
+            groups: wanted?.groups ?? [],
+            isThere: row != null && row.remoteId !== null,
+          });
+      }
+      await transaction(db, async (tx) => {
+        await createRows(fresh, tx);
+        for (const { ids: marked, ...how } of marks.values()) await mark(marked, { ...how, isNews }, tx);
+        const changed = new Set<string>();
+        for (const person of joining) {
+          const known = memberships.filter(({ userId }) => userId === person.userId);
+          for (const groupId of await joinGroups(target, person, known, tx)) changed.add(groupId);
+        }
+        await markGroups(target, [...changed], tx);
+      });
+    },
+
+    /** Compares these groups: their names, and whether the application is told about them. */
+    async examineGroups(target: Target, ids: readonly string[]): Promise<void> {
+      const rows = await db.provisionedObject.findMany({ where: where(target, 'group', ids) });
+      for (const row of rows) {
+        const wanted = await wantedGroup(target, row.localId);
+        const isChanged = wanted ? changedPaths(row.id, acceptedIn(row), wanted).length > 0 : row.remoteId !== null;
+        if (isChanged) await transaction(db, (tx) => markGroups(target, [row.localId], tx));
+      }
+    },
+
+    /** Lets up to a hundred held leavers go. Returns how many. */
+    release: (target: Target): Promise<number> =>
+      transaction(db, async (tx) => {
+        const held = { applicationId: target.id, isHeld: true };
+        const rows = await tx.provisionedObject.findMany({ where: held, take: 100 });
+        const userIds = rows.map(({ localId }) => localId);
+        const ofThese = { applicationId: target.id, userId: { in: userIds } };
+        const memberships = await tx.provisionedMember.findMany({ where: ofThese });
+        for (const pending of new Set(rows.map((row) => row.pending as Pending))) {
+          const ids = rows.filter((row) => row.pending === pending).map(({ id }) => id);
+          await mark(ids, { pending }, tx);
+        }
+        const changed = new Set<string>();
+        for (const userId of userIds) {
+          const known = memberships.filter((one) => one.userId === userId);
+          const leaver = { userId, groups: [], isThere: true };
+          for (const groupId of await joinGroups(target, leaver, known, tx)) changed.add(groupId);
+        }
+        await markGroups(target, [...changed], tx);
+        return rows.length;
+      }),
+  };
+}

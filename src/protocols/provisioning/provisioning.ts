@@ -1,0 +1,211 @@
+// The provisioning of applications: its jobs, and what administrators see and decide.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Application } from '../../applications/application.ts';
+import type { ApplicationServices } from '../../applications/application-services.ts';
+import { withDefaults } from '../../applications/fields/provisioning.ts';
+import { notFound } from '../../base/http/errors.ts';
+import { randomId } from '../../base/platform/random.ts';
+import { t } from '../../base/texts/text.ts';
+import type { Core } from '../../core/core.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import type { People } from '../../people/people.ts';
+import { createChanges } from './changes.ts';
+import { createScimClients, filterOf, TargetRejected, TargetUnavailable } from './client.ts';
+import { createDeliveries } from './deliveries.ts';
+import { createDifferences, differenceOf, type Pending, type ProvisionedRow } from './differences.ts';
+import { createTargets, type Target, type TargetState } from './targets.ts';
+
+const PAGE = 100;
+/** People that are named of each kind of change. */
+const MOST_NAMED = 100;
+const MOST_REJECTED = 100;
+
+export type ChangeKind = Exclude<Pending, ''>;
+
+/** What a comparison would do. */
+export interface ProvisioningPreview {
+  changes: Record<ChangeKind, { count: number; people: PreviewedPerson[] }>;
+  unchanged: number;
+  /** There are more people than were looked at. */
+  isCut: boolean;
+}
+
+export interface PreviewedPerson {
+  id: string;
+  /** Null: the account is deleted. */
+  username: string | null;
+  name: string | null;
+  /** The attributes that change. */
+  attributes: readonly string[];
+}
+
+/** One call of a connection test. */
+export interface ProvisioningCheck {
+  check: 'config' | 'users';
+  isOk: boolean;
+  /** What was wrong, in the words of the application. */
+  error?: string;
+}
+
+export interface ProvisioningState extends Omit<TargetState, 'url' | 'auditSeq' | 'lookedAt' | 'compareSeconds'> {
+  /** Accounts there that are active, people and groups that wait, and leavers that are held. */
+  active: number;
+  waiting: number;
+  held: number;
+}
+
+/** Something that the application rejected. */
+export interface RejectedObject {
+  kind: string;
+  id: string;
+  /** The username, or the name of the group; null: it is deleted. */
+  name: string | null;
+  error: string;
+  nextTryAt: Date;
+}
+
+export type Provisioning = ReturnType<typeof createProvisioning>;
+
+export function createProvisioning(services: Core & People & ApplicationServices) {
+  const { db, accounts, applicationPeople, applications } = services;
+  const clients = createScimClients(services);
+  const targets = createTargets(services);
+  const differences = createDifferences(services);
+  const parts = { ...services, clients, targets, differences };
+  const changes = createChanges(parts);
+  const deliveries = createDeliveries(parts);
+
+  /** Throws not_found (404) for an application without provisioning. */
+  async function targetOf(application: Application): Promise<Target> {
+    const { provision } = application.metadata;
+    if (!provision) throw notFound({ message: t('console.provisioning.error.none') });
+    // A moment after it was declared, nothing is known of it.
+    const found = await targets.find(application);
+    return found ?? { ...BEFORE, id: application.id, application, provision: withDefaults(provision) };
+  }
+
+  /** The people of a comparison, in pieces: those who are there, then the others who may be. */
+  async function* everybody(target: Target): AsyncGenerator<{ account: Account | undefined; row?: ProvisionedRow }[]> {
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const where = { applicationId: target.id, kind: 'user', id: { gt: after } };
+      const rows: ProvisionedRow[] = await db.provisionedObject.findMany({ where, orderBy: { id: 'asc' }, take: PAGE });
+      const found = await accounts.findAll(rows.map(({ localId }) => localId));
+      yield rows.map((row) => ({ row, account: found.find(({ id }) => id === row.localId) }));
+      after = rows.length === PAGE ? rows.at(-1)?.id : undefined;
+    }
+    let after: string | undefined;
+    do {
+      const page = await applicationPeople.accounts(target.application, { limit: PAGE, after });
+      const ids = page.accounts.map(({ id }) => id);
+      const known = new Set((await differences.rowsOf(target, ids)).map(({ localId }) => localId));
+      yield page.accounts.filter(({ id }) => !known.has(id)).map((account) => ({ account }));
+      after = page.next;
+    } while (after !== undefined);
+  }
+
+  return {
+    jobs: [changes.job, deliveries.job],
+    decide: targets.decide,
+
+    /** Throws not_found (404). */
+    async state(application: Application): Promise<ProvisioningState> {
+      const { id, state } = await targetOf(application);
+      const { url: _url, auditSeq: _seq, lookedAt: _looked, compareSeconds: _seconds, ...shown } = state;
+      return { ...shown, ...(await changes.countsOf(id)) };
+    },
+
+    /** What a comparison would do, looking at so many people at most; it writes nothing. Throws not_found (404). */
+    async preview(application: Application, most = Number.POSITIVE_INFINITY): Promise<ProvisioningPreview> {
+      const target = await targetOf(application);
+      const none = () => ({ count: 0, people: [] as PreviewedPerson[] });
+      const found = { create: none(), update: none(), deactivate: none(), delete: none() };
+      let unchanged = 0;
+      let seen = 0;
+      for await (const people of everybody(target)) {
+        for (const { account, row } of people) {
+          const wanted = differences.wantedOf(target, account);
+          const { pending, paths } = differenceOf(target, { account, wanted }, row);
+          if (pending === '') {
+            unchanged += wanted ? 1 : 0;
+            continue;
+          }
+          const kind = found[pending];
+          kind.count += 1;
+          const { id = row?.localId ?? '', username = null, name = null } = account ?? {};
+          if (kind.people.length < MOST_NAMED) kind.people.push({ id, username, name, attributes: paths });
+        }
+        seen += people.length;
+        if (seen >= most) return { changes: found, unchanged, isCut: true };
+        await nextTurn();
+      }
+      return { changes: found, unchanged, isCut: false };
+    },
+
+    /** What the application rejected, the next to be tried first, at most a hundred. */
+    async rejected(application: Application): Promise<RejectedObject[]> {
+      const where = { applicationId: application.id, pending: { not: '' }, lastError: { not: null } };
+      const rows = await db.provisionedObject.findMany({ where, orderBy: { nextTryAt: 'asc' }, take: MOST_REJECTED });
+      const idsOf = (kind: string) => rows.filter((row) => row.kind === kind).map(({ localId }) => localId);
+      const people = await accounts.findAll(idsOf('user'));
+      const groups = await db.asStored.group.findMany({
+        where: { id: { in: idsOf('group') } },
+        select: { id: true, name: true },
+      });
+      const names = new Map([
+        ...people.map(({ id, username }) => [id, username] as const),
+        ...groups.map(({ id, name }) => [id, name] as const),
+      ]);
+      return rows.map(({ kind, localId, lastError, nextTryAt }) => ({
+        kind,
+        id: localId,
+        name: names.get(localId) ?? null,
+        error: lastError ?? '',
+        nextTryAt,
+      }));
+    },
+
+    /** Calls it as Entra does when a connection is tested: its configuration, and a search for a name that nobody has. Throws not_found (404). */
+    async test(application: Application): Promise<ProvisioningCheck[]> {
+      const { id, provision } = await targetOf(application);
+      const token = (await applications.provisioningTokens.find(id)) ?? '';
+      const scim = clients({ url: provision.url, token });
+      const search = `/Users?${filterOf('userName', randomId())}`;
+      const check = async (name: ProvisioningCheck['check'], path: string, fits: (answer: object) => boolean) => {
+        try {
+          const answer = await scim('GET', path);
+          return fits(answer)
+            ? { check: name, isOk: true }
+            : { check: name, isOk: false, error: 'answered without SCIM' };
+        } catch (error) {
+          if (!(error instanceof TargetRejected || error instanceof TargetUnavailable)) throw error;
+          return { check: name, isOk: false, error: error.message };
+        }
+      };
+      return [
+        await check('config', '/ServiceProviderConfig', (answer) => 'patch' in answer),
+        await check('users', search, (answer) => 'totalResults' in answer || 'Resources' in answer),
+      ];
+    },
+  };
+}
+
+const BEFORE = {
+  state: {
+    url: '',
+    auditSeq: 0,
+    lookedAt: new Date(0),
+    compareAt: null,
+    position: null,
+    comparedAt: null,
+    compareSeconds: 0,
+    failures: 0,
+    failingSince: null,
+    nextTryAt: null,
+    lastError: null,
+    pausedAt: null,
+    pausedBy: null,
+    stoppedAt: null,
+    approvedAt: null,
+  } satisfies TargetState,
+  subjectOf: (accountId: string) => accountId,
+};

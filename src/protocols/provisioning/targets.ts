@@ -1,0 +1,221 @@
+// The applications to which people and groups are written, each with its state: what was read of the changes here, how its calls went, and
+// whether it is paused. A state belongs to an address: with another one, everything begins again.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Application, fromRow, UnreadableApplication, withAccess } from '../../applications/application.ts';
+import { type ProvisionSettings, withDefaults } from '../../applications/fields/provisioning.ts';
+import { conflict, notFound } from '../../base/http/errors.ts';
+import { limits } from '../../base/limits.ts';
+import { transaction } from '../../base/storage/database.ts';
+import { t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
+import { retryPauseSeconds } from '../../core/jobs/queue.ts';
+import { stableSecret } from '../../core/settings/settings.ts';
+import { createPairwiseSubjects, sectorOfMetadata } from '../oidc/claims/pairwise-subjects.ts';
+import type { TargetUnavailable } from './client.ts';
+
+/** Rows that are deleted in one transaction. */
+const PIECE = 500;
+
+export interface TargetState {
+  url: string;
+  auditSeq: number;
+  lookedAt: Date;
+  compareAt: Date | null;
+  position: string | null;
+  comparedAt: Date | null;
+  compareSeconds: number;
+  failures: number;
+  failingSince: Date | null;
+  nextTryAt: Date | null;
+  lastError: string | null;
+  pausedAt: Date | null;
+  pausedBy: string | null;
+  stoppedAt: Date | null;
+  approvedAt: Date | null;
+}
+
+export interface Target {
+  id: string;
+  application: Application;
+  provision: Required<ProvisionSettings>;
+  state: TargetState;
+  /** How the application knows an account (OIDC Core 8). */
+  subjectOf(accountId: string): string;
+}
+
+/** What an administrator decides. */
+export type TargetDecision = 'compare' | 'pause' | 'resume' | 'approve';
+
+export type Targets = ReturnType<typeof createTargets>;
+
+export function createTargets({ db, vault, now, audit, wake, notifyAdministrators }: Core) {
+  let pairwise: ReturnType<typeof createPairwiseSubjects> | undefined;
+
+  /** Applications with a declaration, as this server wrote it. */
+  async function declared(): Promise<Application[]> {
+    const where = { metadata: { contains: '"provision":{' } };
+    const rows = await db.application.findMany({ where, include: withAccess, orderBy: { id: 'asc' } });
+    return rows.flatMap((row) => {
+      try {
+        const application = fromRow(row);
+        return application.metadata.provision ? [application] : [];
+      } catch (error) {
+        if (error instanceof UnreadableApplication) return [];
+        throw error;
+      }
+    });
+  }
+
+  async function targetOf(application: Application, state: TargetState | null | undefined): Promise<Target[]> {
+    const { id, protocol, metadata } = application;
+    const { provision } = metadata;
+    if (!provision || state?.url !== provision.url) return [];
+    const sector = protocol === 'oidc' ? sectorOfMetadata(metadata) : undefined;
+    if (sector !== undefined) pairwise ??= createPairwiseSubjects(await stableSecret({ db, vault }, 'pairwise'));
+    const subjectOf = (accountId: string) =>
+      sector !== undefined && pairwise ? pairwise.subjectOf(sector, accountId) : accountId;
+    return [{ id, application, provision: withDefaults(provision), state, subjectOf }];
+  }
+
+  async function list(): Promise<Target[]> {
+    const applications = await declared();
+    if (applications.length === 0) return [];
+    const ids = applications.map(({ id }) => id);
+    const states = await db.provisioningTarget.findMany({ where: { applicationId: { in: ids } } });
+    const stateOf = new Map(states.map((state) => [state.applicationId, state]));
+    return (await Promise.all(applications.map((one) => targetOf(one, stateOf.get(one.id))))).flat();
+  }
+
+  /** Begins with new ones, and forgets those that are none any more, in pieces. */
+  async function tidy(signal: AbortSignal): Promise<void> {
+    const applications = await declared();
+    const states = await db.provisioningTarget.findMany({ select: { applicationId: true, url: true } });
+    for (const { applicationId, url } of states) {
+      const isCurrent = applications.some(
+        ({ id, metadata }) => id === applicationId && metadata.provision?.url === url,
+      );
+      if (!isCurrent && !(await forget(applicationId, signal))) return;
+    }
+    const known = new Set((await list()).map(({ id }) => id));
+    for (const { id, metadata } of applications)
+      if (!known.has(id) && metadata.provision) {
+        const head = await db.auditChain.findUnique({ where: { id: 'head' } });
+        const at = now();
+        const data = { url: metadata.provision.url, auditSeq: head?.seq ?? 0, lookedAt: at, compareAt: at };
+        await db.provisioningTarget.create({ data: { applicationId: id, ...data } });
+      }
+  }
+
+  async function forget(applicationId: string, signal: AbortSignal): Promise<boolean> {
+    const where = { applicationId };
+    for (const rows of [db.provisionedMember, db.provisionedObject] as const)
+      for (let count: number = PIECE; count === PIECE; await nextTurn()) {
+        if (signal.aborted) return false;
+        ({ count } = await (rows as typeof db.provisionedObject).deleteMany({ where, limit: PIECE }));
+      }
+    await db.provisioningTarget.deleteMany({ where });
+    return true;
+  }
+
+  const update = (id: string, data: Partial<TargetState>, where: Partial<TargetState> = {}) =>
+    db.provisioningTarget.updateMany({ where: { applicationId: id, ...where }, data });
+
+  /** Plans a comparison of everybody: soon, but the longer the last one took, the later. */
+  async function planComparison({ id, state }: Target): Promise<void> {
+    const soonest = (state.comparedAt?.getTime() ?? 0) + 5000 * state.compareSeconds;
+    const at = new Date(Math.max(now().getTime(), soonest));
+    if (state.compareAt === null || state.compareAt > at) await update(id, { compareAt: at });
+  }
+
+  return {
+    list,
+    tidy,
+    update,
+    planComparison,
+
+    /** Undefined for an application without provisioning, and for a moment after it was declared. */
+    async find(application: Application): Promise<Target | undefined> {
+      const state = await db.provisioningTarget.findUnique({ where: { applicationId: application.id } });
+      return (await targetOf(application, state))[0];
+    },
+
+    /** Notes that it took no call: it is tried again later, and paused when that has been so for days. */
+    async failed({ id, application, state }: Target, { message, pauseSeconds }: TargetUnavailable): Promise<void> {
+      const at = now();
+      const failures = state.failures + 1;
+      const failingSince = state.failingSince ?? at;
+      const pause = pauseSeconds ?? retryPauseSeconds(state.failures);
+      const nextTryAt = new Date(at.getTime() + pause * 1000);
+      Object.assign(state, { failures, failingSince, nextTryAt });
+      const data = { failures, failingSince, nextTryAt, lastError: message };
+      if (at.getTime() - failingSince.getTime() < limits.provisioning.pausedAfterSeconds * 1000)
+        return void (await update(id, data));
+      const paused = { ...data, pausedAt: at, pausedBy: 'failures' };
+      await transaction(db, async (tx) => {
+        const where = { applicationId: id, pausedAt: null };
+        if ((await tx.provisioningTarget.updateMany({ where, data: paused })).count === 0) return;
+        const { clientId, name } = application;
+        const reason = { since: failingSince, error: message };
+        await audit.record(
+          { type: 'provisioning.paused', outcome: 'failure', reason: 'failures', clientId, data: reason },
+          tx,
+        );
+        await notifyAdministrators(
+          { kind: 'provisioning', problem: 'paused', application: name, applicationId: id, detail: message },
+          tx,
+        );
+      });
+    },
+
+    async worked({ id, state }: Target): Promise<void> {
+      if (state.failures === 0) return;
+      Object.assign(state, { failures: 0, failingSince: null, nextTryAt: null });
+      await update(id, { failures: 0, failingSince: null, nextTryAt: null, lastError: null });
+    },
+
+    /** Too many people would lose their accounts there: an administrator has to say so. */
+    stop: ({ id, application: { clientId, name } }: Target, counts: { leaving: number; of: number }): Promise<void> =>
+      transaction(db, async (tx) => {
+        const where = { applicationId: id, stoppedAt: null };
+        const { count } = await tx.provisioningTarget.updateMany({ where, data: { stoppedAt: now() } });
+        if (count === 0) return;
+        await audit.record({ type: 'provisioning.stopped', outcome: 'failure', clientId, data: counts }, tx);
+        const detail = `${counts.leaving} of ${counts.of}`;
+        await notifyAdministrators(
+          { kind: 'provisioning', problem: 'stopped', application: name, applicationId: id, detail },
+          tx,
+        );
+      }),
+
+    /** Throws not_found (404) without provisioning, and conflict (409) where there is nothing to decide. */
+    decide: (application: Application, decision: TargetDecision, by: Actor): Promise<void> =>
+      transaction(db, async (tx) => {
+        const { id, clientId, metadata } = application;
+        const where = { applicationId: id };
+        if (!metadata.provision) throw notFound({ message: t('console.provisioning.error.none') });
+        const at = now();
+        const goesOn = { failures: 0, failingSince: null, nextTryAt: null };
+        const changes: Record<TargetDecision, Parameters<typeof tx.provisioningTarget.updateMany>[0]> = {
+          compare: { where, data: { compareAt: at, ...goesOn } },
+          pause: { where: { ...where, pausedAt: null }, data: { pausedAt: at, pausedBy: 'administrator' } },
+          resume: { where: { ...where, pausedAt: { not: null } }, data: { pausedAt: null, pausedBy: null, ...goesOn } },
+          approve: { where: { ...where, stoppedAt: { not: null } }, data: { stoppedAt: null, approvedAt: at } },
+        };
+        const { count } = await tx.provisioningTarget.updateMany(changes[decision]);
+        if (count === 0 && decision !== 'compare')
+          throw conflict('conflict', { message: t('console.provisioning.error.nothing', { decision }) });
+        const types = {
+          pause: 'provisioning.paused',
+          resume: 'provisioning.resumed',
+          approve: 'provisioning.approved',
+        } as const;
+        if (decision !== 'compare')
+          await audit.record({ ...by, type: types[decision], outcome: 'success', clientId }, tx);
+        // What was rejected is tried again.
+        const waits = { ...where, pending: { not: '' }, claimedUntil: null };
+        if (decision === 'compare') await tx.provisionedObject.updateMany({ where: waits, data: { nextTryAt: at } });
+        wake('provisioning', tx);
+      }),
+  };
+}
