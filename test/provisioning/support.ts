@@ -87,11 +87,11 @@ export async function aTarget(
 }
 
 /** Seals the audit log and wakes the jobs, as they run every few seconds, until what happened before is sent. */
-export async function settle(idp: TestIdp, { seconds = 30 } = {}): Promise<void> {
+export async function settle(idp: TestIdp, { seconds = 60 } = {}): Promise<void> {
   const { auditChain, db, now, wake } = idp.services;
   await auditChain.seal();
   const head = await db.auditChain.findUnique({ where: { id: 'head' } });
-  for (const end = Date.now() + seconds * 1000; ; await sleep(100)) {
+  for (const end = Date.now() + seconds * 1000; ; await sleep(200)) {
     wake('provisioning', db);
     const targets = await db.provisioningTarget.findMany();
     const declared = await db.application.count({ where: { enabled: true, metadata: { contains: '"provision":{' } } });
@@ -107,9 +107,13 @@ export async function settle(idp: TestIdp, { seconds = 30 } = {}): Promise<void>
   }
 }
 
-/** Objects that are to be sent, but for those that were rejected. */
-const waiting = ({ services: { db } }: TestIdp) =>
-  db.provisionedObject.count({ where: { pending: { not: '' }, isHeld: false, lastError: null } });
+/** Objects that are to be sent, but for those that were rejected, and leavers who are too many. */
+async function waiting({ services: { db } }: TestIdp): Promise<number> {
+  const stopped = await db.provisioningTarget.findMany({ where: { stoppedAt: { not: null } } });
+  const ids = stopped.map(({ applicationId }) => applicationId);
+  const isHeld = { isHeld: true, applicationId: { in: ids } };
+  return db.provisionedObject.count({ where: { pending: { not: '' }, lastError: null, NOT: isHeld } });
+}
 
 export const usersOf = async ({ connection }: Pick<Setup, 'connection'>) =>
   (await connection.ok('GET', '/Users?count=1000')) as unknown as {
