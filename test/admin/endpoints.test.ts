@@ -754,6 +754,39 @@ describe('the groups of an owner', () => {
   });
 });
 
+it('the provisioning of an application is set up, tried, read and decided', async () => {
+  const { applicationId } = await aClient(idp.services, { redirect_uris: ['https://crm.example.com/cb'] });
+  const path = `/applications/${applicationId}`;
+  const provision = { url: `${idp.issuer}/scim/v2`, token: 'a-wrong-token', groups: true };
+  const change = async (patch: object, status = 200) =>
+    ok('PATCH', path, patch, { status, ...ifMatch((await ok('GET', path)).etag) });
+  const changed = await change({ provision });
+  expect(JSON.stringify(changed)).not.toContain(provision.token);
+  const at = `${path}/provisioning`;
+  expect(await ok('GET', at)).toMatchObject({ active: 0, comparing: false });
+  expect(await ok('GET', `${at}/preview`)).toMatchObject({ deactivate: { count: 0, people: [] }, is_cut: false });
+  expect(await ok('GET', `${at}/rejected`)).toMatchObject({ items: [] });
+  const { checks } = await ok<{ checks: object[] }>('POST', `${at}/test`);
+  expect(checks).toMatchObject([
+    { check: 'config' },
+    { check: 'users', ok: false, error: expect.stringContaining('401') },
+  ]);
+  await ok('POST', `${at}/compare`);
+  const { db } = idp.services;
+  await expect.poll(() => db.provisioningTarget.count({ where: { applicationId } }), { timeout: 20_000 }).toBe(1);
+  await ok('POST', `${at}/pause`);
+  await ok('POST', `${at}/pause`, undefined, { status: 409 });
+  await ok('POST', `${at}/resume`);
+  // The job leaves a disabled application as it is.
+  await ok('POST', `${path}/disable`);
+  await db.provisioningTarget.updateMany({ where: { applicationId }, data: { stoppedAt: new Date() } });
+  await ok('POST', `${at}/approve`);
+  // The token would go to another server.
+  await change({ provision: { url: 'https://evil.example.com/scim' } }, 400);
+  await change({ provision: null });
+  await ok('GET', at, undefined, { status: 404 });
+});
+
 it('every endpoint is called successfully', async ({ task, skip }) => {
   const others = task.file.tasks.flatMap((one) => (one.type === 'suite' ? one.tasks : []));
   skip(!others.every(({ result }) => result?.state === 'pass'), 'the other tests call them, before this one');
