@@ -83,13 +83,16 @@ export function createChanges({
     await targets.update(target.id, { auditSeq: seqOf('head'), compareAt: now() });
   }
 
-  /** Memberships and roles that began by themselves, of which there is no event. */
+  /** Accounts, memberships and roles that began by themselves, of which there is no event. */
   async function lookForBegun(target: Target, signal: AbortSignal): Promise<void> {
     const at = now();
-    const query = { where: { since: { gt: target.state.lookedAt, lte: at } }, select: { userId: true } } as const;
+    const began = { gt: target.state.lookedAt, lte: at };
+    const query = { where: { since: began }, select: { userId: true } } as const;
     const members = await db.asStored.groupMember.findMany(query);
     const roles = await db.asStored.userRole.findMany(query);
-    await examine(target, [...new Set([...members, ...roles].map(({ userId }) => userId))], { isNews: true }, signal);
+    const people = await db.asStored.user.findMany({ where: { activeFrom: began }, select: { id: true } });
+    const ids = [...[...members, ...roles].map(({ userId }) => userId), ...people.map(({ id }) => id)];
+    await examine(target, [...new Set(ids)], { isNews: true }, signal);
     if (!signal.aborted) await targets.update(target.id, { lookedAt: at });
   }
 
