@@ -8,6 +8,7 @@ import { createSmsGateway } from '../core/sms/gateway.ts';
 import { createAccounts } from './accounts/accounts.ts';
 import { createNotes } from './accounts/notes.ts';
 import { type CheckImage, createPersonPictures } from './accounts/pictures.ts';
+import { createNoteSeen } from './accounts/seen.ts';
 import { createApiKeys, createKeyUses } from './api-keys/api-keys.ts';
 import { createBulkChanges } from './bulk-changes.ts';
 import { createBreached } from './credentials/breached.ts';
@@ -87,6 +88,7 @@ export function createPeople(
   const groupDomains: GroupDomains = createGroupDomains({ ...core, groups, accounts });
   return {
     accounts,
+    noteSeen: createNoteSeen(core),
     notes: createNotes(core),
     personPictures: createPersonPictures({ ...core, accounts, checkImage }),
     authority,

@@ -274,6 +274,35 @@ describe('SCIM', () => {
   });
 });
 
+describe('the last use', () => {
+  it('is noted by the day, of a person and of their programs', async () => {
+    const user = await aUser(idp.services);
+    const seen = async () =>
+      (await api.get(`/users/${user.account.id}`)).json<{ last_seen_at: string | null }>().last_seen_at;
+    const today = () => `${new Date(Date.now()).toISOString().slice(0, 10)}T00:00:00.000Z`;
+    expect(await seen()).toBeNull();
+    const app = await anApplication(idp, { consent: 'implicit' });
+    const { tokens } = await signIn(httpClient(idp.issuer), app, user, { scope: 'openid offline_access' });
+    await expect.poll(seen).toBe(today());
+    pass({ days: 3 });
+    api = await aService(idp);
+    await app.rp.refresh(tokens.refresh_token ?? '');
+    await expect.poll(seen).toBe(today());
+    const { updatedAt } = await idp.services.db.asStored.user.findUniqueOrThrow({ where: { id: user.account.id } });
+    expect(updatedAt).toEqual(user.account.updatedAt);
+
+    pass({ days: 91 });
+    api = await aService(idp);
+    const before = new Date(Date.now() - 90 * 24 * 3_600_000).toISOString();
+    const ids = async (query: string) =>
+      (await api.get(`/users?${query}`)).json<{ items: { id: string }[] }>().items.map(({ id }) => id);
+    expect(await ids(`last_seen_before=${before}&search=${user.username}`)).toEqual([user.account.id]);
+    await signedIn(idp, user);
+    await expect.poll(() => ids(`last_seen_before=${before}&search=${user.username}`)).toEqual([]);
+    expect((await ids('sort=-seen'))[0]).toBe(user.account.id);
+  });
+});
+
 describe('the list', () => {
   it('finds accounts by their state', async () => {
     const [waiting, ended, disabled, active] = [

@@ -41,6 +41,7 @@ export interface SignedInDependencies {
 export function createSignedIn(dependencies: Core & Http & People & SignedInDependencies) {
   const { cookies, rpSessions, accounts, checkDirectories, recordActivity, settings, strongestProof, staffAcr } =
     dependencies;
+  const { noteSeen } = dependencies;
   const users = new WeakMap<object, SignedInUser>();
   /** The cookie of a session that this request has renewed. */
   const renewed = new WeakMap<object, string>();
@@ -57,6 +58,7 @@ export function createSignedIn(dependencies: Core & Http & People & SignedInDepe
     if (!session || !(await checkDirectories(session.userId))) return undefined;
     const account = await accounts.find(session.userId);
     if (!account?.isActive) return undefined;
+    noteSeen(account);
     ctx.state.profileLanguage = account.locale ?? undefined;
     ctx.state.sender ??= { userId: account.id };
     return { account, session };

@@ -31,7 +31,7 @@ export type Callers = ReturnType<typeof createCallers>;
 
 /** Authenticates callers, with rate limits by address (failures) and by caller. */
 export function createCallers(services: AdminServices) {
-  const { accounts, authority, config, directoryUsers, oidc, rateLimits } = services;
+  const { accounts, authority, config, directoryUsers, noteSeen, oidc, rateLimits } = services;
   const keyCallers = createKeyCallers(services);
   const audience = adminApi(config.issuer);
 
@@ -71,6 +71,7 @@ export function createCallers(services: AdminServices) {
     if (accountId !== undefined && !(await directoryUsers.check(accountId))) return rejectInvalid(ctx);
     const account = accountId === undefined ? undefined : await accounts.find(accountId);
     if (accountId !== undefined && !account?.isActive) return rejectInvalid(ctx);
+    if (account) noteSeen(account);
     const proof = account && (await proofAtRequiredLevel(services, account, signIn));
     await assertNotTooMany(account ? `${app} ${account.id}` : app);
     const rights = rightsOf(scopes, account && (await authority.rightsOfUser(account.id)));
@@ -101,6 +102,7 @@ export function createCallers(services: AdminServices) {
       if (token?.audience !== realm || token.accountId === undefined) return rejectInvalid(ctx, realm);
       const account = (await directoryUsers.check(token.accountId)) ? await accounts.find(token.accountId) : undefined;
       if (!account?.isActive) return rejectInvalid(ctx, realm);
+      noteSeen(account);
       const { clientId: app, scopes } = token;
       const id = `${app} ${account.id}`;
       await assertNotTooMany(id);
@@ -178,7 +180,7 @@ interface KeyCaller {
 }
 
 function createKeyCallers(services: AdminServices) {
-  const { apiKeys, recordKeyUse, accounts, authority, directoryUsers, repeatedEntries } = services;
+  const { apiKeys, recordKeyUse, accounts, authority, directoryUsers, noteSeen, repeatedEntries } = services;
 
   async function reject(ctx: Context, reason: string, key?: ApiKey): Promise<undefined> {
     ctx.state.log().info({ reason, keyId: key?.id }, 'API key rejected');
@@ -196,6 +198,7 @@ function createKeyCallers(services: AdminServices) {
       if (!key || fault) return reject(ctx, fault ?? 'unknown', key);
       const account = (await directoryUsers.check(key.ownerId)) ? await accounts.find(key.ownerId) : undefined;
       if (!account?.isActive) return reject(ctx, account ? inactiveReason(account) : 'unknown_account', key);
+      noteSeen(account);
       const rights = sharedRights(key.permissions, await authority.rightsOfUser(account.id));
       const by: Actor = {
         actorId: account.id,

@@ -169,8 +169,20 @@ export function createForwardAuth(
       checkDirectories(accountId: string): Promise<boolean>;
     },
 ) {
-  const { accounts, clients, config, cookies, logger, provider, sessions, settings, vault, now, repeatedEntries } =
-    services;
+  const {
+    accounts,
+    clients,
+    config,
+    cookies,
+    logger,
+    noteSeen,
+    provider,
+    sessions,
+    settings,
+    vault,
+    now,
+    repeatedEntries,
+  } = services;
   const { issuer } = config;
   const rpSessions = createRpSessions(services);
   const tokenFor = createWebsiteTokens(services);
@@ -497,7 +509,9 @@ export function createForwardAuth(
     if (sessionHours !== undefined && session.authTime.getTime() + sessionHours * 3_600_000 <= now().getTime())
       return undefined;
     const account = await accounts.find(session.userId);
-    return account?.isActive ? { account, session } : undefined;
+    if (!account?.isActive) return undefined;
+    noteSeen(account);
+    return { account, session };
   }
 
   // ── The sign-in ───────────────────────────────────────────────────────────────────────────────────────────

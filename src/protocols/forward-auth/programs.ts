@@ -110,7 +110,7 @@ export function createPrograms(
       checkDirectories(accountId: string): Promise<boolean>;
     },
 ) {
-  const { accounts, apiTokens, appPasswords, checkDirectories, clients, db, now, rateLimits } = services;
+  const { accounts, apiTokens, appPasswords, checkDirectories, clients, db, noteSeen, now, rateLimits } = services;
   const wrongCredentials = rateLimits.remembered('programs:address');
   // The hashes of tokens that were valid: wrong ones of others at the same address do not delay them.
   const known = new Set<string>();
@@ -149,6 +149,7 @@ export function createPrograms(
     const found = (await checkDirectories(accountId)) ? await accounts.find(accountId) : undefined;
     const account = found && group !== undefined ? await inGroup(found, group, db) : found;
     if (!account?.isActive) return invalid();
+    noteSeen(account);
     return { visitor: { account }, proof: { ...proof, ...signIn } };
   }
 
@@ -163,6 +164,7 @@ export function createPrograms(
     if (!found || !account || !isOwn || found.applicationId !== application.id)
       return wrong(ctx, basicChallenge(origin));
     if (!appPasswords.isEnoughFor(account)) return { status: 403, error: 'access_denied' };
+    noteSeen(account);
     appPasswords.recordUse(found, origin, { request: ctx.state.request });
     return { visitor: { account }, proof: { id: `app password ${found.id}`, amr: [] } };
   }

@@ -57,12 +57,14 @@ export function createFindAccount(
     },
 ): FindAccount {
   const { accounts, clients, config, consents, db, sessions, audit, checkDirectories, refreshTokenDays } = dependencies;
+  const { noteSeen } = dependencies;
   return async function findAccount(ctx, id, token) {
     const isRefresh = token?.kind === 'RefreshToken' && ctx.oidc.route === 'token';
     const isSession = !token && ctx.oidc.route === 'authorization';
     if ((isRefresh || isSession) && !(await checkDirectories(id))) return undefined;
     const found = await accounts.find(id);
     if (!found?.isActive) return undefined;
+    if (!token || ctx.oidc.route === 'token') noteSeen(found);
     const clientId = token?.clientId ?? ctx.oidc.client?.clientId;
     const application = clientId === undefined ? undefined : await clients.applicationOf(clientId);
     const days = Math.min(refreshTokenDays(), application?.metadata.refresh_token_days ?? refreshTokenDays());

@@ -275,8 +275,9 @@ function idleLimit(client: Client): number {
 }
 
 /** No token outlives an account that has an end: an API that verifies it itself does not ask here. */
-function withinAccount({ oidc: { account } }: KoaContextWithOIDC, seconds: number): number {
-  const { activeUntil } = (account?.record ?? {}) as { activeUntil?: Date | null };
+function withinAccount(ctx: KoaContextWithOIDC | undefined, seconds: number): number {
+  // Without a request of the engine: a hint for its sign-out.
+  const { activeUntil } = (ctx?.oidc.account?.record ?? {}) as { activeUntil?: Date | null };
   if (!activeUntil) return seconds;
   return Math.max(1, Math.min(seconds, Math.floor(activeUntil.getTime() / 1000) - engineSeconds()));
 }
