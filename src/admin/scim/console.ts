@@ -241,7 +241,7 @@ function connectionPage(
     kind: 'table',
     title: t('console.scim.tokens'),
     caption: t('console.scim.tokens'),
-    ...(mayWrite && { action: { label: t('console.scim.token.new'), icon: 'plus', href: `${at}/token` } }),
+    actions: mayWrite ? [{ label: t('console.scim.token.new'), icon: 'plus', href: `${at}/token` }] : [],
     ...tableOf(tokens, [
       [t('console.scim.token'), (token) => ({ text: maskedKey(token), code: true })],
       [t('console.api-keys.created-at'), ({ createdAt }) => createdAt],

@@ -160,10 +160,11 @@ function accessCheckLink({ rejection, application, account }: Explanation, may: 
   return [{ label: t('console.rejections.check-access'), icon: 'search-check', href }];
 }
 
-function rulesBlock({ rules }: Explanation): Block {
+function rulesBlock({ rejection, rules }: Explanation): Block {
   return {
     kind: 'rules',
     title: t('console.rejections.checks'),
+    ...(rejection.endpoint === 'scim' && { expectedLabel: t('console.website-test.expected') }),
     rules: rules.map(({ id, label, state, explanation, received, registered }) => ({
       label,
       state,
@@ -200,10 +201,12 @@ function requestBlock({ rejection, application, account, connection, directory }
                 ? { text: application.name, href: `/admin/applications/${application.id}` }
                 : (rejection.clientId ?? null),
             },
-      {
-        label: t('console.rejections.user'),
-        value: account ? { text: account.username, href: `/admin/users/${account.id}` } : null,
-      },
+      rejection.endpoint === 'scim'
+        ? { label: t('console.rejections.description'), value: rejection.message }
+        : {
+            label: t('console.rejections.user'),
+            value: account ? { text: account.username, href: `/admin/users/${account.id}` } : null,
+          },
     ],
   };
 }

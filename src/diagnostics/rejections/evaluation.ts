@@ -4,7 +4,7 @@ import { describeRegistrationFault, type RegistrationFault } from '../../admin/a
 import { accessDecisionRule } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
 import type { OidcMetadata } from '../../applications/fields/oidc-client.ts';
-import { type PageText, t } from '../../base/texts/text.ts';
+import { type PageText, t, textAt } from '../../base/texts/text.ts';
 import type { Rejection } from '../../core/rejections/rejections.ts';
 import type { RuleId, RuleResult } from '../../core/rejections/rules.ts';
 import type { Connection } from '../../federation/connections/connection.ts';
@@ -51,7 +51,8 @@ export function explainedRules(about: Case): ExplainedRule[] {
       label: labelOf(rule, about),
       state,
       received: received ?? now?.received,
-      registered: expected ?? now?.expected,
+      // Of a rule of SCIM in the language of the page; the stored one is in English.
+      registered: textAt(`console.rejections.expected.${rule}`) ?? expected ?? now?.expected,
       explanation: explanationOf(rule, about),
     };
   });
