@@ -6,6 +6,7 @@ import { limits } from '../base/limits.ts';
 import { hmacSha256 } from '../base/platform/hmac.ts';
 import { randomId, safeEqual } from '../base/platform/random.ts';
 import { canonicalCode, encodeAsLetters, newReadableCode } from '../base/platform/readable-code.ts';
+import { createThrottle } from '../base/platform/throttle.ts';
 import { type Tx, withinTransaction } from '../base/storage/database.ts';
 import { hotStatements } from '../base/storage/statements.ts';
 import { t } from '../base/texts/text.ts';
@@ -40,7 +41,6 @@ export type AppPasswords = ReturnType<typeof createAppPasswords>;
 /** 130 random bits. */
 const SECRET_LETTERS = 26;
 const TAG_LETTERS = 6;
-const MAX_REMEMBERED = 10_000;
 
 interface Row {
   id: string;
@@ -72,7 +72,7 @@ export function createAppPasswords({ db, sql, vault, now, audit, logger, setting
     encodeAsLetters(Buffer.from(mac(`tag ${origin} ${secret}`), 'base64url'), TAG_LETTERS).replaceAll('-', '');
   const hashOf = (mac: (text: string) => string, canonical: string) => mac(`hash ${canonical}`);
   // Another instance does not know of it and writes once more.
-  const recordedAt = new Map<string, number>();
+  const isDue = createThrottle(now, limits.appPassword.useSeconds);
 
   /** Whether the settings let the user sign in with one factor, which is what a password is. */
   function isEnoughFor(account: Account): boolean {
@@ -135,16 +135,11 @@ export function createAppPasswords({ db, sql, vault, now, audit, logger, setting
 
     /** Returns without waiting; a use that could not be stored is logged. The first one is audited. */
     recordUse({ id, name, userId, lastUsedAt }: PresentedAppPassword, clientId: string, by: Actor): void {
-      const at = now();
-      const isRecent = (time = 0) => Math.abs(at.getTime() - time) < limits.appPassword.useSeconds * 1000;
-      if (isRecent(recordedAt.get(id)) || isRecent(lastUsedAt?.getTime())) return;
-      const isFirst = lastUsedAt === null && !recordedAt.has(id);
-      if (recordedAt.size >= MAX_REMEMBERED) recordedAt.clear();
-      recordedAt.set(id, at.getTime());
+      if (!isDue(id, lastUsedAt)) return;
       const about = { subjectId: userId, clientId, data: { passwordId: id, name } };
       Promise.all([
-        db.appPassword.updateMany({ where: { id }, data: { lastUsedAt: at } }),
-        isFirst && audit.record({ ...by, ...about, type: 'app-password.used', outcome: 'success' }),
+        db.appPassword.updateMany({ where: { id }, data: { lastUsedAt: now() } }),
+        lastUsedAt === null && audit.record({ ...by, ...about, type: 'app-password.used', outcome: 'success' }),
       ]).catch((err: unknown) => logger.warn({ err }, 'the use of an app password was not stored'));
     },
 

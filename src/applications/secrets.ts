@@ -5,6 +5,7 @@ import type { Base } from '../base/base.ts';
 import { conflict } from '../base/http/errors.ts';
 import { limits } from '../base/limits.ts';
 import { randomId, randomToken, safeEqual } from '../base/platform/random.ts';
+import { createThrottle } from '../base/platform/throttle.ts';
 import type { Tx } from '../base/storage/database.ts';
 import { t } from '../base/texts/text.ts';
 import type { Core } from '../core/core.ts';
@@ -119,19 +120,13 @@ function context(id: string): string {
 
 type RecordSecretUse = (secretId: string) => void;
 
-const MAX_REMEMBERED = 10_000;
-
 /** Returns without waiting; a use that could not be stored is logged. */
 export function createSecretUses({ db, now, logger }: Base): RecordSecretUse {
-  // Saves most of the writes; another instance does not know of it and writes once more.
-  const recordedAt = new Map<string, number>();
+  const isDue = createThrottle(now, limits.applicationUsage.seconds);
 
   return (secretId) => {
+    if (!isDue(secretId)) return;
     const lastUsedAt = now();
-    const before = recordedAt.get(secretId) ?? Number.NEGATIVE_INFINITY;
-    if (lastUsedAt.getTime() - before < limits.applicationUsage.seconds * 1000) return;
-    if (recordedAt.size >= MAX_REMEMBERED) recordedAt.clear();
-    recordedAt.set(secretId, lastUsedAt.getTime());
     const row = { secretId, lastUsedAt };
     db.clientSecretUse
       .upsert({ where: { secretId }, create: row, update: { lastUsedAt } })

@@ -30,7 +30,7 @@ import {
 } from '../people/rbac/names.ts';
 import { isBrokenLimit, limitSyntax } from '../people/rbac/rights.ts';
 import { eventStreamFields, streamSecret } from '../protocols/event-streams/streams.ts';
-import { scimConnectionFields } from '../protocols/scim/connections.ts';
+import { scimDeclaration } from '../protocols/scim/connections.ts';
 
 const reservedScopes = [...Object.keys(claimsByScope), 'offline_access'];
 const scope = z
@@ -163,7 +163,7 @@ export const scimConnection = z.strictObject({
     .string()
     .regex(/^[a-z0-9][a-z0-9-]{0,39}$/)
     .describe('never changes; lower case, digits, `-`'),
-  ...scimConnectionFields,
+  ...scimDeclaration.shape,
   token: z.string().min(32).max(256).optional().describe('what the directory sends (`openssl rand -base64 48`)'),
   token_file: z.string().max(1000).optional().describe('file with the token, relative to the configuration file'),
 });

@@ -4,10 +4,10 @@
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newStream } from '../../src/admin/event-streams/event-streams.ts';
-import { newConnection } from '../../src/admin/scim/scim.ts';
 import { limits } from '../../src/base/limits.ts';
 import { checkConnection } from '../../src/federation/connections/schema.ts';
 import { MFA_ACR, PASSWORD_ACR } from '../../src/people/mfa/acr.ts';
+import { scimDeclaration } from '../../src/protocols/scim/connections.ts';
 import { aPng } from '../brand/pictures.ts';
 import { signRows } from '../support/database/row-macs.ts';
 import { aClient, aUser } from '../support/factories.ts';
@@ -77,7 +77,10 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
   await services.db.mailMessage.create({ data: { ...queued, id: mail, nextTryAt: new Date(), failedAt: new Date() } });
   const apiKey = { ownerId: account.id, name: 'Script', permissions: ['gatehouse.users:read'], days: 1 };
   const { key } = await services.apiKeys.create(apiKey, {});
-  const { id: scimId } = await services.scimConnections.create(newConnection.parse({ name: `SCIM ${account.id}` }), {});
+  const { id: scimId } = await services.scimConnections.create(
+    scimDeclaration.parse({ name: `SCIM ${account.id}` }),
+    {},
+  );
   const { token: scimToken } = await services.scimConnections.addToken(scimId, 1, {});
   const scim = `/scim-connections/${scimId}`;
   const { stream } = await services.eventStreams.create(

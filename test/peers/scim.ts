@@ -1,4 +1,5 @@
-// SCIM testers of others against this server, and the filters of scim2-parse-filter beside those of this server (README.md). Not part of
+// SCIM testers of others against this server, SCIMMY as a client of it, and the filters of scim2-parse-filter beside those of this server
+// (README.md). Not part of
 // `npm test`, because it needs the testers.
 //   npx tsx test/peers/scim.ts [--url https://… --token …], the second at a server that runs already
 import { execFile } from 'node:child_process';
@@ -105,6 +106,89 @@ function compareFilters({ parse, filter }: OtherFilters): number {
   return differences;
 }
 
+type Json = Record<string, unknown>;
+type Schema = new (json: Json, direction?: 'out') => object;
+
+interface Scimmy {
+  Schemas: { User: Schema & { definition: { extend(other: unknown): void } }; EnterpriseUser: { definition: unknown } };
+  Messages: {
+    PatchOp: new (json: Json) => { apply(resource: object): Promise<object | undefined> };
+    ListResponse: new (json: Json) => { totalResults: number };
+  };
+}
+
+const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
+const PATCH = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
+
+/**
+ * SCIMMY as a client: it makes the bodies and reads the answers, and carries out the same random PATCHes itself. Returns the number of
+ * differences.
+ */
+async function compareWithScimmy({ Schemas, Messages }: Scimmy, url: string, token: string): Promise<number> {
+  Schemas.User.definition.extend(Schemas.EnterpriseUser.definition);
+  const ask = async (method: string, at: string, body?: object): Promise<Json> => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/scim+json' };
+    const answer = await fetch(`${url}${at}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    if (!answer.ok) throw new Error(`${method} ${at}: ${answer.status} ${await answer.text()}`);
+    return (answer.status === 204 ? {} : await answer.json()) as Json;
+  };
+  const word = fc.constantFrom('a', 'B', 'x y', 'é');
+  const kind = fc.constantFrom('work', 'home', 'other');
+  // Of nobody else.
+  const value = fc.uuid().map((one) => `${one}@example.com`);
+  const single = fc.constantFrom('displayName', 'title', 'nickName', 'name.familyName', 'name.givenName');
+  const step = fc.oneof(
+    fc.record({ op: fc.constantFrom('add', 'replace'), path: single, value: word }),
+    fc.record({ op: fc.constant('remove'), path: single }),
+    fc.record({
+      op: fc.constant('add'),
+      path: fc.constant('emails'),
+      value: fc.tuple(fc.record({ type: kind, value })),
+    }),
+    kind.map((type) => ({ op: 'remove', path: `emails[type eq "${type}"]` })),
+    fc
+      .tuple(kind, value)
+      .map(([type, other]) => ({ op: 'replace', path: `emails[type eq "${type}"].value`, value: other })),
+  );
+  const shown = ({ meta: _meta, schemas: _schemas, ...rest }: Json) =>
+    JSON.stringify(rest, (_key, one) => {
+      if (Array.isArray(one)) return one.map((part) => JSON.stringify(part, Object.keys(part).sort())).sort();
+      if (typeof one !== 'object' || one === null) return one;
+      const parts = Object.entries(one as Json).sort();
+      return parts.length === 0 ? undefined : Object.fromEntries(parts);
+    });
+  const run = Date.now();
+  const ids: string[] = [];
+  let [compared, differences] = [0, 0];
+  for (const [index, steps] of fc
+    .sample(fc.array(step, { minLength: 1, maxLength: 4 }), { numRuns: 100, seed: 31 })
+    .entries()) {
+    const body = new Schemas.User({
+      schemas: [USER],
+      userName: `scimmy-${run}-${index}`,
+      title: 'T',
+      name: { givenName: 'G' },
+      emails: [],
+    });
+    const made = await ask('POST', '/Users', body);
+    ids.push(String(made.id));
+    const patch = { schemas: [PATCH], Operations: steps };
+    const own = await new Messages.PatchOp(patch).apply(new Schemas.User(made, 'out')).catch(() => undefined);
+    // It rejects what has no target, and returns nothing where nothing changes.
+    if (!own) continue;
+    const here = new Schemas.User(await ask('PATCH', `/Users/${String(made.id)}`, patch), 'out');
+    const [theirs, ours] = [own, here].map((one) => shown(JSON.parse(JSON.stringify(one)) as Json));
+    compared += 1;
+    if (theirs === ours) continue;
+    differences += 1;
+    process.stdout.write(`  ${JSON.stringify(steps)}\n  ${ours} here\n  ${theirs}\n`);
+  }
+  const { totalResults } = new Messages.ListResponse(await ask('GET', '/Users?count=5'));
+  for (const id of ids) await ask('DELETE', `/Users/${id}`);
+  process.stdout.write(`SCIMMY: ${compared} PATCHes, ${differences} differences, ${totalResults} users listed\n`);
+  return compared > 0 && totalResults > 0 ? differences : differences + 1;
+}
+
 async function newToken({ scimConnections }: Awaited<ReturnType<typeof startGatehouse>>['services']): Promise<string> {
   const { id } = await scimConnections.create(
     {
@@ -130,6 +214,7 @@ async function main(): Promise<number> {
     const url = given.url ?? `${idp?.issuer}/scim/v2`;
     const token = given.token ?? (idp ? await newToken(idp.services) : '');
     const probe = ['probe', url, '--token', token, '--i-accept-side-effects'];
+    failed += await compareWithScimmy(require('scimmy') as Scimmy, url, token);
     failed += report('scim-sanity', await outputOf(sanity, probe), /^\[PASS\]/);
     const headers = { SCIM_CLI_HEADERS: `Authorization: Bearer ${token}` };
     failed += report('scim2-tester', await outputOf(tester, ['--url', url, 'test', '--verbose'], headers), /^SUCCESS/);

@@ -1,6 +1,7 @@
 // The pages of directories in a real browser: list, new connection with a fault, one with its history and tokens, a new token, the user whom
 // it manages and a rejected request; narrow and wide, light and dark, in English and German.
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { scimDeclaration } from '../../src/protocols/scim/connections.ts';
 import { signIn } from '../admin/console/real-browser.ts';
 import { staff } from '../admin/console/support.ts';
 import { desktop, phone } from '../support/browser/browser.ts';
@@ -66,19 +67,10 @@ for (const [language, device] of [
       await page.goto(`${idp.issuer}${path}`);
       await check(name);
     }
-    const { id } = await idp.services.scimConnections.create({ ...blank, name: `New ${language}` }, {});
+    const { id } = await idp.services.scimConnections.create(scimDeclaration.parse({ name: `New ${language}` }), {});
     await page.goto(`${idp.issuer}/admin/scim/${id}/token`);
     await submit();
     await page.waitForSelector('[data-value]');
     await check('token');
   });
 }
-
-const blank = {
-  client_id: null,
-  owned_domains: [],
-  adopt: 'never',
-  may_create: true,
-  delete_policy: 'disable',
-  mappings: { attributes: {}, groups: {} },
-} as const;

@@ -7,7 +7,7 @@ import { type Actor, directoryActor } from '../../core/audit/audit.ts';
 import { maskedKey } from '../../people/api-keys/api-keys.ts';
 import { scimApi } from '../../people/rbac/built-in.ts';
 import type { ScimConnection, ScimToken } from '../../protocols/scim/connections.ts';
-import { declarationOf } from '../../protocols/scim/connections.ts';
+import { declarationOf, scimDeclaration } from '../../protocols/scim/connections.ts';
 import { etagOf } from '../api/versions.ts';
 import { eventItems } from '../audit/console-rows.ts';
 import { type Action, type Block, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
@@ -17,7 +17,7 @@ import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/manag
 import { lines } from '../console/text-area.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
-import { type CreatedToken, newConnection, newToken, scimNoun } from './scim.ts';
+import { type CreatedToken, newToken, scimNoun } from './scim.ts';
 
 const HOME = '/admin/scim';
 const AUDIT = 'gatehouse.audit:read' as const;
@@ -52,7 +52,7 @@ export function scimRoutes(services: ConsoleServices) {
   list(async ({ may }) => listPage(await scim.list(), may(WRITE)));
   create({
     form,
-    page: async (_visit, given = formOf(newConnection.parse({ name: 'x' }), '')) => newPage({ ...given }),
+    page: async (_visit, given = formOf(scimDeclaration.parse({ name: 'x' }), '')) => newPage({ ...given }),
     async submit({ by }, given) {
       const made = await scim.create(declaredBy(given), by);
       return { to: `${pathOf(made)}/token`, notice: t('console.scim.added') };
@@ -368,7 +368,7 @@ function declaredBy({ name, client_id, owned_domains, adopt, may_create, delete_
     delete_policy,
     mappings: { attributes: Object.fromEntries(pairs(attributes)), groups: Object.fromEntries(pairs(groups)) },
   };
-  const checked = check(newConnection, declaration);
+  const checked = check(scimDeclaration, declaration);
   if (checked.ok) return checked.value;
   throw invalidInput(checked.faults.map((one) => atField(one, { attributes, groups })));
 }

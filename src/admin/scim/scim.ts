@@ -9,7 +9,7 @@ import {
   type ScimConnection,
   type ScimDeclaration,
   type ScimToken,
-  scimConnectionFields,
+  scimDeclaration,
 } from '../../protocols/scim/connections.ts';
 import type { AdminServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
@@ -79,7 +79,7 @@ export function createScimAdmin({ db, rejections, scimConnections: connections }
   };
 }
 
-const { shape } = z.strictObject(scimConnectionFields);
+const { shape } = scimDeclaration;
 const schema = z
   .object({
     id: z.string(),
@@ -131,8 +131,6 @@ const tokenJson = ({ id, lastFour, source, createdAt, expiresAt, lastUsedAt }: S
   last_used_at: iso(lastUsedAt),
 });
 
-/** A new connection, as the API and the console read it. */
-export const newConnection = z.strictObject(scimConnectionFields);
 export const newToken = z.strictObject({
   expires_in_days: z.int().min(1).max(limits.apiKey.maxDays).optional().describe('Absent: until it is revoked'),
 });
@@ -151,7 +149,7 @@ export function scimEndpoints(scim: ScimAdmin): Endpoint[] {
     create({
       summary: 'A new SCIM connection',
       description: 'Its client gets in with a token of the connection, or with an access token of `client_id`.',
-      body: newConnection,
+      body: scimDeclaration,
       run: scim.create,
     }),
     get({ summary: 'One SCIM connection' }),

@@ -7,6 +7,7 @@ import { conflict, notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { plural } from '../../base/platform/plural.ts';
 import { randomToken } from '../../base/platform/random.ts';
+import { createThrottle } from '../../base/platform/throttle.ts';
 import { type Db, type Tx, withinTransaction } from '../../base/storage/database.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
@@ -185,22 +186,15 @@ function noSuchKey() {
 
 type RecordKeyUse = (key: ApiKey, by: Actor) => void;
 
-const MAX_REMEMBERED = 10_000;
-
 /** Returns without waiting; a use that could not be stored is logged. */
 export function createKeyUses({ db, audit, now, logger }: Core): RecordKeyUse {
-  // Another instance does not know of it and writes once more.
-  const recordedAt = new Map<string, number>();
+  const isDue = createThrottle(now, limits.applicationUsage.seconds);
 
   return ({ id, name, ownerId, lastUsedAt }, by) => {
-    const at = now();
-    const isRecent = (time = 0) => Math.abs(at.getTime() - time) < limits.applicationUsage.seconds * 1000;
-    if (isRecent(recordedAt.get(id)) || isRecent(lastUsedAt?.getTime())) return;
-    if (recordedAt.size >= MAX_REMEMBERED) recordedAt.clear();
-    recordedAt.set(id, at.getTime());
+    if (!isDue(id, lastUsedAt)) return;
     const data = { keyId: id, name };
     Promise.all([
-      db.apiKey.updateMany({ where: { id }, data: { lastUsedAt: at } }),
+      db.apiKey.updateMany({ where: { id }, data: { lastUsedAt: now() } }),
       audit.record({ ...by, type: 'api-key.used', outcome: 'success', subjectId: ownerId, data }),
     ]).catch((err: unknown) => logger.warn({ err }, 'the use of an API key was not stored'));
   };

@@ -5,6 +5,7 @@ import { conflict, forbidden, notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { emailDomain } from '../../base/network/domains.ts';
 import { randomId, sha256 } from '../../base/platform/random.ts';
+import { createThrottle } from '../../base/platform/throttle.ts';
 import { nameUpTo } from '../../base/schemas/line-schema.ts';
 import { isUniqueConstraintError, type Tx, withinTransaction } from '../../base/storage/database.ts';
 import { check, rule, textFault } from '../../base/texts/faults.ts';
@@ -30,8 +31,8 @@ const isAttributePath = (path: string): boolean => {
   }
 };
 
-/** The fields of a connection in the API and in the configuration file. */
-export const scimConnectionFields = {
+/** A new connection, as the API, the console and the configuration file have it. */
+export const scimDeclaration = z.strictObject({
   name: nameUpTo(100, z.string().trim()).describe('of the directory, such as “Entra ID”'),
   client_id: z
     .string()
@@ -70,9 +71,8 @@ export const scimConnectionFields = {
     })
     .default({ attributes: {}, groups: {} })
     .describe('which own fields and groups the directory fills'),
-};
-const declared = z.strictObject(scimConnectionFields);
-export type ScimDeclaration = z.output<typeof declared>;
+});
+export type ScimDeclaration = z.output<typeof scimDeclaration>;
 
 export interface ScimConnection extends Omit<ScimDeclaration, 'client_id'> {
   id: string;
@@ -111,6 +111,7 @@ export type ScimConnections = ReturnType<typeof createScimConnections>;
 export function createScimConnections({ db, vault, now, audit, logger }: Core) {
   // An unknown id costs as much as a wrong secret.
   const noHash = vault.mac('', HASH_PURPOSE);
+  const isDue = createThrottle(now, limits.scim.noteSeconds);
 
   function record(
     type: 'created' | 'updated' | 'deleted',
@@ -253,17 +254,16 @@ export function createScimConnections({ db, vault, now, audit, logger }: Core) {
     async present(text: string): Promise<ScimConnection | undefined> {
       const row = await db.scimToken.findUnique({ where: { id: idOfToken(text) }, include: { connection: true } });
       const matches = vault.macMatches(text, row?.secretHash ?? noHash, HASH_PURPOSE);
-      const at = now();
-      if (!row || !matches || (row.expiresAt && row.expiresAt <= at)) return undefined;
-      if (isOld(row.lastUsedAt, at))
-        await note(db.scimToken.updateMany({ where: { id: row.id }, data: { lastUsedAt: at } }));
-      return noted(connectionOf(row.connection), at);
+      if (!row || !matches || (row.expiresAt && row.expiresAt <= now())) return undefined;
+      if (isDue(`token ${row.id}`, row.lastUsedAt))
+        await note(db.scimToken.updateMany({ where: { id: row.id }, data: { lastUsedAt: now() } }));
+      return noted(connectionOf(row.connection));
     },
 
     /** The connection of an application that calls with its own access token. */
     async ofClient(clientId: string): Promise<ScimConnection | undefined> {
       const row = await db.scimConnection.findUnique({ where: { clientId } });
-      return row ? noted(connectionOf(row), now()) : undefined;
+      return row ? noted(connectionOf(row)) : undefined;
     },
 
     /** How many people and groups it has. */
@@ -281,19 +281,16 @@ export function createScimConnections({ db, vault, now, audit, logger }: Core) {
     await work.catch((err: unknown) => logger.warn({ err }, 'the use of a SCIM connection was not stored'));
   }
 
-  async function noted(connection: ScimConnection, at: Date): Promise<ScimConnection> {
+  async function noted(connection: ScimConnection): Promise<ScimConnection> {
     const { id, lastRequestAt } = connection;
-    if (isOld(lastRequestAt, at))
-      await note(db.scimConnection.updateMany({ where: { id }, data: { lastRequestAt: at } }));
+    if (isDue(`connection ${id}`, lastRequestAt))
+      await note(db.scimConnection.updateMany({ where: { id }, data: { lastRequestAt: now() } }));
     return connection;
   }
 }
 
 /** Of a token of this server its first part; of one of the configuration file a hash. */
 const idOfToken = (text: string): string => idInKey(text) ?? `file-${sha256(text)}`;
-
-const isOld = (time: Date | null, at: Date): boolean =>
-  time === null || Math.abs(at.getTime() - time.getTime()) > limits.scim.noteSeconds * 1000;
 
 /** The declaration of a connection, as the API and the configuration file have it. */
 export function declarationOf(connection: ScimConnection): ScimDeclaration {
@@ -323,7 +320,7 @@ function connectionOf(row: Row): ScimConnection {
     delete_policy: row.deletePolicy,
     mappings: json(row.mappings),
   };
-  const read = check(declared, stored);
+  const read = check(scimDeclaration, stored);
   if (!read.ok) throw new Error(`the SCIM connection ${id} cannot be read`);
   const source = row.source === 'file' ? 'file' : 'local';
   return { ...read.value, client_id: clientId, id, source, createdAt, updatedAt, lastRequestAt };

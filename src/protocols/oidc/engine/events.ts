@@ -9,6 +9,7 @@ import { limits } from '../../../base/limits.ts';
 import type { Logger } from '../../../base/platform/logger.ts';
 import type { Metrics } from '../../../base/platform/metrics.ts';
 import type { RequestInfo } from '../../../base/platform/request-info.ts';
+import { createThrottle } from '../../../base/platform/throttle.ts';
 import type { Vault } from '../../../base/platform/vault.ts';
 import { tooMuchStoredIn } from '../../../base/storage/stored-size.ts';
 import { unavailableIn } from '../../../base/storage/unavailable.ts';
@@ -195,8 +196,6 @@ function logNotAudited(logger: Logger, err: unknown): void {
 
 type RecordUsage = (accountId: string, clientId: string, request: RequestInfo) => Promise<void>;
 
-const MAX_REMEMBERED = 10_000;
-
 export function createUsageRecorder({
   audit,
   now,
@@ -205,16 +204,10 @@ export function createUsageRecorder({
   /** The client_id of the server's own pages, whose use is not recorded. */
   exceptOf: string;
 }): RecordUsage {
-  // Saves most of the writes; another instance does not know of it and writes once more.
-  const recordedAt = new Map<string, number>();
+  const isDue = createThrottle(now, limits.applicationUsage.seconds);
 
   return async function recordUsage(accountId, clientId, request) {
-    if (clientId === exceptOf) return;
-    const key = `${accountId}\n${clientId}`;
-    const at = now().getTime();
-    if (at - (recordedAt.get(key) ?? Number.NEGATIVE_INFINITY) < limits.applicationUsage.seconds * 1000) return;
-    if (recordedAt.size >= MAX_REMEMBERED) recordedAt.clear();
-    recordedAt.set(key, at);
+    if (clientId === exceptOf || !isDue(`${accountId}\n${clientId}`)) return;
     await audit.record({
       type: 'authorization.granted',
       outcome: 'success',
