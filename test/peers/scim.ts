@@ -134,8 +134,9 @@ async function compareWithScimmy({ Schemas, Messages }: Scimmy, url: string, tok
   };
   const word = fc.constantFrom('a', 'B', 'x y', 'é');
   const kind = fc.constantFrom('work', 'home', 'other');
+  const run = Date.now();
   // Of nobody else.
-  const value = fc.uuid().map((one) => `${one}@example.com`);
+  const value = fc.uuid().map((one) => `${run}-${one}@example.com`);
   const single = fc.constantFrom('displayName', 'title', 'nickName', 'name.familyName', 'name.givenName');
   const step = fc.oneof(
     fc.record({ op: fc.constantFrom('add', 'replace'), path: single, value: word }),
@@ -157,7 +158,6 @@ async function compareWithScimmy({ Schemas, Messages }: Scimmy, url: string, tok
       const parts = Object.entries(one as Json).sort();
       return parts.length === 0 ? undefined : Object.fromEntries(parts);
     });
-  const run = Date.now();
   const ids: string[] = [];
   let [compared, differences] = [0, 0];
   for (const [index, steps] of fc
