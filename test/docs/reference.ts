@@ -125,7 +125,9 @@ function allowedOf(field: Json): string {
     case 'string':
       return `text${lengthOf(field)}`;
     default:
-      return Array.isArray(field.type) ? list(field.type.map((type) => (type === 'string' ? 'text' : code(type)))) : '';
+      return Array.isArray(field.type)
+        ? list(field.type.flatMap((type) => (type === 'null' ? [] : type === 'string' ? 'text' : code(type))))
+        : '';
   }
 }
 
