@@ -337,7 +337,7 @@ describe('an app password', () => {
     expect(before).not.toContain('app passwords');
     const { browser, password } = await anAppPassword(user, site);
     const form = await browser.follow(await browser.get('/account/password'));
-    expect(textOf(form.text)).toContain('Your app passwords end with it');
+    expect(textOf(form.text)).toContain('A new password ends your app passwords');
     // A rejected one changes nothing.
     expect((await browser.submit(form, { password: 'short' })).status).toBe(400);
     expect((await asPerson(site, user.username, password)).status).toBe(200);
