@@ -8,7 +8,7 @@ import { type CallOptions, commandLine, type Ended } from './support.ts';
 
 const FILE = `
 clients:
-  - { client_id: shop, client_name: Shop, client_secret: replace-this-with-32-random-bytes, redirect_uris: [https://shop.example/cb] }
+  - { client_id: shop, client_name: Shop, client_secret: replace-this-with-32-random-bytes, redirect_uris: [https://shop.example/cb], provision: { url: 'https://shop.example/scim/v2', token: a-token } }
 service_providers:
   - name: Wiki
     metadata_file: wiki.xml
@@ -82,6 +82,9 @@ const calls: { argv: string; stdin?: string; env?: Record<string, string>; code?
   { argv: 'app show shop' },
   { argv: 'app show https://wiki.example/sp' },
   { argv: 'app people shop' },
+  { argv: 'app provision shop' },
+  { argv: 'app provision shop --preview' },
+  { argv: 'app provision shop --compare' },
   { argv: 'app add --name News% --redirect-uri https://news.example/cb' },
   { argv: 'app add --name Grouped% --redirect-uri https://grouped.example.com/cb --group Desk% --create-groups' },
   { argv: 'app secret shop --keep 60' },
