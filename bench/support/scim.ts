@@ -137,7 +137,7 @@ export async function addPeople({ db, kind }: Database, rows: number): Promise<v
   const content = `'{"userName":"user-' || n || '","externalId":"x-' || n || '","displayName":"Ann Smith",
     "emails":[{"primary":true,"type":"work","value":"user-' || n || '@${directory.domain}"}],"title":"Engineer",
     "name":{"formatted":"Ann Smith","familyName":"Smith","givenName":"Ann"},"${ENTERPRISE}":{"department":"Sales"}}'`;
-  await run(`INSERT INTO users (id, username, username_key, email, email_key, name, search_key, name_key, last_name_key, is_active, created_at, updated_at)
+  await run(`INSERT INTO users (id, username, username_key, email, email_key, name, search_key, name_key, last_name_key, is_enabled, created_at, updated_at)
     ${numbers(rows)} SELECT 'scim-' || n, 'user-' || n, 'user-' || n, 'user-' || n || '@${directory.domain}', 'user-' || n || '@${directory.domain}',
     'Ann Smith', 'user-' || n, 'ann smith', 'smith', true, ${at}, ${at} FROM n`);
   await run(`INSERT INTO scim_users (user_id, connection_id, external_id, content, created_at, updated_at)
