@@ -31,6 +31,7 @@ export function createConsoleServices(services: AdminServices & { admin: AdminAc
     brandImages,
     config,
     db,
+    sql: services.sql,
     documents,
     mailServer,
     mfa,

@@ -200,7 +200,7 @@ async function createCore({ config, logger, now, ...options }: CoreOptions) {
     wake,
   });
   const notifyAdministrators = async (message: AdministratorMail, tx?: Tx) => {
-    for (const administrator of await listAdministrators(db, accounts.find)) {
+    for (const administrator of await listAdministrators(base, accounts.find)) {
       const to = recipientOf(administrator);
       if (to) await outbox.send({ ...message, to }, tx);
     }

@@ -242,13 +242,19 @@ const firstStepsButton = (what: 'hide' | 'show'): Action => ({
 });
 
 /** Returns the function that makes the checklist for one administrator; no block when nothing is left to do. */
-function createFirstSteps({ accounts, config, db, mailServer, mfa: { factors } }: ConsoleServices) {
+function createFirstSteps(services: ConsoleServices) {
+  const {
+    accounts,
+    config,
+    mailServer,
+    mfa: { factors },
+  } = services;
   return async function firstSteps(
     userId: string,
     { users, applications }: Statistics,
     may: (need: Need) => boolean,
   ): Promise<Block[]> {
-    const [own, administrators] = await Promise.all([factors.of(userId), listAdministrators(db, accounts.find)]);
+    const [own, administrators] = await Promise.all([factors.of(userId), listAdministrators(services, accounts.find)]);
     const isProtected = hasSecondFactor(own) || own.phone !== undefined;
     const all = stepsOf({
       config,

@@ -240,8 +240,8 @@ async function keyFindings(opened: Opened): Promise<Finding[]> {
 }
 
 async function adminFinding({ database: { db, sql }, now }: Opened): Promise<Finding[]> {
-  const accounts = createAccountLookup({ db, sql, now: () => new Date(now()) });
-  const count = (await listAdministrators(db, accounts.find)).length;
+  const core = { db, sql, now: () => new Date(now()) };
+  const count = (await listAdministrators(core, createAccountLookup(core).find)).length;
   if (count === 1 && (await isFirstPasswordUnused({ db, now })))
     return [
       warning('admins', 'the temporary password of the first administrator was never used', FIRST_PASSWORD_ADVICE),

@@ -1,7 +1,7 @@
 // The administrators, for mail about the server itself.
 
-import type { Db } from '../../base/storage/database.ts';
 import type { Account } from '../accounts/account.ts';
+import { createAccountList } from '../accounts/account-list.ts';
 import { ADMIN_ROLE } from './built-in.ts';
 
 const MOST = 50;
@@ -12,21 +12,20 @@ const MOST = 50;
  * @param find the account as this server wrote it: rights and addresses of other programs do not count
  */
 export async function listAdministrators(
-  db: Db,
+  core: Parameters<typeof createAccountList>[0],
   find: (id: string) => Promise<Account | undefined>,
 ): Promise<Account[]> {
-  const admin = { role: { name: ADMIN_ROLE } };
-  const inAdmins = { ancestor: { roles: { some: admin } } };
-  const rows = await db.asStored.user.findMany({
-    where: { OR: [{ roles: { some: admin } }, { groups: { some: { group: { ancestors: { some: inAdmins } } } } }] },
-    select: { id: true },
-    orderBy: { id: 'asc' },
-  });
+  const { list } = createAccountList(core);
   const administrators: Account[] = [];
-  for (const { id } of rows) {
-    const account = await find(id);
-    if (account?.isActive && account.roles.includes(ADMIN_ROLE)) administrators.push(account);
-    if (administrators.length === MOST) break;
-  }
+  let after: string | undefined;
+  do {
+    const page = await list({ role: ADMIN_ROLE, isActive: true, sort: 'created', limit: MOST, after });
+    for (const { id } of page.accounts) {
+      const account = await find(id);
+      if (account?.isActive && account.roles.includes(ADMIN_ROLE)) administrators.push(account);
+      if (administrators.length === MOST) return administrators;
+    }
+    after = page.next;
+  } while (after !== undefined);
   return administrators;
 }

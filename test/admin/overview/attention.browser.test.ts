@@ -23,9 +23,9 @@ afterAll(async () => {
 const headings = (html: string) => [...html.matchAll(/<h2[^>]*>(.*?)<\/h2>/g)].map(([, title]) => title);
 
 it('a second administrator is a step until there is one', async () => {
-  const { accounts, db } = idp.services;
+  const { accounts } = idp.services;
   const user = await staff(idp, 'admin');
-  const others = await listAdministrators(db, accounts.find);
+  const others = await listAdministrators(idp.services, accounts.find);
   for (const { id } of others) if (id !== user.account.id) await accounts.setActive(id, false);
   const admin = await consoleOf(idp, user);
   const isDone = async () =>
