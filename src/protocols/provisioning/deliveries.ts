@@ -370,9 +370,12 @@ export function createDeliveries(
     };
     const isDone = { id, ...(isUnfinished ? { version: -1 } : { version }) };
     const { count } = await tx.provisionedObject.updateMany({ where: isDone, data: { ...data, pending: '' } });
-    // It changed while it was sent.
-    const again = { ...data, pending: 'update', isHeld: false, tries: 0, nextTryAt: at };
-    if (count === 0) await tx.provisionedObject.updateMany({ where: { id }, data: again });
+    // It changed while it was sent. A leaver stays held.
+    if (count === 0) {
+      const again = { ...data, pending: 'update', tries: 0, nextTryAt: at };
+      await tx.provisionedObject.updateMany({ where: { id, isHeld: true }, data });
+      await tx.provisionedObject.updateMany({ where: { id, isHeld: false }, data: again });
+    }
     if (delivery.kind === 'user') await followUser(delivery, result, tx);
     if (delivery.kind === 'group' && remoteId === null) {
       const members = { applicationId: target.id, groupId: localId };
