@@ -19,6 +19,7 @@ import { activityRoutes } from './activity-routes.ts';
 import { appPasswordRoutes } from './app-passwords.ts';
 import { confirmationRoutes } from './confirmation-routes.ts';
 import { consentRoutes } from './consents.ts';
+import type { Deletion } from './deletion.ts';
 import { createFactorRecoveryCodes, factorRoutes, passkeyRoutes, phoneRoutes } from './factors.ts';
 import { groupRoutes, joinRoutes } from './groups.ts';
 import { overviewRoutes } from './overview-routes.ts';
@@ -34,6 +35,7 @@ import { browserRoutes, sessionRoutes } from './session-routes.ts';
 
 export interface AccountPagesDependencies {
   brandName: () => string | undefined;
+  deletion: Deletion;
   ownData: OwnData;
   emailVerification: EmailVerification;
   /** Identities at upstream identity providers. */

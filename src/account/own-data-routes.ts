@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import type { Extras, State } from '../base/http/context.ts';
-import { tooManyRequests } from '../base/http/errors.ts';
+import { notFound, tooManyRequests } from '../base/http/errors.ts';
 import { type PageText, t } from '../base/texts/text.ts';
 import type { Core } from '../core/core.ts';
 import type { Account } from '../people/accounts/account.ts';
@@ -18,16 +18,19 @@ import {
 } from '../people/accounts/profile-fields.ts';
 import type { People } from '../people/people.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
+import type { Deletion } from './deletion.ts';
 import { OWN_DATA_FILE, type OwnData } from './own-data.ts';
 
 const HERE = '/account/data';
 
 export function ownDataRoutes({
   page,
+  accounts,
+  deletion,
   ownData,
   rateLimits,
   settings,
-}: Core & People & { page: AccountPageHelpers; ownData: OwnData }): Router<State, Extras> {
+}: Core & People & { page: AccountPageHelpers; deletion: Deletion; ownData: OwnData }): Router<State, Extras> {
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: HERE });
   const isRecent = [signedIn.requireSignIn, signedIn.requireRecentAuthentication] as const;
@@ -36,7 +39,10 @@ export function ownDataRoutes({
     const { account } = signedIn.userOf(ctx);
     const own = personFields(settings.latest().user_attributes, account.attributes);
     const sections = await ownData.sections(account);
+    const { self_deletion: mayDelete, self_deletion_days: days } = settings.latest();
+    const obstacle = mayDelete ? await deletion.obstacleOf(account) : undefined;
     ctx.render('account/own-data', {
+      deletion: account.deleteAt || mayDelete ? { at: account.deleteAt, days, obstacle } : undefined,
       notice: page.takeNotice(ctx),
       facts: factsOf(account, own),
       sections: sections.filter(({ rows }) => rows.length > 0),
@@ -53,6 +59,18 @@ export function ownDataRoutes({
     ctx.set('Content-Disposition', `attachment; filename="${fileName}"`);
     ctx.type = type;
     ctx.body = Readable.from(await ownData.export(account, 'person', page.actorOf(ctx)));
+  });
+
+  router.post('/delete', ...isRecent, checkChange, async (ctx) => {
+    if (!settings.latest().self_deletion) throw notFound();
+    const obstacle = await deletion.request(signedIn.userOf(ctx).account, page.actorOf(ctx));
+    page.redirectWithNotice(ctx, HERE, obstacle, 'bad');
+  });
+
+  // It takes nothing away from the person, so that an old session may do it.
+  router.post('/keep', signedIn.requireSignIn, checkChange, async (ctx) => {
+    await accounts.setDeletion(signedIn.userOf(ctx).account.id, null, page.actorOf(ctx));
+    page.redirectWithNotice(ctx, HERE, t('deletion.kept'));
   });
 
   return router;

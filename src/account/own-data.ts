@@ -228,6 +228,28 @@ export const ownTables: Readonly<Record<string, OwnTable>> = {
     json: ['content'],
     isForAdministrators: true,
   },
+  accounts_at_apps: {
+    model: 'provisionedObject',
+    by: 'localId',
+    columns: [
+      'applicationId',
+      'kind',
+      'remoteId',
+      'isActive',
+      'pending',
+      'isHeld',
+      'tries',
+      'nextTryAt',
+      'sentAt',
+      'leftAt',
+      'lastError',
+    ],
+  },
+  groups_at_apps: {
+    model: 'provisionedMember',
+    key: ['applicationId', 'groupId'],
+    columns: ['applicationId', 'groupId', 'state'],
+  },
   notes: { model: 'userNote', columns: ['text', 'createdAt'], isForAdministrators: true },
 };
 

@@ -266,9 +266,11 @@ export const limits = {
     keepSeconds: HOUR, // a clock that is ahead for a while must not delete what is valid again when it is right
     keepShortSeconds: 5 * MINUTE, // of a sign-in in progress: deleted too early, it starts again
   },
-  /** Audit events are deleted after a year; they are added to the hash chain within seconds, with signed checkpoints. */
+  /** Days that a person can keep the account after all, and until the audit log forgets a deleted one. */
+  deletion: { defaultDays: 14, maxDays: 90, defaultEraseDays: 30, maxEraseDays: 365 },
+  /** Audit events are deleted after the days of `retention`; they are added to the hash chain within seconds, with signed checkpoints. */
   audit: {
-    retentionDays: 365,
+    retention: { defaultDays: 365, minDays: 30, maxDays: 3650 },
     purgeBatch: 500,
     sealSeconds: 5,
     checkpointSeconds: 5 * MINUTE,

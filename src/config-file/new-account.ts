@@ -70,6 +70,7 @@ function draftAccount(id: string, { username, email = null, name = null }: NewAc
     source: 'local',
     termsVersion: null,
     termsAcceptedAt: null,
+    deleteAt: null,
     roles: [],
     permissions: [],
     groups: [],

@@ -10,6 +10,7 @@ import { auditJobs } from '../core/audit/jobs.ts';
 import type { ScheduledJob } from '../core/jobs/scheduler.ts';
 import { keyJobs } from '../core/keys/keyring.ts';
 import { accountLifeJob } from '../people/accounts/life.ts';
+import { erasureJob } from '../people/accounts/retired.ts';
 import { endJobs } from '../people/groups/ends.ts';
 import { createEventDeliveries } from '../protocols/event-streams/deliveries.ts';
 import type { Services } from './services.ts';
@@ -31,8 +32,10 @@ export function serverJobs(services: Services): ScheduledJob[] {
     ...endJobs(services.ends),
     accountLifeJob(services.accountLife),
     ...services.groupChanges.jobs,
-    ...auditJobs(services),
     ...createEventDeliveries(services).jobs,
+    ...auditJobs({ ...services, retentionDays: () => services.settings.latest().audit_retention_days }),
+    services.deletion.job,
+    erasureJob({ ...services, removeRows: (userId) => removeRowsOf(services, userId) }),
     ...brandJobs(services),
     ...pictureJobs(services.pictures),
   ];
@@ -121,6 +124,21 @@ export const expiringRows: readonly SweepTarget[] = [
     remove: (db, before, limit) => db.mailMessage.deleteMany({ where: { failedAt: { lt: before } }, limit }),
   },
 ];
+
+/** Deletes what tables without a relation to the account have about a deleted person. A mail that is not sent yet has a day. */
+async function removeRowsOf({ db, now }: Base, userId: string): Promise<void> {
+  const dayAgo = new Date(now().getTime() - DAY_SECONDS * 1000);
+  const isOver = [{ sentAt: { not: null } }, { failedAt: { not: null } }, { createdAt: { lt: dayAgo } }];
+  await db.mailMessage.deleteMany({ where: { userId, OR: isOver } });
+  await db.rejection.deleteMany({ where: { subjectId: userId } });
+  await db.groupInvitation.deleteMany({ where: { acceptedBy: userId } });
+  await db.samlNameId.deleteMany({ where: { userId } });
+  await db.samlParticipant.deleteMany({ where: { userId } });
+  await db.sessionDevice.deleteMany({ where: { userId } });
+  await db.rpSession.deleteMany({ where: { userId } });
+  await db.upstreamSession.deleteMany({ where: { userId } });
+  await db.storedForm.deleteMany({ where: { userId } });
+}
 
 /** The rows of a table whose column `expires_at` has passed. */
 function expired(table: string, rowsIn: (db: Db) => Expiring, keepSeconds?: number): SweepTarget {

@@ -1,5 +1,6 @@
 // The composition root of everything but HTTP: creates the services of each folder, in order.
 
+import { createDeletion } from '../account/deletion.ts';
 import { createOwnData } from '../account/own-data.ts';
 import { createApplicationServices } from '../applications/application-services.ts';
 import { createBrand } from '../applications/brand/brand.ts';
@@ -24,6 +25,7 @@ import { type AlarmKind, createAlarm } from '../core/audit/alarm.ts';
 import { createAudit } from '../core/audit/audit.ts';
 import { createAuditChain } from '../core/audit/chain/chain.ts';
 import { createOutsideCheckpoints } from '../core/audit/chain/outside-checkpoints.ts';
+import { createAuditErasure } from '../core/audit/erasure.ts';
 import { createRepeatedEntries } from '../core/audit/repeated-entries.ts';
 import type { Core } from '../core/core.ts';
 import type { WokenJob } from '../core/jobs/scheduler.ts';
@@ -122,8 +124,10 @@ export async function createServices(options: ServicesOptions) {
     scimConnections,
     provisioning,
     ownData: createOwnData(core),
+    deletion: createDeletion({ ...users, ...sessions }),
     eventStreams: createEventStreams(core),
     accountLife: createAccountLife({ ...users, ...sessions }),
+    auditErasure: createAuditErasure(core),
   };
   const fetchMetadata = createMetadataFetch(core);
   const configFile = createConfigFile({

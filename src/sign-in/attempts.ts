@@ -26,6 +26,8 @@ export interface Attempt {
   sent?: 'email' | 'sms' | undefined;
   /** The second factor was a recovery code, and the page that offers to replace the lost factor was not answered yet. */
   usedRecoveryCode?: boolean | undefined;
+  /** The user has been told that the account will be deleted, and goes on. */
+  knowsDeletion?: boolean | undefined;
   /** The user chose not to be asked for the second factor in this browser again. */
   trustBrowser: boolean;
   /** The user has just accepted an invitation in this browser: the first sign-in needs no notice. */

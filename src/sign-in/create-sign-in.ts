@@ -86,6 +86,14 @@ function decisionRoutes({
   };
   router.post('/own-fields', ...flow.form(['own-fields'], fillIn));
 
+  const decideDeletion = async (ctx: StepContext, current: CurrentStep) => {
+    const { keep } = await parseForm(ctx, z.object({ keep: z.literal('yes').optional() }));
+    const { id } = accountOf(current);
+    if (keep) await accounts.setDeletion(id, null, { actorId: id, request: ctx.state.request });
+    await flow.proceed(ctx, current, { knowsDeletion: true });
+  };
+  router.post('/deletion', ...flow.form(['deletion'], decideDeletion));
+
   // For another version than that of now the engine asks again.
   const acceptTerms = async (ctx: StepContext, current: CurrentStep) => {
     const { version } = await parseForm(ctx, termsForm);

@@ -181,6 +181,7 @@ async function decide(
         isIdentified,
         mayReplaceFactor: attempt.usedRecoveryCode === true,
         isAsked: isAskedForFields(services, attempt, account),
+        isBeingDeleted: Boolean(account?.deleteAt) && attempt.userId !== undefined && !attempt.knowsDeletion,
         ...state,
       },
     ),

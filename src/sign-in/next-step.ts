@@ -18,6 +18,8 @@ export interface Progress {
   mayReplaceFactor: boolean;
   /** The installation asks for own fields that are empty. */
   isAsked: boolean;
+  /** The account will be deleted at the wish of its person, who has not been told in this sign-in. */
+  isBeingDeleted: boolean;
 }
 
 export type Step =
@@ -30,6 +32,7 @@ export type Step =
   | 'replace-factor'
   | 'change-password'
   | 'own-fields'
+  | 'deletion'
   | 'consent'
   | 'terms'
   | 'choose-group'
@@ -54,7 +57,14 @@ export function nextStep({ prompt }: Pick<PromptRequest, 'prompt'>, progress: Pr
   }
 }
 
-function nextSignInStep({ isIdentified, missing, mustChangePassword, mayReplaceFactor, isAsked }: Progress): Step {
+function nextSignInStep({
+  isIdentified,
+  missing,
+  mustChangePassword,
+  mayReplaceFactor,
+  isAsked,
+  isBeingDeleted,
+}: Progress): Step {
   if (!isIdentified) return 'identify';
   if (missing === 'upstream') return 'upstream';
   // The second factor comes first: an attacker who has only the password must not replace it.
@@ -63,6 +73,7 @@ function nextSignInStep({ isIdentified, missing, mustChangePassword, mayReplaceF
   if (missing === 'enrolment') return 'enrol';
   if (missing === 'approval') return 'approval';
   if (mayReplaceFactor) return 'replace-factor';
+  if (isBeingDeleted) return 'deletion';
   if (isAsked) return 'own-fields';
   return 'done';
 }

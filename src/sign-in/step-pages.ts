@@ -113,6 +113,8 @@ async function showStep(services: SignInState, page: Page): Promise<void> {
       return showPasswordChange(services, page);
     case 'own-fields':
       return showOwnFields(services, page);
+    case 'deletion':
+      return showDeletion(page);
     case 'select-account':
       return showSelectAccount(page);
     case 'access-denied':
@@ -212,6 +214,13 @@ async function showOwnFields({ settings }: SignInState, page: Page): Promise<voi
     { action: pathOf(current, 'own-fields'), fields, error: state.error, ...footOf(page) },
     state.status ?? 200,
   );
+}
+
+function showDeletion(page: Page): void {
+  const { ctx, current } = page;
+  const account = accountOf(current);
+  const { deleteAt } = account;
+  ctx.render('sign-in/deletion', { action: pathOf(current, 'deletion'), account, deleteAt, ...footOf(page) });
 }
 
 function showSelectAccount({ ctx, current, appName }: Page): void {

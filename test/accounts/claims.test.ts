@@ -33,6 +33,7 @@ const ann: VisibleAccount = {
   source: 'local',
   termsVersion: null,
   termsAcceptedAt: null,
+  deleteAt: null,
   createdAt: new Date(0),
   updatedAt: new Date(1_700_000_000_999),
   roles: ['editor', 'reader'],

@@ -26,7 +26,9 @@ export async function openPeople() {
   const alarms: string[] = [];
   const alarm = { raise: async (_kind: string, message: string) => void alarms.push(message) };
   database.protect(createProtectedRows({ vault, alarm }));
-  const accounts = createAccounts(servicesOf({ ...database, now: clock.now, audit, settings: fixedSettings() }));
+  const accounts = createAccounts(
+    servicesOf({ ...database, vault, now: clock.now, audit, settings: fixedSettings(), wake: () => {} }),
+  );
   const authority = createAuthority({ accounts });
 
   /** A new account for each test. */

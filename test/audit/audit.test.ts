@@ -36,6 +36,7 @@ describe('recording an event', () => {
         userAgent: 'Mozilla/5.0',
         requestId: 'req-1',
         data: { tries: 3 },
+        erasedBy: null,
       },
     ]);
     expect(people.log.find((line) => line.includes('req-1'))).toContain('sign-in.password');

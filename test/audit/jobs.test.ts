@@ -16,7 +16,9 @@ it('the clean-up of the audit log deletes expired entries until none is left, ho
     throw new Error('not called');
   };
   const auditChain = { seal: unused, verify: unused, purge };
-  const jobs = auditJobs({ auditChain, audit: { record: unused }, alarm: { raise: unused }, now } as never);
+  const retentionDays = () => 365;
+  const audit = { record: unused };
+  const jobs = auditJobs({ auditChain, audit, alarm: { raise: unused }, now, retentionDays } as never);
   const retention = jobs.find(({ name }) => name === 'audit-retention');
   await retention?.run(new AbortController().signal);
   expect(remaining).toEqual([]);

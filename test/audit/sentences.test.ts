@@ -20,6 +20,7 @@ const base: AuditEntry = {
   userAgent: null,
   requestId: null,
   data: {},
+  erasedBy: null,
 };
 const names: Record<string, string> = { a: 'Ada', b: 'Bo', pay: 'Payroll', okta: 'Okta' };
 const textOf = (event: Partial<AuditEntry>) =>

@@ -95,6 +95,7 @@ describe('the list of protected tables', () => {
       'saml_requests',
       'saml_name_ids',
       'connection_documents',
+      'retired_subjects',
       'logout_runs',
       'logout_participants',
       'logout_deliveries',

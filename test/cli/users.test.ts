@@ -124,7 +124,7 @@ describe('gatehouse user', () => {
       { changedOutside: false },
     ]);
     expect(await cli.db.user.count({ where: { id: { in: ids } } })).toBe(0);
-    expect(await cli.db.retiredSubject.count({ where: { id: { in: ids } } })).toBe(2);
+    expect(await cli.db.asStored.retiredSubject.count({ where: { userId: { in: ids } } })).toBe(2);
   });
 
   it('finds a user whose ID starts with "-" after "--"', async () => {

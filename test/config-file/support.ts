@@ -43,7 +43,7 @@ export async function configFileBench(shared?: string) {
   );
   database.protect(createProtectedRows({ vault, alarm: { raise: async () => {} } }));
   const settings = createSettings({ db, now });
-  const accounts = createAccounts(servicesOf({ ...database, now, audit, settings }));
+  const accounts = createAccounts(servicesOf({ ...database, vault, now, audit, settings, wake: () => {} }));
   const applications = createApplications(
     {
       ...servicesOf({ db, sql, vault, audit, now, settings, authority: createAuthority({ accounts }) }),

@@ -26,7 +26,9 @@ it('the console adds a stream, shows its secret once, tries it, shows what was d
   const wrong = await admin.submit(form, { name: 'HR', url: receiver.url, events: 'nothing.*' });
   expect(wrong.status).toBe(400);
   expect(textOf(wrong.text)).toContain('a type of event');
-  const created = await admin.follow(await admin.submit(form, { name: 'Console', url: receiver.url, events: 'role.*' }));
+  const created = await admin.follow(
+    await admin.submit(form, { name: 'Console', url: receiver.url, events: 'role.*' }),
+  );
   const [, secret = ''] = /<code data-value>([^<]+)</.exec(created.text.replaceAll('<wbr>', '')) ?? [];
   expect(secret).toMatch(/^whsec_/);
   const [stream] = await idp.services.eventStreams.list();

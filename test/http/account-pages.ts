@@ -479,6 +479,7 @@ export const accountPages: Record<string, [string, object]> = {
   accountData: [
     'account/own-data',
     {
+      deletion: { at: null, days: 14 },
       facts: [
         { label: t('own-data.username'), value: 'alice' },
         { label: t('email.title'), value: 'alice.with.a.long.address@example.com' },
@@ -509,6 +510,11 @@ export const accountPages: Record<string, [string, object]> = {
       ],
     },
   ],
+  accountDataKeep: [
+    'account/own-data',
+    { facts: [], sections: [], deletion: { at: at('2026-12-13T10:00:00Z'), days: 14 } },
+  ],
+  signInDeletion: ['sign-in/deletion', { action: '/x', account: alice, deleteAt: at('2026-12-13T10:00:00Z') }],
   accountActivityNone: ['account/activity', { events: [] }],
   accountApplications: [
     'account/consents',

@@ -42,6 +42,7 @@ function every(to: Recipient = ann): MailMessage[] {
     { kind: 'group-answer', to, group: 'Lab', isGranted: false, until: null },
     { kind: 'account-end', to, until: place.at },
     { kind: 'accounts-end', to, accounts: [{ name: 'Zoe', until: place.at }] },
+    { kind: 'deletion', to, until: place.at },
     { kind: 'membership-end', to, of: 'group', name: 'Lab', until: place.at },
     { kind: 'membership-end', to, of: 'role', name: 'deputy', until: place.at },
     { kind: 'members-end', to, group: 'Lab', groupId: 'id', members: [{ name: 'Zoe', until: place.at }] },

@@ -449,6 +449,7 @@ function draftAccount(
     source: 'local',
     termsVersion: null,
     termsAcceptedAt: null,
+    deleteAt: null,
     createdAt: at,
     updatedAt: at,
     lastSeenAt: at,

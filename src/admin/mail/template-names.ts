@@ -24,6 +24,7 @@ export const templateNames: Record<MailKind, PageText> = {
   'group-answer': t('console.mail.template.group-answer'),
   'account-end': t('console.mail.template.account-end'),
   'accounts-end': t('console.mail.template.accounts-end'),
+  deletion: t('console.mail.template.deletion'),
   'membership-end': t('console.mail.template.membership-end'),
   'members-end': t('console.mail.template.members-end'),
   'saml-certificate': t('console.mail.template.saml-certificate'),

@@ -22,7 +22,7 @@ export interface SettingGroup {
 
 type TabName =
   | ('methods' | 'two-step' | 'passwords' | 'sign-up' | 'protection')
-  | ('sessions' | 'mail' | 'languages' | 'network' | 'saml' | 'attributes' | 'system');
+  | ('sessions' | 'mail' | 'languages' | 'network' | 'saml' | 'attributes' | 'privacy' | 'system');
 
 const tab = (name: TabName, href: string, boxes: SettingTab['boxes'], links?: SettingTab['links']): SettingTab => ({
   href,
@@ -70,6 +70,7 @@ export const SETTINGS: SettingGroup = {
     tab('network', '/admin/settings/network', ['outgoing']),
     tab('saml', '/admin/settings/saml', ['service-providers']),
     tab('attributes', '/admin/settings/attributes', ['attributes']),
+    tab('privacy', '/admin/settings/privacy', ['retention', 'self-deletion']),
     tab('system', '/admin/settings/system', []),
   ],
 };

@@ -74,6 +74,7 @@ export function versionOf(
     lastSeenAt: _seen,
     state: _state,
     isActive: _active,
+    deleteAt: _deleted,
     ...account
   }: Account,
   ssoConnection: string | null,

@@ -234,6 +234,7 @@ export const protectedTables = {
       source: 'text',
       termsVersion: 'text',
       termsAcceptedAt: 'time',
+      deleteAt: 'time',
       name: 'text',
       givenName: 'text',
       middleName: 'text',
@@ -247,6 +248,11 @@ export const protectedTables = {
       locale: 'text',
       zoneinfo: 'text',
     },
+  },
+  retired_subjects: {
+    model: 'retiredSubject',
+    key: ['id'],
+    covers: { id: 'text', userId: 'text', retiredAt: 'time' },
   },
   known_browsers: {
     model: 'knownBrowser',

@@ -2,6 +2,7 @@
 // that the file leaves out keep what the user set.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Base } from '../../base/base.ts';
 import { inTurns } from '../../base/platform/turns.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import type { Db, Tx } from '../../base/storage/database.ts';
@@ -13,6 +14,7 @@ import { attributeFaults } from '../../people/accounts/attributes.ts';
 import { nameAdvice, nameKey, usernameFault } from '../../people/accounts/names.ts';
 import { profileColumns } from '../../people/accounts/profile.ts';
 import { addressOf, textFieldNames, textFields } from '../../people/accounts/profile-fields.ts';
+import { retiredIds } from '../../people/accounts/retired.ts';
 import { differences, type FieldChange, type Planned, type Planning, planEntries, unknownRoles } from '../planning.ts';
 import { type DeclaredUser, declaredTimed, lasting, profileOf, snakeCase, type Timed, timed } from '../schema.ts';
 import { type CredentialChange, credentialChanges } from './declared-credentials.ts';
@@ -23,9 +25,9 @@ const JSON_FIELDS = ['attributes', 'address'];
 const AT_ONCE = 4;
 
 export async function planUsers(planning: Planning): Promise<Planned> {
-  const { db, now, declared, accounts, roles, endSession } = planning;
+  const { now, declared, accounts, roles, endSession } = planning;
   const { users } = declared;
-  const { stored, retired } = await storedFor(users, db, now());
+  const { stored, retired } = await storedFor(users, planning);
   const bySubject = new Map(stored.map((user) => [user.id, user]));
   const byName = new Map(stored.map((user) => [user.usernameKey, user]));
   const existingOf = ({ sub, username }: DeclaredUser) =>
@@ -156,7 +158,7 @@ type StoredUser = Account & {
 };
 
 /** The accounts that the declaration may touch, and those of its subjects that were retired. */
-async function storedFor(declared: readonly DeclaredUser[], db: Db, now: Date) {
+async function storedFor(declared: readonly DeclaredUser[], { db, vault, now }: Base) {
   const subjects = declared.flatMap(({ sub }) => sub ?? []);
   const emails: string[] = [];
   const names: string[] = [];
@@ -175,9 +177,12 @@ async function storedFor(declared: readonly DeclaredUser[], db: Db, now: Date) {
     await inChunks(subjects, (piece) => db.asStored.user.findMany({ where: { id: { in: piece } }, select })),
   ];
   const ids = [...new Set(touched.flat().map(({ id }) => id))];
-  const stored = await inChunks(ids, (piece) => loadUsers(piece, db, now));
-  const retired = await inChunks(subjects, (piece) => db.retiredSubject.findMany({ where: { id: { in: piece } } }));
-  return { stored, retired: new Set(retired.map(({ id }) => id)) };
+  const stored = await inChunks(ids, (piece) => loadUsers(piece, db, now()));
+  const subOf = new Map(subjects.flatMap((sub) => retiredIds(vault, sub).map((id) => [id, sub] as const)));
+  const retired = await inChunks([...subOf.keys()], (piece) =>
+    db.asStored.retiredSubject.findMany({ where: { id: { in: piece } }, select: { id: true } }),
+  );
+  return { stored, retired: new Set(retired.map(({ id }) => subOf.get(id) ?? '')) };
 }
 
 async function ownedByFile(db: Db): Promise<{ id: string }[]> {

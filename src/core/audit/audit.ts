@@ -57,6 +57,8 @@ export interface AuditInput extends Actor {
 export interface AuditEntry extends Omit<AuditContent, 'data'> {
   id: number;
   data: Record<string, unknown>;
+  /** The entry that says that the personal data of this one was erased. */
+  erasedBy: number | null;
 }
 
 export type Audit = ReturnType<typeof createAudit>;
@@ -96,6 +98,14 @@ export function createAudit({ db, sql, vault, logger, now }: Base, recorded: (tx
       if (!tx) return sql.later(statements.insert, values, log);
       await sql.in(tx).execute(statements.insert, ...values);
       log();
+    },
+
+    /** Writes one event in the transaction, and returns its id. */
+    async recordWithId(event: AuditInput, tx: Tx): Promise<number> {
+      const { row, proof, log } = sealed(event);
+      const { id } = await tx.auditEvent.create({ data: { ...row, ...proof }, select: { id: true } });
+      log();
+      return id;
     },
 
     /** Writes the events of a change of many rows, such as a hundred, with one statement. */

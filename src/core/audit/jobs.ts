@@ -18,8 +18,8 @@ const PAUSE_MILLISECONDS = 10;
 const PAGE = 20;
 
 /** Purges in short transactions until nothing is left to purge, so that a busy log shrinks too. */
-async function purgeAll({ auditChain, now }: Base & { auditChain: AuditChain }, signal: AbortSignal): Promise<void> {
-  const oldest = new Date(now().getTime() - limits.audit.retentionDays * 24 * 3600 * 1000);
+async function purgeAll({ auditChain, retentionDays, now }: AuditJobServices, signal: AbortSignal): Promise<void> {
+  const oldest = new Date(now().getTime() - retentionDays() * 24 * 3600 * 1000);
   const { purgeBatch } = limits.audit;
   let count: number = purgeBatch;
   while (count === purgeBatch && !signal.aborted) {
@@ -31,9 +31,15 @@ async function purgeAll({ auditChain, now }: Base & { auditChain: AuditChain }, 
 /** An event waits so long for others that join the chain with it. */
 const SEAL_DELAY_MS = 400;
 
-export function auditJobs(
-  services: Base & { auditChain: AuditChain; audit: Audit; alarm: Alarm; wake(job: WokenJob, tx: Tx): void },
-): ScheduledJob[] {
+type AuditJobServices = Base & {
+  auditChain: AuditChain;
+  audit: Audit;
+  alarm: Alarm;
+  retentionDays(): number;
+  wake(job: WokenJob, tx: Tx): void;
+};
+
+export function auditJobs(services: AuditJobServices): ScheduledJob[] {
   const { db, auditChain, audit, alarm, wake } = services;
 
   async function seal(signal: AbortSignal): Promise<void> {
@@ -60,7 +66,7 @@ export function auditJobs(
 
   return [
     { name: 'audit-chain', everySeconds: limits.audit.sealSeconds, run: seal, wakeDelayMs: SEAL_DELAY_MS },
-    { name: 'audit-retention', everySeconds: 3600, run: (signal) => purgeAll({ ...services, auditChain }, signal) },
+    { name: 'audit-retention', everySeconds: 3600, run: (signal) => purgeAll(services, signal) },
     { name: 'audit-verify', everySeconds: limits.audit.verifySeconds, run: verify },
   ];
 }

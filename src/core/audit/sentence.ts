@@ -92,10 +92,10 @@ function doneKeys(event: AuditEntry): string[] {
 
 /** `unknown`: no account has the name that was entered. */
 function failureKeys(event: AuditEntry): string[] {
-  const { type, reason, subjectId } = event;
+  const { type, reason, subjectId, erasedBy } = event;
   const variant = variantOf(event);
   return [
-    ...(subjectId === null ? [...withReason(`${type}.unknown`, reason), `${type}.unknown`] : []),
+    ...(subjectId === null && erasedBy === null ? [...withReason(`${type}.unknown`, reason), `${type}.unknown`] : []),
     ...(variant ? [`${type}.failed.${variant}`] : []),
     ...withReason(`${type}.failed`, reason),
     `${type}.failed`,
@@ -175,7 +175,7 @@ function valuesOf(event: AuditEntry, nameOf: MentionRenderer): Record<string, st
     actor: actorOf(event, nameOf),
     user:
       subjectId === null
-        ? t('activity.unknown.user')
+        ? t(event.erasedBy === null ? 'activity.unknown.user' : 'activity.erased.user')
         : nameOf({ type: 'user', id: subjectId, name: nameIn(data, 'username') }),
     app:
       clientId === null
@@ -189,11 +189,12 @@ function valuesOf(event: AuditEntry, nameOf: MentionRenderer): Record<string, st
 }
 
 /** An event without a user or an application was caused by the server, the command line or the configuration file. */
-function actorOf({ actorId, actorApp, data }: AuditEntry, nameOf: MentionRenderer): Slot | Text {
+function actorOf({ actorId, actorApp, data, erasedBy }: AuditEntry, nameOf: MentionRenderer): Slot | Text {
   if (actorId !== null) return nameOf({ type: 'user', id: actorId });
   const { scim } = data as { scim?: { id: string; name: string } };
   if (scim && actorApp === directoryActor(scim.id)) return nameOf({ type: 'directory', ...scim });
   if (actorApp !== null) return nameOf({ type: 'application', id: actorApp });
+  if (erasedBy !== null) return t('activity.erased.user');
   const isFile = data.by === 'file' || data.source === 'file';
   return isFile ? t('activity.actor.configuration-file') : t('activity.actor.server');
 }

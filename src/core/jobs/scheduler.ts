@@ -23,7 +23,8 @@ export type WokenJob =
   | 'event-streams'
   | 'event-deliveries'
   | 'provisioning'
-  | 'provisioning-deliveries';
+  | 'provisioning-deliveries'
+  | 'erasure';
 
 export interface ScheduledJob {
   name: WokenJob | (string & {});

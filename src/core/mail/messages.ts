@@ -221,6 +221,7 @@ export type MailMessage = { to: Recipient } & (
   | { kind: 'group-owner'; group: string; groupId: string; until: Date | null }
   | { kind: 'group-answer'; group: string; isGranted: boolean; until: Date | null }
   | { kind: 'account-end'; until: Date }
+  | { kind: 'deletion'; until: Date }
   | { kind: 'membership-end'; of: 'group' | 'role'; name: string; until: Date }
   | { kind: 'members-end'; group: string; groupId: string; members: readonly { name: string; until: Date }[] }
   | AdministratorMail
@@ -455,6 +456,13 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     facts: accounts.map(({ name, until }) => ({ label: short(name), value: describeDay(until) })),
     action: { label: 'Open users', url: link('/admin/users?state=ending') },
     after: [],
+  }),
+  deletion: ({ message: { until }, hello, host, server, link }) => ({
+    subject: words('mail.deletion.subject', { day: describeDay(until) }),
+    preheader: server,
+    paragraphs: [hello, words('mail.deletion.text', { host, day: describeDay(until) })],
+    action: { label: words('deletion.keep'), url: link('/account/data') },
+    after: [words('mail.deletion.after')],
   }),
   'membership-end': ({ message: { of, name, until }, hello, server }) => ({
     subject: words('mail.membership-end.subject', { of, name: short(name), day: describeDay(until) }),

@@ -145,6 +145,7 @@ const examples: Record<MailKind, (at: Date) => MailMessage> = {
   'group-answer': (at) => ({ kind: 'group-answer', to, group: 'Lab', isGranted: true, until: inDays(at, 14) }),
   'account-end': (at) => ({ kind: 'account-end', to, until: inDays(at, 7) }),
   'accounts-end': (at) => ({ kind: 'accounts-end', to, accounts: [{ name: 'Zoe Example', until: inDays(at, 7) }] }),
+  deletion: (at) => ({ kind: 'deletion', to, until: inDays(at, 14) }),
   'membership-end': (at) => ({ kind: 'membership-end', to, of: 'group', name: 'Lab', until: inDays(at, 7) }),
   'members-end': (at) => ({
     kind: 'members-end',

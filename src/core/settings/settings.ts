@@ -135,6 +135,32 @@ export const settingSchemas = {
     .default(limits.firstEnrolment.defaultDays)
     .describe('number of days for `window`')
     .register(settingFields, { section: 'set-up', unit: 'days' }),
+  audit_retention_days: z
+    .int()
+    .min(limits.audit.retention.minDays)
+    .max(limits.audit.retention.maxDays)
+    .default(limits.audit.retention.defaultDays)
+    .describe('how long the [audit log](operating.md#the-audit-log) is kept')
+    .register(settingFields, { section: 'retention', unit: 'days' }),
+  erase_after_days: z
+    .int()
+    .min(0)
+    .max(limits.deletion.maxEraseDays)
+    .default(limits.deletion.defaultEraseDays)
+    .describe('when the audit log forgets a deleted user ([erasure](privacy.md#erasure)); 0: at once')
+    .register(settingFields, { section: 'retention', unit: 'days' }),
+  self_deletion: z
+    .boolean()
+    .default(false)
+    .describe('whether people may delete their own account ([deletion](privacy.md#deletion))')
+    .register(settingFields, { section: 'self-deletion' }),
+  self_deletion_days: z
+    .int()
+    .min(1)
+    .max(limits.deletion.maxDays)
+    .default(limits.deletion.defaultDays)
+    .describe('how long they can keep it after all')
+    .register(settingFields, { section: 'self-deletion', unit: 'days' }),
   self_registration: z
     .boolean()
     .default(false)

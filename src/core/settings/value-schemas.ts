@@ -38,6 +38,8 @@ export type SettingBox =
   | 'outgoing'
   | 'service-providers'
   | 'attributes'
+  | 'retention'
+  | 'self-deletion'
   | 'brand-name'
   | 'brand-pictures'
   | 'brand-links';

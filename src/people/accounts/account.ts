@@ -43,6 +43,8 @@ export interface Account extends Record<TextFieldName, string | null> {
   /** Of the terms that the person accepted last. */
   termsVersion: string | null;
   termsAcceptedAt: Date | null;
+  /** The person asked for the deletion, and can keep the account until then. */
+  deleteAt: Date | null;
   createdAt: Date;
   updatedAt: Date;
   /** The names of those that are granted or come from a group now, sorted. */
@@ -100,7 +102,7 @@ const GROUP = `SELECT ${line('g.id', 'g.name', 'g.name_key', 'g.path', flag('g.a
     FROM groups g WHERE g.id = above.id`;
 const COLUMNS = `u.id, u.username, u.username_key AS "usernameKey", u.email, u.email_key AS "emailKey", u.mac, u.email_verified AS "emailVerified", u.email_proven AS "emailProven", ${TEXTS},
   u.phone_number AS "phoneNumber", u.phone_number_verified AS "phoneNumberVerified", u.address, u.attributes,
-  u.sso_id AS "ssoId", u.is_enabled AS "isEnabled", u.active_from AS "activeFrom", u.active_until AS "activeUntil", u.last_seen_at AS "lastSeenAt", u.idle_notice AS "idleNotice", u.source, u.terms_version AS "termsVersion", u.terms_accepted_at AS "termsAcceptedAt", u.created_at AS "createdAt", u.updated_at AS "updatedAt",
+  u.sso_id AS "ssoId", u.is_enabled AS "isEnabled", u.active_from AS "activeFrom", u.active_until AS "activeUntil", u.last_seen_at AS "lastSeenAt", u.idle_notice AS "idleNotice", u.source, u.terms_version AS "termsVersion", u.terms_accepted_at AS "termsAcceptedAt", u.delete_at AS "deleteAt", u.created_at AS "createdAt", u.updated_at AS "updatedAt",
   (SELECT ${lines('ur.role_id', 'ur.via', time('ur.since'), time('ur.until'), 'ur.mac', 'r.mac', 'r.name')}
     FROM user_roles ur JOIN roles r ON r.id = ur.role_id WHERE ur.user_id = u.id) AS grants,
   (SELECT string_agg(held.line, '\n') FROM (SELECT DISTINCT rp.role_id || '\t' || p.resource || ':' || p.action AS line
@@ -271,6 +273,7 @@ function accountOf(
     wasUnused: !activity.isEnabled && idleNotice === 'disabled',
     lastSeenAt: new Date(row.lastSeenAt),
     termsAcceptedAt: row.termsAcceptedAt && new Date(row.termsAcceptedAt),
+    deleteAt: row.deleteAt && new Date(row.deleteAt),
     createdAt: new Date(row.createdAt),
     updatedAt: new Date(row.updatedAt),
     attributes: JSON.parse(row.attributes) as Record<string, unknown>,

@@ -16,6 +16,7 @@ import { type AttributeSchema, attributeFaults } from './attributes.ts';
 import { isSameAddress, type NameDomains, nameKey } from './names.ts';
 import { type NewAccount, type Profile, profileColumns } from './profile.ts';
 import { addressOf, emptyProfile } from './profile-fields.ts';
+import { retire, retiredIds } from './retired.ts';
 import { termsIn } from './terms.ts';
 
 export type { NewAccount } from './profile.ts';
@@ -56,12 +57,12 @@ export function createAccounts(
     if (source !== 'file') assertAttributes(profile.attributes, schema);
     const columns = profileColumns(profile, source === 'file' || by.scim ? 'any' : domains);
     return withinTransaction(db, outer, async (tx) => {
-      if (await tx.retiredSubject.findUnique({ where: { id } })) {
+      if (await tx.retiredSubject.findFirst({ where: { id: { in: retiredIds(core.vault, id) } } })) {
         throw conflict('conflict', { message: 'This identifier belonged to a deleted account. Use another one.' });
       }
       await assertNotTaken(tx, sql, id, columns);
       const at = now();
-      const terms = { termsVersion: null, termsAcceptedAt: null };
+      const terms = { termsVersion: null, termsAcceptedAt: null, deleteAt: null };
       const times = { activeFrom: null, activeUntil: null };
       const row = { ...emptyProfile, ssoId: null, ...times, ...columns, ...terms, id, isEnabled, source };
       const dates = {
@@ -111,8 +112,8 @@ export function createAccounts(
       if (columns.usernameKey !== nameKey(before.username) || columns.emailKey !== emailKey)
         await assertNotTaken(tx, sql, id, columns);
       // All that the MAC covers: the row was verified, and is locked.
-      const { isEnabled, termsVersion, termsAcceptedAt } = before;
-      const kept = { id, isEnabled, termsVersion, termsAcceptedAt };
+      const { isEnabled, termsVersion, termsAcceptedAt, deleteAt } = before;
+      const kept = { id, isEnabled, termsVersion, termsAcceptedAt, deleteAt };
       const at = now();
       const isRescheduled = difference && ['activeFrom', 'activeUntil'].some((field) => field in difference.after);
       const notice = isRescheduled ? { endNotice: '' } : {};
@@ -169,6 +170,18 @@ export function createAccounts(
         return true;
       }),
 
+    /** When the account is deleted at the wish of its person; null: it is kept. Whether that changes anything. */
+    setDeletion: (id: string, deleteAt: Date | null, by: Actor, outer?: Tx): Promise<boolean> =>
+      withinTransaction(db, outer, async (tx) => {
+        const { deleteAt: before, updatedAt } = await lockedAccount(id, tx);
+        if ((before === null) === (deleteAt === null)) return false;
+        await tx.user.update({ where: { id }, data: { deleteAt, updatedAt }, select: { id: true } });
+        const type = deleteAt ? 'account.deletion-requested' : 'account.deletion-canceled';
+        const data = { deleteAt: (deleteAt ?? before)?.toISOString() };
+        await audit.record({ ...by, type, outcome: 'success', subjectId: id, data }, tx);
+        return true;
+      }),
+
     /** Records that the person accepts this version of the terms; false for another one than that of the settings. */
     acceptTerms: (id: string, version: string, by: Actor, outer?: Tx): Promise<boolean> =>
       withinTransaction(db, outer, async (tx) => {
@@ -206,7 +219,7 @@ export function createAccounts(
     remove: (id: string, by: Actor = {}, outer?: Tx): Promise<void> =>
       withinTransaction(db, outer, async (tx) => {
         const account = await findOrThrow(id, tx);
-        await tx.retiredSubject.create({ data: { id, retiredAt: now() } });
+        await retire(id, core, tx);
         await tx.user.delete({ where: { id }, select: { id: true } });
         const { permissions: _permissions, createdAt: _at, updatedAt: _changed, ...before } = account;
         await audit.record({ ...by, type: 'account.deleted', outcome: 'success', subjectId: id, data: { before } }, tx);
@@ -234,7 +247,7 @@ export function createAccounts(
     async removeStored({ id, username, email, source, isGenuine }: StoredAccount, tx: Tx): Promise<void> {
       const { count } = await tx.user.deleteMany({ where: { id } });
       if (count === 0) throw notFound({ detail: { accountId: id } });
-      await tx.retiredSubject.upsert({ where: { id }, create: { id, retiredAt: now() }, update: {} });
+      await retire(id, core, tx);
       const data = { before: { username, email, source }, changedOutside: !isGenuine };
       await audit.record({ type: 'account.deleted', outcome: 'success', subjectId: id, data }, tx);
     },

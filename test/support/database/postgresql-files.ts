@@ -21,6 +21,8 @@
 
 /** Statements, types, locks and constraints: mostly without a server around them. */
 const storageContract = {
+  'account/erasure': 'what is left of a person in any table; entries erased piece by piece',
+  'account/own-data': 'rows about a person, read table by table',
   'accounts/accounts': 'unique names and addresses by their folded key; lists with search and cursors',
   'accounts/attributes': 'custom attributes as JSON',
   'accounts/changes': 'concurrent changes of one row; retired subjects',
@@ -36,6 +38,7 @@ const storageContract = {
   'attacks/malformed-requests': 'NUL, surrogates and huge numbers at every route',
   'audit/audit': 'times as cursors, filters, pages',
   'audit/chain': 'the chain under a row lock, in any number of batches',
+  'audit/erasure': 'entries that are erased in pieces, and by SQL',
   'audit/tampering': 'changes of the audit log by SQL, each named by its row',
   'config-file/groups': 'groups, members and ends of a file, found by names',
   'config-file/unchanged': 'the rows of a file that was applied, which triggers watch',

@@ -31,6 +31,7 @@ CREATE TABLE "users" (
     "source" TEXT NOT NULL DEFAULT 'local',
     "terms_version" TEXT,
     "terms_accepted_at" TIMESTAMP(3),
+    "delete_at" TIMESTAMP(3),
     "search_key" TEXT NOT NULL DEFAULT '',
     "name_key" TEXT COLLATE "C" NOT NULL DEFAULT '',
     "last_name_key" TEXT COLLATE "C" NOT NULL DEFAULT '',
@@ -128,7 +129,9 @@ CREATE TABLE "saved_filters" (
 -- CreateTable
 CREATE TABLE "retired_subjects" (
     "id" TEXT NOT NULL,
+    "user_id" TEXT,
     "retired_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "mac" TEXT NOT NULL DEFAULT '',
 
     CONSTRAINT "retired_subjects_pkey" PRIMARY KEY ("id")
 );
@@ -790,6 +793,7 @@ CREATE TABLE "audit_events" (
     "request_id" TEXT,
     "data" TEXT NOT NULL DEFAULT '{}',
     "salt" TEXT,
+    "erased_by" INTEGER,
     "digest" TEXT NOT NULL DEFAULT '',
     "row_mac" TEXT NOT NULL DEFAULT '',
     "chain_seq" INTEGER,
@@ -1090,10 +1094,16 @@ CREATE INDEX "users_name_key_id_idx" ON "users"("name_key", "id");
 CREATE INDEX "users_last_name_key_id_idx" ON "users"("last_name_key", "id");
 
 -- CreateIndex
+CREATE INDEX "users_delete_at_idx" ON "users"("delete_at") WHERE ("delete_at" IS NOT NULL);
+
+-- CreateIndex
 CREATE INDEX "users_terms_version_is_enabled_idx" ON "users"("terms_version", "is_enabled") WHERE ("terms_version" IS NOT NULL);
 
 -- CreateIndex
 CREATE UNIQUE INDEX "user_pictures_name_key" ON "user_pictures"("name");
+
+-- CreateIndex
+CREATE INDEX "retired_subjects_retired_at_idx" ON "retired_subjects"("retired_at") WHERE ("user_id" IS NOT NULL);
 
 -- CreateIndex
 CREATE INDEX "user_notes_user_id_created_at_idx" ON "user_notes"("user_id", "created_at");

@@ -10,9 +10,9 @@ import type { Vault } from '../../../base/platform/vault.ts';
 import { type Db, isUniqueConstraintError, type Tx, transaction } from '../../../base/storage/database.ts';
 import { hotStatements } from '../../../base/storage/statements.ts';
 import type { Alarm } from '../alarm.ts';
-import { isContentIntact } from '../row-mac.ts';
 import { type ChainResult, checkChain } from './check.ts';
 import { type Checkpoint, type CheckpointKey, parseCheckpoints, publicKeyPem, signCheckpoint } from './checkpoint.ts';
+import { createErasures } from './erasures.ts';
 import { type Anchor, anchorMac, GENESIS, isGenuine, linkHash } from './link.ts';
 import type { OutsideCheckpoints } from './outside-checkpoints.ts';
 import { readUnsealed, type UnsealedRows } from './unsealed.ts';
@@ -173,12 +173,14 @@ async function purgeOldest(
   });
   const end = rows.findIndex(({ at }) => at >= olderThan);
   const old = end < 0 ? rows : rows.slice(0, end);
+  const erasures = createErasures(tx, vault);
+  await erasures.load(old);
   let { seq, hash } = tail ?? { seq: 0, hash: GENESIS };
   for (const row of old) {
     seq += 1;
     hash = linkHash(hash, row);
     // A changed entry is not purged, so that verify() can find it.
-    if (row.chainSeq !== seq || row.chainHash !== hash || !isContentIntact(row))
+    if (row.chainSeq !== seq || row.chainHash !== hash || !erasures.isIntact(row))
       throw new ChainError(`audit entry ${row.id} was changed, or one before it removed: nothing is purged`);
   }
   if (old.length === 0) return { count: 0 };

@@ -4,8 +4,9 @@ import type { KeyObject } from 'node:crypto';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Vault } from '../../../base/platform/vault.ts';
 import type { Db } from '../../../base/storage/database.ts';
-import { hasMacForm, isContentIntact, isRowGenuine } from '../row-mac.ts';
+import { hasMacForm, isRowGenuine } from '../row-mac.ts';
 import { type Checkpoint, isSigned, type SignedCheckpoints } from './checkpoint.ts';
+import { createErasures, type Erasures } from './erasures.ts';
 import { type ChainFault, createFaults, describeEntry, describeGap, type Faults } from './faults.ts';
 import { type Anchor, type ChainRow, GENESIS, isGenuine, linkHash } from './link.ts';
 import { checkWaitingOffline, newestOf, readUnsealed } from './unsealed.ts';
@@ -33,7 +34,7 @@ export interface ChainCheckDependencies {
   pageSize?: number;
 }
 
-type Check = ChainCheckDependencies & { faults: Faults; bySeq: Map<number, Checkpoint[]> };
+type Check = ChainCheckDependencies & { faults: Faults; erasures: Erasures; bySeq: Map<number, Checkpoint[]> };
 /** The entry before the next one; `hash` is unknown after a gap. */
 interface PreviousEntry {
   seq: number;
@@ -54,7 +55,8 @@ export async function checkChain(dependencies: ChainCheckDependencies): Promise<
       seq: 0,
       message: `Line ${line} of the checkpoint file wasn't signed by this server.`,
     });
-  const check: Check = { ...dependencies, faults, bySeq: bySeq(checkpoints) };
+  const erasures = createErasures(db, vault);
+  const check: Check = { ...dependencies, faults, erasures, bySeq: bySeq(checkpoints) };
 
   const anchors = await readAnchors(check);
   const head = anchors.head ?? { seq: 0, hash: GENESIS };
@@ -156,6 +158,7 @@ async function checkEntries(
       }
     }
     if (rows.length === 0) return { entries, last };
+    await check.erasures.load(rows);
     for (const row of rows) {
       const seq = row.chainSeq ?? 0;
       if (seq > last.seq + 1) last = await addRemoved(check, last, { seq, row });
@@ -169,11 +172,12 @@ async function checkEntries(
 }
 
 /** Reports what is wrong with one entry: its content, its writer, its place or its hash at a checkpoint. */
-function checkEntry({ vault, faults, bySeq }: Check, last: PreviousEntry, row: ChainRow): void {
+function checkEntry({ vault, faults, erasures, bySeq }: Check, last: PreviousEntry, row: ChainRow): void {
   const seq = row.chainSeq ?? 0;
   const report = (kind: ChainFault['kind'], what: string) =>
     faults.add({ kind, seq, id: row.id, at: row.at, message: `${describeEntry(row)} ${what}` });
-  if (!isContentIntact(row)) report('changed', 'was changed.');
+  if (!erasures.isIntact(row))
+    report('changed', row.salt === null ? 'was emptied, and no later entry says what was erased.' : 'was changed.');
   else if (vault ? !isRowGenuine(row, vault) : !hasMacForm(row))
     report('changed', 'was changed or added: its MAC is invalid.');
   else if (last.hash !== undefined && row.chainHash !== linkHash(last.hash, row))

@@ -16,6 +16,8 @@ export interface ChainRow extends AuditContent, RowProof {
   id: number;
   chainSeq: number | null;
   chainHash: string | null;
+  /** The id of the entry that says what is left after an erasure. */
+  erasedBy: number | null;
 }
 
 /** The hash before the first entry. */

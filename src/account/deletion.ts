@@ -1,0 +1,78 @@
+// People delete their own account: it is kept for some days, in which each sign-in says so, and then deleted by a job as an administrator would.
+
+import type { Tx } from '../base/storage/database.ts';
+import { transaction } from '../base/storage/database.ts';
+import { type PageText, t } from '../base/texts/text.ts';
+import type { Actor } from '../core/audit/audit.ts';
+import type { Core } from '../core/core.ts';
+import type { ScheduledJob } from '../core/jobs/scheduler.ts';
+import { recipientOf } from '../core/mail/messages.ts';
+import type { Account } from '../people/accounts/account.ts';
+import type { People } from '../people/people.ts';
+import type { SessionServices } from '../protocols/logout/session-services.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+/** Deleted one after the other, each in a transaction of its own. */
+const PAGE = 50;
+
+export type Deletion = ReturnType<typeof createDeletion>;
+
+export function createDeletion(services: Core & People & SessionServices) {
+  const { db, now, accounts, endSession, outbox, roles, settings, logger } = services;
+
+  /** Why this account cannot be deleted by its person, and where to ask; undefined: it can. */
+  async function obstacleOf({ id, source }: Account, tx: Tx = db): Promise<PageText | undefined> {
+    if (source === 'file') return t('deletion.by-file');
+    const directory = (await accounts.directoriesOf([id])).get(id);
+    if (directory && !directory.deletedAt) return t('deletion.by-directory', { directory: directory.name });
+    const isLast = await roles.assertNotLastAdmin(id, tx).then(
+      () => false,
+      () => true,
+    );
+    return isLast ? t('deletion.last-administrator') : undefined;
+  }
+
+  async function remove({ id }: Account, by: Actor): Promise<void> {
+    await transaction(db, async (tx) => {
+      await roles.assertNotLastAdmin(id, tx);
+      await endSession.all(id, 'account-deleted', by, tx);
+      await accounts.remove(id, by, tx);
+    });
+  }
+
+  return {
+    obstacleOf,
+
+    /** The account is deleted after the days of the setting. Mails the person, who may not have asked. Returns why not, if not. */
+    request: (account: Account, by: Actor): Promise<PageText | undefined> =>
+      transaction(db, async (tx) => {
+        const obstacle = await obstacleOf(account, tx);
+        if (obstacle) return obstacle;
+        const deleteAt = new Date(now().getTime() + settings.latest().self_deletion_days * DAY_MS);
+        if (!(await accounts.setDeletion(account.id, deleteAt, by, tx))) return undefined;
+        const to = recipientOf(account, by.request && { application: by.request.application });
+        if (to) await outbox.send({ kind: 'deletion', to, until: deleteAt }, tx);
+        return undefined;
+      }),
+
+    job: {
+      name: 'own-deletions',
+      everySeconds: 60,
+      async run(signal) {
+        const rows = await db.user.findMany({
+          where: { deleteAt: { lte: now() } },
+          take: PAGE,
+          orderBy: { id: 'asc' },
+        });
+        for (const { id } of rows) {
+          const account = await accounts.findWithLater(id);
+          if (signal.aborted || !account?.deleteAt || account.deleteAt > now()) continue;
+          // An administrator of the file, a directory or the last of all was made of it meanwhile: it stays.
+          if (await obstacleOf(account)) await accounts.setDeletion(id, null, {});
+          else
+            await remove(account, { actorId: id }).catch((err) => logger.error({ err }, 'an account was not deleted'));
+        }
+      },
+    } satisfies ScheduledJob as ScheduledJob,
+  };
+}

@@ -1,0 +1,62 @@
+// What stays of deleted accounts: that their `sub` is taken, without saying whose it was once their personal data is erased.
+
+import { hmacSha256 } from '../../base/platform/hmac.ts';
+import type { Vault } from '../../base/platform/vault.ts';
+import type { Tx } from '../../base/storage/database.ts';
+import type { AuditErasure } from '../../core/audit/erasure.ts';
+import type { Core } from '../../core/core.ts';
+import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+/** Read at once. */
+const PAGE = 50;
+
+/** The ids in retired_subjects that this `sub` may have: by each data key, the newest first. */
+export const retiredIds = (vault: Vault, sub: string): [string, ...string[]] =>
+  vault.deriveKeys('retired-subject').map((key) => hmacSha256(key)(sub)) as [string, ...string[]];
+
+/** In the transaction that deletes the account. */
+export async function retire(sub: string, { vault, now, wake }: Core, tx: Tx): Promise<void> {
+  const [id] = retiredIds(vault, sub);
+  const row = { id, userId: sub, retiredAt: now() };
+  await tx.retiredSubject.upsert({ where: { id }, create: row, update: row });
+  wake('erasure', tx);
+}
+
+/**
+ * Erases the personal data of deleted accounts from the audit log, and the rows about them that outlive the account, as soon as the setting
+ * `erase_after_days` says. Again for a day: a notice to an application may be under way that long, and writes entries.
+ */
+export function erasureJob({
+  db,
+  now,
+  settings,
+  auditErasure,
+  removeRows,
+}: Core & { auditErasure: AuditErasure; removeRows(userId: string): Promise<void> }): ScheduledJob {
+  return {
+    name: 'erasure',
+    everySeconds: 300,
+    async run(signal) {
+      const due = new Date(now().getTime() - settings.latest().erase_after_days * DAY_MS);
+      for (let after = ''; !signal.aborted; ) {
+        const rows = await db.retiredSubject.findMany({
+          where: { userId: { not: null }, retiredAt: { lte: due }, id: { gt: after } },
+          orderBy: { id: 'asc' },
+          take: PAGE,
+        });
+        for (const { id, userId, retiredAt } of rows) {
+          // A row of another program, whose MAC is right only because it was put back: the account is there.
+          const isBack = userId === null || (await db.asStored.user.count({ where: { id: userId } })) > 0;
+          if (isBack || signal.aborted) continue;
+          await auditErasure.erase(userId, signal);
+          await removeRows(userId);
+          const isOver = retiredAt.getTime() + DAY_MS <= due.getTime();
+          if (isOver && !signal.aborted) await db.retiredSubject.update({ where: { id }, data: { userId: null } });
+        }
+        after = rows.at(-1)?.id ?? '';
+        if (rows.length < PAGE) return;
+      }
+    },
+  };
+}

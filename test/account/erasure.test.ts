@@ -1,0 +1,92 @@
+// After the deletion of an account, nothing in the database names the person: not the audit log, which still verifies, and no other table.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { serverJobs } from '../../src/server/schedule.ts';
+import { consoleOf, staff } from '../admin/console/support.ts';
+import { type ApiCaller, aPerson } from '../admin/support.ts';
+import { anApplication, signIn } from '../oidc/support.ts';
+import { mailIsIdle } from '../recovery/support.ts';
+import { aUser } from '../support/factories.ts';
+import { httpClient } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { signedIn } from '../support/pages/account.ts';
+import { textOf } from '../support/pages/html.ts';
+
+let idp: TestIdp;
+let admin: ApiCaller;
+beforeAll(async () => {
+  idp = await startIdp();
+  admin = await aPerson(idp, ['admin']);
+});
+afterAll(() => idp?.stop());
+
+/** The job, as if it ran after so many days. */
+async function erase(days = 0): Promise<void> {
+  const now = () => new Date(idp.services.now().getTime() + days * 24 * 3600 * 1000);
+  const job = serverJobs({ ...idp.services, now }).find(({ name }) => name === 'erasure') ?? expect.fail();
+  await job.run(new AbortController().signal);
+}
+
+/** The tables with a row that has one of these texts. */
+async function tablesWith(texts: readonly string[]): Promise<string[]> {
+  const { asStored } = idp.services.db as unknown as { asStored: Record<string, { findMany?(): Promise<object[]> }> };
+  const found: string[] = [];
+  for (const [name, model] of Object.entries(asStored)) {
+    if (name.startsWith('$') || name.startsWith('_') || typeof model?.findMany !== 'function') continue;
+    const rows = JSON.stringify(await model.findMany(), (_key, value) =>
+      typeof value === 'bigint' ? String(value) : value,
+    );
+    if (texts.some((text) => rows.includes(text))) found.push(name);
+  }
+  return found;
+}
+
+it('forgets a deleted person at once, or after the days of the setting', async () => {
+  const { settings, auditChain, db } = idp.services;
+  const user = await aUser(idp.services, {
+    username: 'quetzalcoatl',
+    email: 'quetzal@example.com',
+    name: 'Quetzal Example',
+  });
+  const { id } = user.account;
+  await signIn(httpClient(idp.issuer), await anApplication(idp), user);
+  await signedIn(idp, user);
+  await admin.send('POST', `/users/${id}/disable`);
+  const personal = [id, 'quetzalcoatl', 'quetzal@example.com', 'Quetzal Example'];
+  expect((await tablesWith(personal)).length).toBeGreaterThan(5);
+  expect((await admin.send('DELETE', `/users/${id}`, undefined, { 'if-match': '*' })).status).toBe(204);
+
+  await erase();
+  expect(await tablesWith(personal)).toContain('auditEvent');
+  await settings.set('erase_after_days', 0);
+  await settings.reload();
+  await erase();
+  // A notice to an application may still be under way.
+  expect((await tablesWith(personal)).filter((name) => !/^(logout|mail)/.test(name))).toEqual(['retiredSubject']);
+  await mailIsIdle(idp.services);
+  await erase(1);
+  await db.logoutRun.deleteMany({ where: { userId: id } });
+  await db.logoutDelivery.deleteMany({ where: { accountId: id } });
+  const left = await db.asStored.auditEvent.findMany();
+  expect(left.filter((row) => personal.some((text) => JSON.stringify(row).includes(text)))).toEqual([]);
+  expect(await tablesWith(personal)).toEqual([]);
+  expect(await auditChain.verify()).toMatchObject({ ok: true });
+
+  // The identifier stays taken.
+  const taken = await idp.services.accounts
+    .create({ id, username: 'other' })
+    .catch((error: { status: number }) => error.status);
+  expect(taken).toBe(409);
+  const pages = await consoleOf(idp, await staff(idp, 'admin'));
+  const log = textOf((await pages.get('/admin/audit')).text);
+  expect(log).toContain('a former user');
+  expect(log).toContain('The personal data of a former user was erased from the activity log');
+});
+
+it('does not erase for a program that writes a row itself, or puts one back', async () => {
+  const { account } = await aUser(idp.services);
+  const { db } = idp.services;
+  const row = { id: 'x'.repeat(43), userId: account.id, retiredAt: new Date(0), mac: 'forged.mac' };
+  await db.asStored.retiredSubject.create({ data: row });
+  await erase();
+  expect(await idp.services.audit.list({ subjectId: account.id })).not.toEqual([]);
+});
