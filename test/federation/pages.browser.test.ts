@@ -150,7 +150,7 @@ it('the pages for an account that does not fit, and those of a step-up, are acce
 
   await accounts.setActive((await aLinked('inactive')).id, false);
   await signIn('inactive', '');
-  await failure('inactive', 'This account is disabled.');
+  await failure('inactive', 'This account can’t be used now.');
 
   const linked = await aLinked('stepping');
   await aLinked('another');

@@ -19,7 +19,9 @@ import { startIdp, type TestIdp } from '../support/idp.ts';
 import { textOf } from '../support/pages/html.ts';
 
 const isThere = (url: string) => url.startsWith(redirectUri);
-const DISABLED = /(Your|This) account is disabled\. Ask (your|an) administrator to enable it\./;
+// A connection or a directory proves who the person is; what is said there fits an account that has ended too.
+const DISABLED =
+  /Your account is disabled\. Ask your administrator to enable it\.|This account can’t be used now\. Ask an administrator\./;
 const ENDED = 'Your sign-in was reset, for example because your account or password was changed. Sign in again.';
 
 let idp: TestIdp;
