@@ -19,7 +19,7 @@ export async function listAdministrators(
   const administrators: Account[] = [];
   let after: string | undefined;
   do {
-    const page = await list({ role: ADMIN_ROLE, isActive: true, sort: 'created', limit: MOST, after });
+    const page = await list({ role: ADMIN_ROLE, state: 'active', sort: 'created', limit: MOST, after });
     for (const { id } of page.accounts) {
       const account = await find(id);
       if (account?.isActive && account.roles.includes(ADMIN_ROLE)) administrators.push(account);
