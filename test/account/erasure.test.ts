@@ -59,6 +59,7 @@ it('forgets a deleted person at once, or after the days of the setting', async (
   expect(await tablesWith(personal)).toContain('auditEvent');
   await settings.set('erase_after_days', 0);
   await settings.reload();
+  await mailIsIdle(idp.services);
   await erase();
   // A notice to an application may still be under way.
   expect((await tablesWith(personal)).filter((name) => !/^(logout|mail)/.test(name))).toEqual(['retiredSubject']);
