@@ -20,6 +20,7 @@ import {
   signInAgain,
   signInLink,
   staff,
+  startButton,
   triedImport,
 } from './support.ts';
 
@@ -314,11 +315,13 @@ describe('an import of users', () => {
   it('needs a fresh sign-in where it gives roles, and not for its trial', async () => {
     const tried = await triedImport(admin, 'username,roles\nimported-1,\nimported-2,editor\n');
     expect(textOf(tried.text)).toContain('2 of 2 rows: 2 can be created');
-    const path = addressOf(tried);
-    const page = await confirmation(admin, await admin.submit(tried, {}, { form: path }));
+    const page = await confirmation(admin, await admin.submit(tried, {}, startButton(tried)));
     expect(await idp.services.accounts.findByLogin('imported-1')).toBeUndefined();
     const again = await signInAgain(admin, page, ann);
-    const made = await importEnd(admin, await admin.follow(await admin.submit(again, {}, { form: path })));
+    const made = await importEnd(
+      admin,
+      await admin.follow(await admin.submit(again, {}, startButton(again, addressOf(tried)))),
+    );
     expect(textOf(made.text)).toContain('2 of 2 rows: 2 created');
     await signedInLongAgo(idp, ann);
     expect(textOf((await imported(admin, 'username\nimported-3\n')).text)).toContain('1 of 1 row: 1 created');

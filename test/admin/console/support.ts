@@ -74,14 +74,14 @@ export async function triedImport(client: HttpClient, csv: string, fields: Recor
 }
 
 /** The form that carries out what was tried; none where every row fails. */
-const startOf = (tried: Page) => tried.forms.find(({ action }) => action.endsWith(addressOf(tried)));
+const startOf = (page: Page, tried = addressOf(page)) => page.forms.find(({ action }) => action.endsWith(tried));
+
+/** Its button: the page has one that cancels too. */
+export const startButton = (page: Page, tried?: string) => ({ button: startOf(page, tried)?.buttons[0]?.label ?? '' });
 
 /** Carries out what was tried. */
 export const startedImport = async (client: HttpClient, tried: Page): Promise<Page> =>
-  importEnd(
-    client,
-    await client.follow(await client.submit(tried, {}, { button: startOf(tried)?.buttons[0]?.label ?? '' })),
-  );
+  importEnd(client, await client.follow(await client.submit(tried, {}, startButton(tried))));
 
 /** The same in one; the page of the trial where every row fails. */
 export async function imported(client: HttpClient, csv: string, fields: Record<string, string> = {}): Promise<Page> {
