@@ -12,6 +12,7 @@ import type { FileReader } from '../config-file/file-reader.ts';
 import type { Core } from '../core/core.ts';
 import type { Federation } from '../federation/create-federation.ts';
 import type { FederationServices } from '../federation/federation-services.ts';
+import type { Inactivity } from '../people/accounts/inactivity.ts';
 import type { People } from '../people/people.ts';
 import type { EventStreams } from '../protocols/event-streams/streams.ts';
 import type { ForwardAuth } from '../protocols/forward-auth/forward-auth.ts';
@@ -37,6 +38,7 @@ export type UserServices = Core &
 export type AdminServices = UserServices &
   Http & {
     fetchMetadata: FetchMetadata;
+    inactivity: Inactivity;
     signInPolicy: SignInPolicy;
     configFile: ConfigFile;
     fileReader: FileReader;

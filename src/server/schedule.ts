@@ -35,6 +35,7 @@ export function serverJobs(services: Services): ScheduledJob[] {
     ...createEventDeliveries(services).jobs,
     ...auditJobs({ ...services, retentionDays: () => services.settings.latest().audit_retention_days }),
     services.deletion.job,
+    services.inactivity.job,
     erasureJob({ ...services, removeRows: (userId) => removeRowsOf(services, userId) }),
     ...brandJobs(services),
     ...pictureJobs(services.pictures),

@@ -38,6 +38,7 @@ import { createSettings, createTextSource } from '../core/settings/settings.ts';
 import { offeredLanguages } from '../core/settings/value-schemas.ts';
 import { createFederationServices } from '../federation/federation-services.ts';
 import { createAccountLookup } from '../people/accounts/account.ts';
+import { createInactivity } from '../people/accounts/inactivity.ts';
 import { createAccountLife } from '../people/accounts/life.ts';
 import { createPeople, type PeopleOptions } from '../people/people.ts';
 import { siteBlock } from '../people/rate-limits/policies.ts';
@@ -125,6 +126,7 @@ export async function createServices(options: ServicesOptions) {
     provisioning,
     ownData: createOwnData(core),
     deletion: createDeletion({ ...users, ...sessions }),
+    inactivity: createInactivity({ ...users, ...sessions }),
     eventStreams: createEventStreams(core),
     accountLife: createAccountLife({ ...users, ...sessions }),
     auditErasure: createAuditErasure(core),

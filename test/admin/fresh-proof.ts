@@ -135,7 +135,8 @@ export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/users/:id/change/:part': ['updateUser'],
   '/admin/users/:id/picture': ['setUserPicture'],
   '/admin/users/:id/picture/remove': ['updateUser'],
-  '/admin': 'it only hides the first steps from the administrator',
+  '/admin':
+    'hiding the first steps needs none; approving that unused accounts are disabled does, as settings do (test/accounts/inactivity)',
   '/admin/users/:id/notes': ['addUserNote'],
   '/admin/users/:id/notes/:note/delete': ['removeUserNote'],
   '/admin/users/:id/password': ['setPassword'],

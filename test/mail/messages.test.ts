@@ -41,6 +41,7 @@ function every(to: Recipient = ann): MailMessage[] {
     { kind: 'group-answer', to, group: 'Lab', isGranted: true, until: place.at },
     { kind: 'group-answer', to, group: 'Lab', isGranted: false, until: null },
     { kind: 'account-end', to, until: place.at },
+    { kind: 'account-unused', to, since: place.at, until: place.at },
     { kind: 'accounts-end', to, accounts: [{ name: 'Zoe', until: place.at }] },
     { kind: 'deletion', to, until: place.at },
     { kind: 'membership-end', to, of: 'group', name: 'Lab', until: place.at },

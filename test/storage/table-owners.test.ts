@@ -106,6 +106,7 @@ const plainSql: Record<string, string> = {
   'cli/doctor/check-database.ts': 'PRAGMA and the migrations table',
   'server/secrets/reseal.ts': 'the same UPDATE for every encrypted column',
   'people/accounts/account-list.ts': 'a search for text that may hold % and _',
+  'people/accounts/inactivity.ts': 'a comparison of two columns, by which the index continues where a piece ended',
   'people/accounts/seen.ts': 'an UPDATE that leaves updated_at as it is',
   'applications/read.ts': 'a search for text that may hold % and _',
   'protocols/oidc/store/clients.ts': 'LIKE on text of any case',

@@ -23,6 +23,7 @@ export const templateNames: Record<MailKind, PageText> = {
   'group-owner': t('console.mail.template.group-owner'),
   'group-answer': t('console.mail.template.group-answer'),
   'account-end': t('console.mail.template.account-end'),
+  'account-unused': t('console.mail.template.account-unused'),
   'accounts-end': t('console.mail.template.accounts-end'),
   deletion: t('console.mail.template.deletion'),
   'membership-end': t('console.mail.template.membership-end'),

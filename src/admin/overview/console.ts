@@ -15,17 +15,20 @@ import { type Action, type Block, type ConsolePage, maxBarValue, type Step, type
 import { type NamedUser, personLogo } from '../console/names.ts';
 import { addPage, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
+import { settingPermission } from '../settings/setting-tabs.ts';
 import type { Statistics } from './statistics.ts';
 import type { Warnings } from './warnings.ts';
 
 const DAYS = 30;
 const LAST_SIGN_INS = 8;
-const form = z.object({ first_steps: z.enum(['hide', 'show']) });
+const form = z.object({ first_steps: z.enum(['hide', 'show']).optional(), unused: z.literal('approve').optional() });
+/** As the setting of unused accounts needs. */
+const APPROVE = settingPermission('inactive_after_days');
 
 /** The page /admin. */
 export function overviewRoutes(services: ConsoleServices): Router<State, Extras> {
   const { accounts, frame, names, now, warnings } = services;
-  const { statistics, audit } = services.admin;
+  const { statistics, audit, settings } = services.admin;
   const firstSteps = createFirstSteps(services);
   const router = new Router<State, Extras>({ prefix: '/admin' });
 
@@ -34,9 +37,11 @@ export function overviewRoutes(services: ConsoleServices): Router<State, Extras>
     elsewhere: ({ ctx, may }) => (may('gatehouse.audit:read') ? undefined : { to: frame.firstPage(ctx) }),
     page,
     form,
-    async submit({ ctx }, { first_steps }) {
-      await accounts.setFirstSteps(frame.account(ctx), first_steps === 'hide');
-      return { to: '/admin' };
+    async submit({ ctx, by }, { first_steps, unused }) {
+      if (first_steps) await accounts.setFirstSteps(frame.account(ctx), first_steps === 'hide');
+      if (!unused) return { to: '/admin' };
+      await settings.approveUnused(by);
+      return { to: '/admin', notice: t('console.overview.unused-approved') };
     },
   });
 
@@ -63,6 +68,7 @@ export function overviewRoutes(services: ConsoleServices): Router<State, Extras>
       mayOpen,
       mayOpenConnections: may('gatehouse.connections:read'),
       mayUnlock: may('gatehouse.users:unlock'),
+      mayApprove: may(APPROVE),
     });
     return {
       title: t('console.navigation.overview'),
@@ -142,6 +148,26 @@ function days({ at, days: counted }: Statistics, today: Date): Block {
 
 type Users = ReadonlyMap<string, NamedUser>;
 
+/** Unused accounts that are not disabled before an administrator approves it, because they are so many. */
+function unusedBlock(unused: Warnings['unused'], mayApprove: boolean): Block[] {
+  if (!unused) return [];
+  const approve = { label: t('console.overview.unused-approve'), post: '/admin', fields: { unused: 'approve' } };
+  return [
+    {
+      kind: 'facts',
+      title: t('console.overview.unused'),
+      lead: t('console.overview.unused-text'),
+      ...(mayApprove && { actions: [approve] }),
+      rows: [
+        {
+          label: t('console.navigation.users'),
+          value: { text: t('console.overview.unused-of', unused), href: '/admin/users?state=unseen' },
+        },
+      ],
+    },
+  ];
+}
+
 /** Users who have to wait after wrong passwords. */
 function lockedBlock(locked: Warnings['locked'], users: Users, mayUnlock: boolean): Block[] {
   if (locked.length === 0) return [];
@@ -187,9 +213,14 @@ function waitingBlock(waiting: Warnings['waiting'], users: Users): Block[] {
 
 /** What needs attention, and what is as it should be. */
 function warningBlocks(
-  { locked, waiting, ending, health }: Warnings,
+  { locked, waiting, ending, health, unused }: Warnings,
   users: Users,
-  { mayOpen, mayOpenConnections, mayUnlock }: { mayOpen: boolean; mayOpenConnections: boolean; mayUnlock: boolean },
+  {
+    mayOpen,
+    mayOpenConnections,
+    mayUnlock,
+    mayApprove,
+  }: { mayOpen: boolean; mayOpenConnections: boolean; mayUnlock: boolean; mayApprove: boolean },
 ): { attention: Block[]; quiet: Block[] } {
   const expiry: Block = {
     kind: 'table',
@@ -224,6 +255,7 @@ function warningBlocks(
   return {
     attention: [
       ...parts(t('console.overview.attention'), ['bad', 'warn']),
+      ...unusedBlock(unused, mayApprove),
       ...lockedBlock(locked, users, mayUnlock),
       ...waitingBlock(waiting, users),
       ...(isUrgent ? [expiry] : []),

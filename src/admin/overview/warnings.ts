@@ -14,6 +14,8 @@ export interface Warnings {
   waiting: { id: string; username: string; requestedAt: Date }[];
   /** Certificates and secrets, the soonest first; those that have ended are among them. */
   ending: { what: PageText; until: Date; applicationId?: string; connectionId?: string }[];
+  /** So many unused accounts wait for an approval. */
+  unused: { count: number; of: number } | undefined;
   health: { what: PageText; state: 'good' | 'warn' | 'bad'; text: PageText }[];
 }
 
@@ -27,12 +29,13 @@ const MAX_PROVIDERS = 500;
 /** Returns the function that reads all warnings now. */
 export function createWarnings(services: AdminServices): () => Promise<Warnings> {
   return async () => {
-    const [locked, waiting, ending, health, upstreams] = await Promise.all([
+    const [locked, waiting, ending, health, upstreams, unused] = await Promise.all([
       lockedAccounts(services),
       services.mfa.firstEnrolment.waiting(),
       endingSoon(services),
       healthOf(services),
       services.connectionWarnings(),
+      services.inactivity.stopped(),
     ]);
     const endingThere = upstreams.flatMap(({ connection, text, until }) =>
       until ? [{ what: text, until, ...(connection && { connectionId: connection.id }) }] : [],
@@ -44,7 +47,13 @@ export function createWarnings(services: AdminServices): () => Promise<Warnings>
         state: isUrgent ? ('bad' as const) : ('warn' as const),
         text,
       }));
-    return { locked, waiting, ending: bySoonest([...ending, ...endingThere]), health: [...health, ...faults] };
+    return {
+      locked,
+      waiting,
+      unused,
+      ending: bySoonest([...ending, ...endingThere]),
+      health: [...health, ...faults],
+    };
   };
 }
 

@@ -31,7 +31,7 @@ export type SettingChanges = { [Name in SettingName]?: SettingValues[Name] | nul
 
 /** Changes throw StepUpNeeded, forbidden, owned_by_file for a setting of the configuration file, and precondition_failed for another version. */
 export function createSettingAdmin(services: AdminServices) {
-  const { db, audit, settings, authority, brandImages } = services;
+  const { db, audit, settings, authority, brandImages, inactivity } = services;
 
   async function change(name: SettingName, before: SettingEntry, value: unknown, by: Actor, tx: Tx): Promise<void> {
     if (before.source === 'file') {
@@ -51,6 +51,13 @@ export function createSettingAdmin(services: AdminServices) {
 
   return {
     list: (): Promise<SettingEntry[]> => settings.list(),
+
+    /** Lets so many unused accounts be warned and disabled as the last run found. */
+    async approveUnused(by: Actor): Promise<void> {
+      await assertMayChange(authority, 'inactive_after_days', by);
+      assertFreshProof(by, 'settings.change');
+      await inactivity.approve(by);
+    },
 
     /** null resets a setting to its default. A secret that is left out of a value stays, unless its URL has another origin. */
     async update(wanted: SettingChanges, by: Actor, expected: Expected = 'any'): Promise<SettingEntry[]> {

@@ -56,6 +56,8 @@ export const eventTypesByKind = {
     'account.enabled',
     'account.disabled',
     'account.ended',
+    'inactivity.stopped',
+    'inactivity.approved',
     'account.deleted',
     'account.deletion-requested',
     'account.deletion-canceled',

@@ -221,6 +221,7 @@ export type MailMessage = { to: Recipient } & (
   | { kind: 'group-owner'; group: string; groupId: string; until: Date | null }
   | { kind: 'group-answer'; group: string; isGranted: boolean; until: Date | null }
   | { kind: 'account-end'; until: Date }
+  | { kind: 'account-unused'; since: Date; until: Date }
   | { kind: 'deletion'; until: Date }
   | { kind: 'membership-end'; of: 'group' | 'role'; name: string; until: Date }
   | { kind: 'members-end'; group: string; groupId: string; members: readonly { name: string; until: Date }[] }
@@ -445,6 +446,16 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     paragraphs: [hello, words('mail.account-end.text', { ...account, at: describeTime(until) })],
     action: { label: words('mail.account-end.action'), url: link('/account') },
     after: [words('mail.account-end.after')],
+  }),
+  'account-unused': ({ message: { since, until }, hello, server, account, link }) => ({
+    subject: words('mail.account-unused.subject', { day: describeDay(until) }),
+    preheader: server,
+    paragraphs: [
+      hello,
+      words('mail.account-unused.text', { ...account, since: describeDay(since), day: describeDay(until) }),
+    ],
+    action: { label: words('mail.account-unused.action'), url: link('/account') },
+    after: [words('mail.account-unused.after')],
   }),
   'accounts-end': ({ message: { accounts }, hello, host, link }) => ({
     subject: accounts.length === 1 ? 'An account ends soon' : `${accounts.length} accounts end soon`,

@@ -144,6 +144,7 @@ const examples: Record<MailKind, (at: Date) => MailMessage> = {
   'group-owner': (at) => ({ kind: 'group-owner', to, group: 'Lab', groupId: 'example', until: inDays(at, 30) }),
   'group-answer': (at) => ({ kind: 'group-answer', to, group: 'Lab', isGranted: true, until: inDays(at, 14) }),
   'account-end': (at) => ({ kind: 'account-end', to, until: inDays(at, 7) }),
+  'account-unused': (at) => ({ kind: 'account-unused', to, since: inDays(at, -76), until: inDays(at, 14) }),
   'accounts-end': (at) => ({ kind: 'accounts-end', to, accounts: [{ name: 'Zoe Example', until: inDays(at, 7) }] }),
   deletion: (at) => ({ kind: 'deletion', to, until: inDays(at, 14) }),
   'membership-end': (at) => ({ kind: 'membership-end', to, of: 'group', name: 'Lab', until: inDays(at, 7) }),

@@ -158,15 +158,18 @@ export function createAccounts(
     confirmPhoneNumber: (id: string, phoneNumber: string, by: Actor): Promise<Account> =>
       update(id, { phoneNumber }, by, undefined, true),
 
-    /** Whether it changed anything. Ending the sessions of a disabled account is the caller's next step. */
-    setActive: (id: string, isEnabled: boolean, by: Actor = {}, outer?: Tx): Promise<boolean> =>
+    /**
+     * Whether it changed anything. Ending the sessions of a disabled account is the caller's next step.
+     * @param reason why the server does it
+     */
+    setActive: (id: string, isEnabled: boolean, by: Actor = {}, outer?: Tx, reason?: 'unused'): Promise<boolean> =>
       withinTransaction(db, outer, async (tx) => {
         if ((await lockedAccount(id, tx)).isEnabled === isEnabled) return false;
-        const idle = { idleNotice: '', idleNoticeAt: null };
+        const idle = { idleNotice: reason ? 'disabled' : '', idleNoticeAt: null };
         await tx.user.update({ where: { id }, data: { isEnabled, ...idle, updatedAt: now() }, select: { id: true } });
         const type = isEnabled ? 'account.enabled' : 'account.disabled';
         const data = { before: { isEnabled: !isEnabled }, after: { isEnabled } };
-        await audit.record({ ...by, type, outcome: 'success', subjectId: id, data }, tx);
+        await audit.record({ ...by, type, outcome: 'success', ...(reason && { reason }), subjectId: id, data }, tx);
         return true;
       }),
 

@@ -26,6 +26,7 @@ const storageContract = {
   'accounts/accounts': 'unique names and addresses by their folded key; lists with search and cursors',
   'accounts/attributes': 'custom attributes as JSON',
   'accounts/changes': 'concurrent changes of one row; retired subjects',
+  'accounts/inactivity': 'accounts found by their last use in plain SQL, in pieces; runs at the same moment',
   'accounts/life': 'accounts that begin and end: times in queries, and the state of lists',
   'accounts/username-domains': 'an address that several take at once, as username and as email address',
   'admin/hundred-thousand': 'SQL of the long lists and of the statistics by day',

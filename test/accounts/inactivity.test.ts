@@ -1,0 +1,230 @@
+// Accounts that nobody uses: two emails, then disabled. Each test moves the clock; the people of the tests before are out of the way.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { confirmation, consoleOf, signedInLongAgo, signInAgain, staff } from '../admin/console/support.ts';
+import { anApplication, authorizeUrl } from '../oidc/support.ts';
+import { aConnection, USER } from '../scim/support.ts';
+import { aUser, type TestUser } from '../support/factories.ts';
+import { httpClient } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { signedIn } from '../support/pages/account.ts';
+import { textOf } from '../support/pages/html.ts';
+
+const DAY_MS = 24 * 3_600_000;
+const realTime = Date.now;
+let movedMs = 0;
+const pass = (days: number) => {
+  movedMs += days * DAY_MS;
+};
+
+let idp: TestIdp;
+
+beforeAll(async () => {
+  Date.now = () => realTime() + movedMs;
+  idp = await startIdp({ now: () => new Date(Date.now()) });
+});
+beforeEach(async () => {
+  const { db, settings } = idp.services;
+  for (const { id } of await db.user.findMany()) await idp.services.accounts.remove(id);
+  await staff(idp, 'admin');
+  await settings.set('inactive_after_days', 90);
+});
+afterAll(async () => {
+  await idp?.stop();
+  Date.now = realTime;
+});
+
+const run = () => idp.services.inactivity.run();
+const rowOf = ({ account }: TestUser) => idp.services.db.user.findUniqueOrThrow({ where: { id: account.id } });
+const mailsTo = async ({ account }: TestUser) =>
+  idp.services.db.mailMessage.count({ where: { kind: 'account-unused', userId: account.id } });
+const disabledEvents = async ({ account }: TestUser) =>
+  (await idp.services.audit.list({ subjectId: account.id, types: ['account.disabled'] })).map(({ reason }) => reason);
+/** The run of each day. */
+async function days(count: number): Promise<void> {
+  for (let day = 0; day < count; day += 1) {
+    pass(1);
+    await run();
+  }
+}
+/** As after all warnings. */
+const warned = async ({ account }: TestUser) =>
+  idp.services.db.user.update({
+    where: { id: account.id },
+    data: {
+      lastSeenAt: new Date(Date.now() - 95 * DAY_MS),
+      idleNotice: 'second',
+      idleNoticeAt: new Date(Date.now() - 4 * DAY_MS),
+    },
+  });
+
+describe('an account that nobody uses', () => {
+  it('is told twice, and then disabled, which its person reads at the sign-in', async () => {
+    const user = await aUser(idp.services);
+    await days(75);
+    expect(await mailsTo(user)).toBe(0);
+    await days(1);
+    expect([await mailsTo(user), (await rowOf(user)).idleNotice]).toEqual([1, 'first']);
+    await days(10);
+    expect(await mailsTo(user)).toBe(1);
+    await days(1);
+    expect([await mailsTo(user), (await rowOf(user)).idleNotice]).toEqual([2, 'second']);
+    await days(2);
+    expect((await rowOf(user)).isEnabled).toBe(true);
+    await days(1);
+    expect((await rowOf(user)).isEnabled).toBe(false);
+    await days(3);
+    expect([await mailsTo(user), await disabledEvents(user)]).toEqual([2, ['unused']]);
+
+    const { clientId } = await anApplication(idp);
+    const browser = httpClient(idp.issuer);
+    const form = await browser.follow(await browser.get(authorizeUrl(idp, clientId)));
+    const page = await browser.submit(form, { username: user.username, password: user.password });
+    expect([page.status, textOf(page.text)]).toEqual([403, expect.stringContaining('hadn’t been used since')]);
+
+    // Enabled again: all its days again.
+    await idp.services.accounts.setActive(user.account.id, true);
+    await days(13);
+    expect((await rowOf(user)).isEnabled).toBe(true);
+    expect(await mailsTo(user)).toBe(4);
+  });
+
+  it('is signed out where it is disabled', async () => {
+    const user = await aUser(idp.services);
+    await signedIn(idp, user);
+    await expect.poll(async () => (await rowOf(user)).lastSeenAt.getTime()).not.toBe(user.account.createdAt.getTime());
+    await warned(user);
+    await run();
+    expect((await rowOf(user)).isEnabled).toBe(false);
+    expect(await idp.services.sessions.list(user.account.id)).toEqual([]);
+  });
+
+  it('begins again with each use', async () => {
+    const user = await aUser(idp.services);
+    await days(88);
+    expect(await mailsTo(user)).toBe(2);
+    await signedIn(idp, user);
+    await expect.poll(async () => (await rowOf(user)).idleNotice).toBe('');
+    await days(70);
+    expect([await mailsTo(user), (await rowOf(user)).isEnabled]).toEqual([2, true]);
+    await days(7);
+    expect(await mailsTo(user)).toBe(3);
+  });
+
+  it('has all its days where the setting is new, or was off meanwhile', async () => {
+    const user = await aUser(idp.services);
+    pass(1000);
+    await run();
+    expect([await mailsTo(user), (await rowOf(user)).isEnabled]).toEqual([1, true]);
+    await days(13);
+    expect((await rowOf(user)).isEnabled).toBe(true);
+    await idp.services.settings.set('inactive_after_days', 0);
+    await days(1);
+    expect((await rowOf(user)).isEnabled).toBe(true);
+    pass(365);
+    await idp.services.settings.set('inactive_after_days', 90);
+    await run();
+    expect([await mailsTo(user), (await rowOf(user)).isEnabled]).toEqual([3, true]);
+    await days(14);
+    expect((await rowOf(user)).isEnabled).toBe(false);
+  });
+
+  it('gets no email without an address', async () => {
+    const user = await aUser(idp.services, { email: null, emailVerified: false });
+    pass(100);
+    await run();
+    await days(14);
+    expect([await mailsTo(user), (await rowOf(user)).isEnabled]).toEqual([0, false]);
+  });
+
+  it('stays where the file or a directory manages it, its person is invited, it has not begun, or it is the last administrator', async () => {
+    const { accounts, db } = idp.services;
+    const [admin] = await db.user.findMany({ where: { roles: { some: { role: { name: 'admin' } } } } });
+    const file = await accounts.create({ username: 'declared', source: 'file' });
+    const hr = await aConnection(idp);
+    const userName = 'managed@corp.example';
+    const managed = await hr.ok('POST', '/Users', { schemas: [USER], userName, emails: [{ value: userName }] });
+    const invited = await accounts.create({ username: 'invited', email: 'invited@example.com' });
+    const later = await accounts.create({ username: 'later', activeFrom: new Date(Date.now() + 95 * DAY_MS) });
+    const other = await aUser(idp.services);
+    pass(100);
+    const at = new Date(Date.now());
+    await db.mailToken.create({
+      data: {
+        id: 'invitation',
+        userId: invited.id,
+        purpose: 'invite',
+        tokenHash: 'hash',
+        data: '{}',
+        createdAt: at,
+        expiresAt: new Date(at.getTime() + 30 * DAY_MS),
+      },
+    });
+    await run();
+    await days(14);
+    expect((await rowOf(other)).isEnabled).toBe(false);
+    for (const id of [admin?.id, file.id, String(managed.id), invited.id, later.id])
+      expect(await db.user.findUniqueOrThrow({ where: { id: String(id) } }), id).toMatchObject({
+        isEnabled: true,
+        idleNotice: '',
+      });
+  });
+
+  it('is told and disabled once by two servers', async () => {
+    const user = await aUser(idp.services);
+    pass(100);
+    await Promise.all([run(), run()]);
+    expect(await mailsTo(user)).toBe(1);
+    await warned(user);
+    await Promise.all([run(), run()]);
+    expect(await disabledEvents(user)).toEqual(['unused']);
+  });
+});
+
+describe('too many at once', () => {
+  it('wait until an administrator approves it on the overview', async () => {
+    const people: TestUser[] = [];
+    for (let at = 0; at < 12; at += 1) people.push(await aUser(idp.services));
+    pass(100);
+    const admin = await staff(idp, 'admin');
+    await run();
+    await run();
+    const told = async () => (await Promise.all(people.map(mailsTo))).reduce((all, count) => all + count, 0);
+    expect(await told()).toBe(0);
+    const { audit, db } = idp.services;
+    const stops = await audit.list({ types: ['inactivity.stopped'] });
+    expect(stops).toMatchObject([{ outcome: 'failure', data: { count: 13, of: 14, days: 90 } }]);
+
+    const desk = await staff(idp, 'auditor');
+    const reader = await consoleOf(idp, desk);
+    const browser = await consoleOf(idp, admin);
+    const overview = await browser.get('/admin');
+    expect(textOf(overview.text)).toContain('13 of 14 users');
+    expect(overview.forms.filter(({ fields }) => 'unused' in fields)).toHaveLength(1);
+    const seen = await reader.get('/admin');
+    expect(seen.forms.filter(({ fields }) => 'unused' in fields)).toEqual([]);
+    expect((await reader.submit(overview, { unused: 'approve' })).status).toBe(403);
+    expect(await audit.list({ types: ['inactivity.approved'] })).toEqual([]);
+    await signedInLongAgo(idp, admin);
+    const asked = await browser.submit(overview, { unused: 'approve' });
+    await signInAgain(browser, await confirmation(browser, asked), admin);
+    expect(await audit.list({ types: ['inactivity.approved'] })).toEqual([]);
+    const approved = await browser.follow(await browser.submit(overview, { unused: 'approve' }));
+    expect(textOf(approved.text)).not.toContain('13 of 14 users');
+    expect(await audit.list({ types: ['inactivity.approved'] })).toMatchObject([{ actorId: admin.account.id }]);
+
+    await run();
+    expect(await told()).toBe(12);
+    // The next steps of the same people too.
+    await days(14);
+    expect(await db.user.count({ where: { isEnabled: true, id: { in: people.map((one) => one.account.id) } } })).toBe(
+      0,
+    );
+    expect(await audit.list({ types: ['inactivity.stopped'] })).toHaveLength(1);
+  });
+});
+
+describe('the setting', () => {
+  it('is none that warns people who just came', async () => {
+    await expect(idp.services.settings.set('inactive_after_days', 10)).rejects.toThrow();
+  });
+});
