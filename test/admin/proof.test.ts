@@ -184,6 +184,12 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
     refreshConnectionDocuments: call('POST', `${connection}/documents/refresh`),
     endConnectionSessions: call('POST', `${connection}/sessions/end`),
     createApiKey: call('POST', '/api-keys', { name: 'New', permissions: ['gatehouse.users:read'] }),
+    ...Object.fromEntries(
+      ['test', 'compare', 'pause', 'resume', 'approve'].map((decision) => [
+        `${decision}Provisioning`,
+        call('POST', `${application}/provisioning/${decision}`),
+      ]),
+    ),
     createEventStream: call('POST', '/event-streams', { name: `New ${account.id}`, url: 'https://x.example' }),
     updateEventStream: call('PATCH', eventStream, { enabled: false }),
     changeEventStreamSecret: call('POST', `${eventStream}/secret`, {}),
@@ -291,10 +297,12 @@ describe('an application that acts without a user', () => {
   it('needs no fresh sign-in', async () => {
     const service = await aService(idp);
     for (const [operationId, call] of Object.entries(await calls())) {
-      // No metadata waits for a decision, an API key belongs to a user, an import to who began it, and the new password ended the app password.
+      // No metadata and no leaver waits for a decision, an API key belongs to a user, an import to who began it, and the new password ended the app password.
       if (
         operations[operationId] !== 'fresh' ||
-        /^delete|MetadataChange$|^createApiKey$|^startImport$|^revokeUserAppPassword$/.test(operationId)
+        /^delete|MetadataChange$|^createApiKey$|^startImport$|^revokeUserAppPassword$|^approveProvisioning$/.test(
+          operationId,
+        )
       )
         continue;
       const page = await send(service, operationId, call);

@@ -45,6 +45,7 @@ const calls: { argv: string; stdin?: string; env?: Record<string, string>; code?
   { argv: 'export --only clients --no-users' },
   { argv: 'user add bob% --email bob%@example.com --role admin' },
   { argv: 'user add guest% --email guest%@example.com --invite --message Hello' },
+  { argv: 'user set-period guest% --until 2040-01-01T00:00:00Z' },
   { argv: 'user list' },
   { argv: 'user import - --trial', stdin: 'username\ncsv-user' },
   { argv: 'user import - --update --invite --message Hello', stdin: 'username,email\ncsv-user,csv-user@example.com' },

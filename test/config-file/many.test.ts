@@ -21,6 +21,7 @@ const emptyUser = {
   isEnabled: true,
   activeFrom: null,
   activeUntil: null,
+  deleteAt: null,
   ...(Object.fromEntries(textFieldNames.map((name) => [name, null])) as Record<TextFieldName, null>),
 };
 let bench: Awaited<ReturnType<typeof configFileBench>>;

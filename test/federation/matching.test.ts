@@ -251,7 +251,7 @@ describe('an identity with the address of an account', () => {
     await idp.services.accounts.setActive(account?.id ?? '', false);
     const { page } = await signInOver(idp, corp.connection);
     expect(page.status).toBe(403);
-    expect(page.text).toContain('This account is disabled');
+    expect(page.text).toContain('This account can’t be used now');
   });
 });
 

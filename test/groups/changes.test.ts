@@ -48,7 +48,8 @@ const aGroup = ({ services } = idp) => services.groups.create({ name: `Many ${++
 /** Accounts without a password. */
 async function people(many: number, { services } = idp): Promise<string[]> {
   const { account } = await aUser(services);
-  const { id, createdAt, address, attributes, roles, permissions, groups, ...columns } = account;
+  const { id, createdAt, address, attributes, roles, permissions, groups, state, isActive, wasUnused, ...columns } =
+    account;
   const ids = Array.from({ length: many }, (_, at) => `${id}-${at}`);
   for (let at = 0; at < many; at += 500)
     await services.db.user.createMany({

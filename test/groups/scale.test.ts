@@ -32,7 +32,8 @@ beforeAll(async () => {
   roles = createRoles(services);
   groups = createGroups(services);
   const { id, createdAt, ...first } = await people.person();
-  const { address, attributes, roles: _roles, permissions: _permissions, groups: _groups, ...columns } = first;
+  const { address, attributes, roles: _roles, permissions: _permissions, groups: _groups, ...stored } = first;
+  const { state: _state, isActive: _isActive, wasUnused: _wasUnused, ...columns } = stored;
   for (let at = 0; at < MANY; at += 500) {
     const data = userIds.slice(at, at + 500).map((userId) => ({
       ...columns,

@@ -18,7 +18,7 @@ import {
 import type { AdminServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import { iso, time } from '../api/parts.ts';
+import { byId, iso, time } from '../api/parts.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { answerOf, endpointsOf, type Resource } from '../resource.ts';
@@ -214,7 +214,7 @@ export const replayRange = z.strictObject({
 export function eventStreamEndpoints(streams: EventStreamAdmin): Endpoint[] {
   const noun = eventStreamNoun(streams);
   const { list, create, get, update, remove, action } = endpointsOf(noun);
-  const byDelivery = z.object({ id: z.string().max(64), delivery: z.string().max(64) });
+  const byDelivery = byId.extend({ delivery: z.string().min(1).max(64) });
   return [
     list({
       summary: 'The event streams, by name',
