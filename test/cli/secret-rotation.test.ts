@@ -201,6 +201,7 @@ describe('the registry of encrypted columns', () => {
     'federation/sessions.ts': 'upstream_sessions',
     'core/keys/data-keys.ts': 'data_keys',
     'protocols/event-streams/streams.ts': 'event_streams',
+    'applications/provisioning-tokens.ts': 'provisioning_tokens',
     'core/keys/key-pair.ts': 'signing_keys',
     'protocols/logout/saml/routes.ts': 'an address, for a minute',
     'core/mail/outbox.ts': 'mail_messages',

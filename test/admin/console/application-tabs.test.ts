@@ -45,10 +45,12 @@ const EXCEPTIONS = {
     client_id: 'never changes',
     client_secret: 'is created on the tab Credentials',
     response_types: 'follows from grant_types',
+    provision: 'has fields of its own on the tab Provisioning',
     enabled: 'is a button of the danger zone, which asks first',
   },
   saml: {
     entity_id: 'never changes',
+    provision: 'has fields of its own on the tab Provisioning',
     metadata_file: 'names a file of the server, so only the configuration file may set it',
     enabled: 'is a button of the danger zone, which asks first',
   },
@@ -70,8 +72,21 @@ describe('the tabs of an application', () => {
 
   it('are links to pages of their own, of which one is current', async () => {
     for (const [at, labels] of [
-      [oidc, ['Overview', 'Setup guide', 'Settings', 'Access', 'People', 'Claims', 'Credentials', 'Activity']],
-      [saml, ['Overview', 'Setup guide', 'Settings', 'Access', 'People', 'Attributes', 'Activity']],
+      [
+        oidc,
+        [
+          'Overview',
+          'Setup guide',
+          'Settings',
+          'Access',
+          'People',
+          'Claims',
+          'Credentials',
+          'Provisioning',
+          'Activity',
+        ],
+      ],
+      [saml, ['Overview', 'Setup guide', 'Settings', 'Access', 'People', 'Attributes', 'Provisioning', 'Activity']],
     ] as const) {
       const [nav = ''] = /<nav class="tabs"[\s\S]*?<\/nav>/.exec((await admin.get(at)).text) ?? [];
       const links = [...nav.matchAll(/<a href="([^"]+)"([^>]*)>([^<]+)</g)];
