@@ -157,10 +157,7 @@ export function createTargets({ db, vault, now, audit, wake, notifyAdministrator
         if ((await tx.provisioningTarget.updateMany({ where, data: paused })).count === 0) return;
         const { clientId, name } = application;
         const reason = { since: failingSince, error: message };
-        await audit.record(
-          { type: 'provisioning.paused', outcome: 'failure', reason: 'failures', clientId, data: reason },
-          tx,
-        );
+        await audit.record({ type: 'provisioning.paused', outcome: 'failure', clientId, data: reason }, tx);
         await notifyAdministrators(
           { kind: 'provisioning', problem: 'paused', application: name, applicationId: id, detail: message },
           tx,
