@@ -66,8 +66,9 @@ function readings(path: string): Set<string> {
 /** Whether a website that compares letters as they are would have the path for one that a rule closes. */
 function isClosed(path: string, method: string): boolean {
   const isBelow = (name: string) => path === name || path.startsWith(`${name}/`);
-  if (path === '/@me') return true;
-  if (isBelow('/kiosk')) return method === 'GET' || method === 'HEAD';
+  // What follows a script's name is its PATH_INFO (RFC 3875 4.1.5).
+  if (isBelow('/@me')) return true;
+  if (isBelow('/kiosk')) return method !== 'POST' && method !== 'DELETE';
   return isBelow('/admin') && !isBelow('/admin/public');
 }
 const opensNothing = (path: string, method: string) =>
@@ -123,7 +124,7 @@ const asPath = fc
     { maxLength: 4 },
   )
   .map((all) => `/${all.join('/')}`);
-const method = fc.constantFrom('GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS');
+const method = fc.constantFrom('GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS', 'PROPFIND', 'TRACE');
 const nasty = fc.oneof(
   fc.constantFrom(
     '',
@@ -254,6 +255,7 @@ describe('rules for paths', () => {
     ],
     ...['/public/x%ef%bc%9ba', '/public/..%20/admin/', '/public/.%20./admin/', '/public/..%c2%a0/admin/'],
     ...['/public/%e2%80%8b../admin/', '/public/..%20', '/public/%20/', '/public/...', '/admin%ef%bc%8fx'],
+    ...['/robots.txt::$DATA', '/admin:%24i30:$INDEX_ALLOCATION/x'],
   ])('reject %s, in which some servers see a separator or a dot segment', (path) => {
     expect(isAmbiguous(path)).toBe(true);
   });
@@ -265,12 +267,15 @@ describe('rules for paths', () => {
     },
   );
 
-  it.each(['/wiki/Dr.', '/wiki/a%20b', '/wiki/%d9%85%db%8c%e2%80%8c%d8%b1%d9%88%d9%85', '/wiki/.well-known/x.txt'])(
-    'reject no title of a page: %s',
-    (path) => {
-      expect(isAmbiguous(path)).toBe(false);
-    },
-  );
+  it.each([
+    '/wiki/Dr.',
+    '/wiki/a%20b',
+    '/pod/Foo::Bar',
+    '/wiki/%d9%85%db%8c%e2%80%8c%d8%b1%d9%88%d9%85',
+    '/wiki/.well-known/x.txt',
+  ])('reject no title of a page: %s', (path) => {
+    expect(isAmbiguous(path)).toBe(false);
+  });
 
   it('ask for what each reading needs: a wider rule in other letters does not replace a narrower one', () => {
     const rules: PathRule[] = [
@@ -281,6 +286,43 @@ describe('rules for paths', () => {
     expect(rulesFor(rules, 'GET', '/PUB/a')).toEqual([rules[0], rules[1]]);
     expect(rulesFor(paths, 'HEAD', '/kiosk/')).toContain(paths[4]);
     expect(rulesFor(paths, 'GET', '/%E2%84%AAiosk/')).toContain(paths[4]);
+  });
+
+  it('that restrict one path count for what is below it too, where a program gets it as PATH_INFO', () => {
+    const rules: PathRule[] = [
+      { path: '/', rule: 'public' },
+      { path: '/area/', rule: nobody },
+      { path: '/area/index.php', rule: 'mfa' },
+      { path: '/admin.php', rule: nobody },
+      { path: '/admin.php/help', rule: 'public' },
+      { path: '/robots.txt', rule: 'public' },
+    ];
+    const [all, area, index, admin, help] = rules;
+    for (const path of ['/admin.php/', '/admin.php/x', '/ADMIN.PHP/x', '/admin.php/help/x'])
+      expect(rulesFor(rules, 'GET', path), path).toContain(admin);
+    expect(rulesFor(rules, 'GET', '/admin.php/help')).toEqual([help]);
+    expect(rulesFor(rules, 'GET', '/admin.phpx')).toEqual([all]);
+    // A weaker rule inside does not replace the one around it.
+    expect(rulesFor(rules, 'GET', '/area/index.php/x')).toEqual([area, index]);
+    expect(rulesFor([{ path: '/robots.txt', rule: 'public' }], 'GET', '/robots.txt/x')).toEqual([undefined]);
+  });
+
+  it('for methods count for each method that no rule can name, and for OPTIONS that none names', () => {
+    const rules: PathRule[] = [
+      { path: '/', rule: 'public' },
+      { path: '/dav/', methods: ['GET', 'PUT'], rule: nobody },
+      { path: '/dav/open/', rule: 'public' },
+      { path: '/api/', methods: ['OPTIONS'], rule: 'public' },
+      { path: '/api/', methods: ['POST'], rule: 'mfa' },
+    ];
+    const [all, dav, open, preflight, change] = rules;
+    for (const method of ['PROPFIND', 'MKCOL', 'MOVE', 'REPORT', 'QUERY', 'TRACE', 'CONNECT', 'OPTIONS', 'X']) {
+      expect(rulesFor(rules, method, '/dav/x'), method).toEqual([all, dav]);
+      expect(rulesFor(rules, method, '/dav/open/x'), method).toEqual([open]);
+    }
+    expect(rulesFor(rules, 'POST', '/dav/x')).toEqual([all]);
+    expect(rulesFor(rules, 'OPTIONS', '/api/x')).toEqual([preflight]);
+    expect(rulesFor(rules, 'PROPFIND', '/api/x')).toContain(change);
   });
 
   it.each(proxyKinds)('hold behind %s', async (proxy) => {

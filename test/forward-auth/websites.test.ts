@@ -139,7 +139,15 @@ describe.each(proxyKinds)('a request behind %s', (kind) => {
     const user = await aUser(idp.services);
     const browser = httpClient();
     await opened(browser, site, '/', user);
-    for (const [method, status] of Object.entries({ GET: 200, HEAD: 200, PUT: 200, POST: 403, DELETE: 403 }))
+    for (const [method, status] of Object.entries({
+      GET: 200,
+      HEAD: 200,
+      PUT: 200,
+      POST: 403,
+      DELETE: 403,
+      PROPFIND: 403,
+      OPTIONS: 403,
+    }))
       expect(await statusOf(browser, method), method).toBe(status);
     await idp.services.roles.assign(user.account.id, 'method-writer');
     expect(await statusOf(browser, 'POST')).toBe(200);

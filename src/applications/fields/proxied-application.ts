@@ -67,12 +67,12 @@ const rulePath = z
   .max(512)
   .regex(/^(\/[A-Za-z0-9._~!$&'()*+,=:@-]+)*\/?$/, rule('path-rule'))
   .startsWith('/', rule('path-rule'))
-  .refine((path) => !/(^|\/)\.\.?(\/|$)/.test(path), rule('path-rule'));
+  .refine((path) => !/(^|\/)\.\.?(\/|$)|:\$/.test(path), rule('path-rule'));
 export const pathMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
 /** Who may open a part of the website: everybody, who proved a second factor, or who has one of these roles or is in one of these groups. */
 const pathRule = z.strictObject({
-  path: rulePath.describe('`/public/` with what is below it, or `/robots.txt` exactly'),
+  path: rulePath.describe('`/public/` with what is below it, or `/robots.txt` alone'),
   methods: z.array(z.enum(pathMethods)).min(1).optional(),
   rule: z.union([
     z.enum(['public', 'mfa']),

@@ -2,15 +2,15 @@
 // compared in a normal form.
 
 import type { AccessSubject } from '../../applications/access-decision.ts';
-import type { PathRule } from '../../applications/fields/proxied-application.ts';
+import { type PathRule, pathMethods } from '../../applications/fields/proxied-application.ts';
 
 /**
- * Segments of dots (to Windows also of dots and spaces), empty segments, parameters, and encoded separators, percent signs or control
- * characters (CVE-2021-32637, CVE-2026-134802 and their kind).
+ * Segments of dots (to Windows also of dots and spaces), empty segments, parameters, streams of NTFS (`::$DATA`), and encoded separators,
+ * percent signs or control characters (CVE-2021-32637, CVE-2026-134802 and their kind).
  */
-const AMBIGUOUS = /\/\/|\\|;|%(2f|5c|25|3b|23|3f|7f|[01][0-9a-f])|\/[\s.]+(\/|$)/i;
+const AMBIGUOUS = /\/\/|\\|;|:\$|%(2f|5c|25|3b|23|3f|7f|[01][0-9a-f])|\/[\s.]+(\/|$)/i;
 /** The same in a path that is decoded. */
-const AMBIGUOUS_TEXT = /\/\/|[\\;%?#]|\/[\s.]+(\/|$)/;
+const AMBIGUOUS_TEXT = /\/\/|[\\;%?#]|:\$|\/[\s.]+(\/|$)/;
 
 /** Whether two servers could read this path differently. */
 export function isAmbiguous(path: string): boolean {
@@ -64,27 +64,41 @@ function longestFirst(rules: readonly PathRule[]): { rule: PathRule; paths: stri
   return made;
 }
 
-const covers = (rule: string, asked: string) =>
-  rule.endsWith('/') ? asked.startsWith(rule) || `${asked}/` === rule : asked === rule;
-const coversWithoutSlash = (rule: string, asked: string) => covers(rule, asked) || asked === `${rule}/`;
+const covers = (path: string, asked: string) =>
+  path.endsWith('/') ? asked.startsWith(path) || `${asked}/` === path : asked === path;
+const coversWithoutSlash = (path: string, asked: string) => covers(path, asked) || asked === `${path}/`;
+/** A program gets what follows its name as PATH_INFO (RFC 3875 4.1.5). */
+const coversPathInfo = (path: string, asked: string, { rule }: PathRule) =>
+  coversWithoutSlash(path, asked) || (rule !== 'public' && asked.startsWith(`${path}/`));
+
+/**
+ * The methods whose rules count too, next to `own`, that of the method itself: what no rule can name, such as PROPFIND, opens nothing that a rule
+ * closes for any method. Nor does OPTIONS, which some programs answer like GET, unless its rule names it.
+ */
+function methodsBesides(method: string, own: PathRule | undefined): readonly string[] {
+  if (method === 'HEAD') return ['GET'];
+  const isNamed = method === 'OPTIONS' ? own?.methods !== undefined : pathMethods.some((one) => one === method);
+  return isNamed ? [] : pathMethods;
+}
 
 /**
  * The rules that count for a path which is not ambiguous, by this method: that of the longest path that covers it, in each way in which websites
- * read it. Some take letters in either case, a dot or a slash at the end for none, or HEAD for GET. Each of them must be met; undefined: the access
- * rule alone counts.
+ * read it. Some take letters in either case, a dot or a slash at the end for none, what is below a file for the file, or HEAD for GET. Each of them
+ * must be met; undefined: the access rule alone counts.
  */
 export function rulesFor(rules: readonly PathRule[], method: string, path: string): (PathRule | undefined)[] {
   if (rules.length === 0) return [undefined];
   const asked = textOf(path) ?? path;
   const found = new Set<PathRule | undefined>();
-  for (const as of method === 'HEAD' ? ['HEAD', 'GET'] : [method]) {
-    const ofMethod = longestFirst(rules).filter(
-      ({ rule: { methods } }) => methods === undefined || methods.some((one) => one === as),
-    );
-    for (const [at, read] of READINGS.entries()) {
-      const text = read(asked);
-      for (const isCovered of [covers, coversWithoutSlash])
-        found.add(ofMethod.find(({ paths }) => isCovered(paths[at] ?? '', text))?.rule);
+  for (const [at, read] of READINGS.entries()) {
+    const text = read(asked);
+    for (const isCovered of [covers, coversWithoutSlash, coversPathInfo]) {
+      const covering = longestFirst(rules).filter(({ rule, paths }) => isCovered(paths[at] ?? '', text, rule));
+      const ruleOf = (method: string) =>
+        covering.find(({ rule: { methods } }) => !methods || methods.some((one) => one === method))?.rule;
+      const own = ruleOf(method);
+      found.add(own);
+      for (const other of methodsBesides(method, own)) found.add(ruleOf(other));
     }
   }
   return [...found];
