@@ -10,7 +10,7 @@ import { type ApiCaller, aPerson, aService, aTool, tokenOf } from '../admin/supp
 import { longestTurn } from '../credentials/event-loop.ts';
 import { serverProcess } from '../robustness/support.ts';
 import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
-import { aUser } from '../support/factories.ts';
+import { aUser, manyUsers } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { isLongRun } from '../support/long-run.ts';
@@ -45,30 +45,7 @@ interface Change {
 
 const aGroup = ({ services } = idp) => services.groups.create({ name: `Many ${++count}` });
 
-/** Accounts without a password. */
-async function people(many: number, { services } = idp): Promise<string[]> {
-  const { account } = await aUser(services);
-  const { id, createdAt, address, attributes, roles, permissions, groups, state, isActive, wasUnused, ...columns } =
-    account;
-  const ids = Array.from({ length: many }, (_, at) => `${id}-${at}`);
-  for (let at = 0; at < many; at += 500)
-    await services.db.user.createMany({
-      data: ids.slice(at, at + 500).map((one) => ({
-        ...columns,
-        id: one,
-        username: one,
-        usernameKey: one.toLowerCase(),
-        email: null,
-        emailKey: null,
-        createdAt,
-        address: null,
-        attributes: '{}',
-        searchKey: one,
-        nameKey: one,
-      })),
-    });
-  return ids;
-}
+const people = (many: number, { services } = idp) => manyUsers(services, many);
 
 async function added(group: string, ids: readonly string[], by = admin, headers = {}) {
   const answer = await by.send('POST', `/groups/${group}/members`, { members: ids.map((user) => ({ user })) }, headers);

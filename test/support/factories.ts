@@ -38,6 +38,29 @@ export async function aUser(
   return { account, username, password };
 }
 
+/** The ids, which are the usernames too, of so many accounts without a password. */
+export async function manyUsers(services: Services, many: number): Promise<string[]> {
+  const { account } = await aUser(services);
+  const { address, attributes, roles, permissions, groups, state, isActive, wasUnused, ...columns } = account;
+  const names = Array.from({ length: many }, (_, at) => `${account.id}-${at}`);
+  for (let at = 0; at < many; at += 500)
+    await services.db.user.createMany({
+      data: names.slice(at, at + 500).map((name) => ({
+        ...columns,
+        id: name,
+        username: name,
+        usernameKey: name.toLowerCase(),
+        email: null,
+        emailKey: null,
+        address: null,
+        attributes: '{}',
+        searchKey: name,
+        nameKey: name,
+      })),
+    });
+  return names;
+}
+
 export interface TestClient {
   clientId: string;
   clientSecret: string;

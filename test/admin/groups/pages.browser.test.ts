@@ -10,7 +10,7 @@ import {
   screenshot,
 } from '../../support/browser/browser.ts';
 import { looksRight } from '../../support/browser/pages.ts';
-import { aClient, aUser } from '../../support/factories.ts';
+import { aClient, aUser, manyUsers } from '../../support/factories.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { signIn } from '../console/real-browser.ts';
 import { staff } from '../console/support.ts';
@@ -158,7 +158,7 @@ it('displays the progress of a file with 600 people until all are in, and the ro
   const { groups, db } = idp.services;
   const { id } = await groups.create({ name: 'Six hundred' });
   const path = `/admin/groups/${id}`;
-  const names = await accounts(600);
+  const names = await manyUsers(idp.services, 600);
   const upload = async (rows: readonly string[]) => {
     await page.goto(`${idp.issuer}${path}/bulk`);
     const buffer = Buffer.from(['username,until', ...rows].join('\n'));
@@ -180,26 +180,3 @@ it('displays the progress of a file with 600 people until all are in, and the ro
   await looksRight(page, 'group-change-done');
   expect(await db.asStored.groupMember.count({ where: { groupId: id } })).toBe(600);
 });
-
-/** The usernames of new accounts without a password. */
-async function accounts(many: number): Promise<string[]> {
-  const { account } = await aUser(idp.services);
-  const { createdAt, address, attributes, roles, permissions, groups, ...columns } = account;
-  const names = Array.from({ length: many }, (_, at) => `${account.username}-${at}`);
-  await idp.services.db.user.createMany({
-    data: names.map((name) => ({
-      ...columns,
-      id: name,
-      username: name,
-      usernameKey: name.toLowerCase(),
-      email: null,
-      emailKey: null,
-      createdAt,
-      address: null,
-      attributes: '{}',
-      searchKey: name,
-      nameKey: name,
-    })),
-  });
-  return names;
-}
