@@ -23,6 +23,8 @@
     const isNew = form.dataset.webauthn === 'create';
     const button = form.querySelector('button');
     form.hidden = false;
+    // The browser gives no focus to what was hidden.
+    if (button.autofocus) button.focus();
     // Offered first, it leaves the other way without the look of the first.
     if (isNew && button.classList.contains('btn-primary'))
       for (const other of document.querySelectorAll('form:not([data-webauthn]) .btn-primary'))

@@ -61,7 +61,8 @@ const filters = {
   range: z.enum(['', ...RANGES]).default(''),
   zone,
 };
-const query = z.object({ ...filters, ...eventPageQuery });
+/** `pick`: the button of a range, which replaces the range and the times of the form. */
+const query = z.object({ ...filters, pick: z.enum(['', 'any', ...RANGES]).default(''), ...eventPageQuery });
 const savedFilter = z.object({
   name: z.string().trim().min(1).max(60),
   query: z.string().max(5000),
@@ -78,9 +79,8 @@ export function auditRoutes(services: ConsoleServices): Router<State, Extras> {
   addPage(router, frame, '/', { needs: [within(READ)], page });
 
   async function page({ ctx, by }: Visit<undefined>): Promise<ConsolePage> {
-    const { before, after, trail, sort, ...sent } = parseQuery(ctx, query);
-    // Times that are typed replace the range.
-    const given: Filters = { ...sent, range: sent.from || sent.until ? '' : sent.range };
+    const { before, after, trail, sort, pick, ...sent } = parseQuery(ctx, query);
+    const given = pick ? picked(sent, pick) : withoutRangeOfTimes(sent);
     const ownZone = zoneOf(frame.account(ctx));
     const found = given.user ? await services.findUser(given.user, by) : undefined;
     const application = given.client ? await applicationOf(services, ctx, given.client) : undefined;
@@ -119,10 +119,10 @@ export function auditRoutes(services: ConsoleServices): Router<State, Extras> {
               zones: [...new Set(['UTC', ownZone, given.zone || 'UTC'])],
             }),
             segments: [
-              ...(['', ...RANGES] as const).map((range) => ({
-                label: t(`console.audit.range.${range || 'any'}`),
-                href: listPath(HERE, { ...given, from: '', until: '', range, zone: range && given.zone }),
-                isCurrent: !current && !given.from && !given.until && range === given.range,
+              ...(['any', ...RANGES] as const).map((range) => ({
+                label: t(`console.audit.range.${range}`),
+                button: { name: 'pick', value: range },
+                isCurrent: !current && !given.from && !given.until && range === (given.range || 'any'),
               })),
               ...saved.map((one) => ({
                 label: one.name,
@@ -172,6 +172,17 @@ export function auditRoutes(services: ConsoleServices): Router<State, Extras> {
 
   return router;
 }
+
+/** Times that are typed replace the range. */
+const withoutRangeOfTimes = (sent: Filters): Filters => (sent.from || sent.until ? { ...sent, range: '' } : sent);
+
+/** A range that is picked replaces the times; the time zone belongs to a range or times. */
+const picked = (sent: Filters, pick: 'any' | (typeof RANGES)[number]): Filters => ({
+  ...sent,
+  from: '',
+  until: '',
+  ...(pick === 'any' ? { range: '', zone: '' } : { range: pick }),
+});
 
 /** A time zone alone filters nothing. */
 const isFilter = ({ zone: _zone, ...given }: Filters): boolean => Object.values(given).some(Boolean);

@@ -156,8 +156,11 @@ export interface Search {
   of?: string;
   fields: readonly Field[];
   button?: PageText;
-  /** Filters that are links, beside the fields. */
-  segments?: readonly { href: string; label: PageText; count?: PageText; isCurrent: boolean }[];
+  /** Filters beside the fields: links, or buttons that send the fields too. */
+  segments?: readonly ({ label: PageText; count?: PageText; isCurrent: boolean } & (
+    | { href: string; button?: never }
+    | { href?: never; button: { name: string; value: string } }
+  ))[];
   /** Where the question is what the page is for. */
   isPrimary?: boolean;
 }

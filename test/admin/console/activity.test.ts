@@ -114,14 +114,29 @@ it('the export has the names beside the ids', async () => {
 it('has quick ranges, which a saved filter keeps as they are', async () => {
   await idp.services.accounts.update(actor.account.id, { zoneinfo: 'Pacific/Honolulu' });
   at = new Date('2025-06-10T08:30:00Z');
-  const links = linksOf((await admin.get('/admin/audit?user=bo')).text, idp.issuer);
-  const range = async (label: string) => {
-    const href = links.find((one) => one.label === label)?.href ?? '';
-    return reasons(Object.fromEntries(new URL(href).searchParams));
+  const list = await admin.get('/admin/audit?user=bo');
+  const range = async (label: string, typed: Record<string, string> = {}) => {
+    const page = await admin.submit(list, typed, { form: '/admin/audit', button: label });
+    expect(page.status).toBe(200);
+    return ['before', 'eight', 'half-past-nine', 'later', 'winter'].filter((reason) =>
+      page.text.includes(`r-${reason}`),
+    );
   };
   expect(await range('Any time')).toHaveLength(5);
   // On Hawaii it is the evening of the day before.
   expect(await range('Today')).toEqual(['before', 'eight', 'half-past-nine', 'later']);
+  // They are buttons of the filter: what was chosen and not yet filtered counts, and typed times give way.
+  expect(await range('Today', { address: '2001:db8::1' })).toEqual(['half-past-nine']);
+  expect(await range('Today', { outcome: 'success' })).toEqual([]);
+  expect(await range('Today', { from: '2025-06-10T08:00', until: '2025-06-10T08:00' })).toHaveLength(4);
+  expect(await range('Any time', { from: '2025-06-10T08:00' })).toHaveLength(5);
+  // The filter keeps the range, and times replace it.
+  const today = await admin.submit(list, {}, { form: '/admin/audit', button: 'Today' });
+  const filtered = await admin.submit(today, { outcome: 'failure' }, { form: '/admin/audit', button: 'Filter' });
+  expect(filtered.text).toMatch(/<button[^>]* value="today"[^>]* aria-current="true"/);
+  expect(filtered.text).not.toContain('r-winter');
+  const timed = await admin.submit(today, { from: '2025-01-01T00:00' }, { form: '/admin/audit', button: 'Filter' });
+  expect(timed.text).toContain('r-winter');
   at = new Date('2025-06-10T10:00:00Z');
   expect(await range('Today')).toEqual([]);
   expect(await range('Yesterday')).toEqual(['before', 'eight', 'half-past-nine', 'later']);

@@ -48,6 +48,7 @@ for (const [mode, device] of [
     if (mode !== 'without script') {
       expect(await axe(page, [mode === 'dark' ? 'dark' : 'light'])).toEqual([]);
       expect(await page.evaluate('document.querySelector("dialog.ask").matches(":modal")')).toBe(true);
+      expect(await page.evaluate('document.activeElement.name')).toBe('password');
       // Closed, it leaves the form as it was filled in, which asks again.
       await page.click('dialog.ask:not(.find) a:has-text("Cancel")');
       await page.fill('[name=username]', `again-${mode.length}`);
@@ -86,6 +87,7 @@ it('a passkey completes the waiting form of the console and of the account, and 
   page.on('request', (request) => {
     if (request.method() === 'POST' && request.url().includes('/confirm/')) answers.push(request.postData());
   });
+  expect(await page.evaluate('document.activeElement.innerText')).toBe('Use passkey');
   await page.click('dialog.ask:not(.find) button:has-text("passkey")');
   await page.waitForURL(`**/admin/users/${account.id}`);
   expect((await idp.services.accounts.find(account.id))?.username).toBe('by-passkey');
@@ -95,6 +97,7 @@ it('a passkey completes the waiting form of the console and of the account, and 
   await page.waitForURL('**/account/confirm/*');
   await screenshot(page, 'confirm-account-passkey');
   expect(await axe(page)).toEqual([]);
+  expect(await page.evaluate('document.activeElement.innerText')).toBe('Use passkey');
   const confirmation = page.url();
   // The answer of the earlier confirmation is not accepted for this one.
   const earlier = new URLSearchParams(answers[0] ?? '');
