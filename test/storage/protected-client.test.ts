@@ -31,6 +31,7 @@ const none = Object.fromEntries(
     'termsAcceptedAt',
     'activeFrom',
     'activeUntil',
+    'deleteAt',
     ...textFieldNames,
   ].map((column) => [column, null]),
 );

@@ -54,25 +54,34 @@ export async function readMetadataFile(name: string, { readFile }: Planning): Pr
 
 /** The entry with the token of the file that it names, and what that changes. */
 async function provisionOf<Entry extends { provision?: Provision | undefined }>(
+  name: string,
   entry: Entry,
   existing: Application | undefined,
   { applications: { provisioningTokens }, hidesSecrets, readFile }: Planning,
-): Promise<{ entry: Entry; fields: FieldChange[]; faults: Fault[] }> {
+): Promise<{ entry: Entry; fields: FieldChange[]; faults: Fault[]; warnings: string[] }> {
   const { provision } = entry;
-  if (!provision) return { entry, fields: [], faults: [] };
+  const unchanged = { entry, fields: [], faults: [], warnings: [] };
+  if (!provision) return unchanged;
   const { token_file: file, ...rest } = provision;
   const read = async (name: string) =>
     (await readFile(name, (_path, cause) => new Error('', { cause }))).toString('utf8').trim();
   const token = await (file === undefined ? provision.token : read(file).catch(() => null));
   if (token === null)
-    return { entry, fields: [], faults: [fault(['provision', 'token_file'], 'unreadable-file', { file: file ?? '' })] };
+    return { ...unchanged, faults: [fault(['provision', 'token_file'], 'unreadable-file', { file: file ?? '' })] };
   const stored = existing ? await provisioningTokens.find(existing.id) : undefined;
+  if (token === undefined && stored === undefined)
+    return {
+      ...unchanged,
+      entry: { ...entry, provision: undefined },
+      warnings: [`provision of ${name} is left out: the file has no token for it, and none is stored`],
+    };
   const isSame = token === undefined || token === stored;
   const change = hidesSecrets ? secretSet('provision.token') : secretChange('provision.token');
   return {
     entry: { ...entry, provision: { ...rest, ...(token !== undefined && { token }) } },
     fields: token !== undefined && (hidesSecrets || !isSame) ? [change] : [],
-    faults: token === undefined && stored === undefined ? [fault(['provision', 'token'], 'empty')] : [],
+    faults: [],
+    warnings: [],
   };
 }
 
@@ -88,7 +97,7 @@ export async function planClients(planning: Planning, stored: readonly Applicati
     async compare(declaredEntry, take) {
       const { client_id: name } = declaredEntry;
       const existing = take(name);
-      const { entry: client, ...provision } = await provisionOf(declaredEntry, existing, planning);
+      const { entry: client, ...provision } = await provisionOf(name, declaredEntry, existing, planning);
       const { client_id: _id, ...input } = client;
       applicationIds.add(name);
       if (applications.isReserved(name)) return { faults: [fault(['client_id'], 'reserved')] };
@@ -101,7 +110,7 @@ export async function planClients(planning: Planning, stored: readonly Applicati
           ...accessFaults(client, planning),
           ...provision.faults,
         ],
-        warnings: isMissing ? [withoutSecret(name)] : [],
+        warnings: [...(isMissing ? [withoutSecret(name)] : []), ...provision.warnings],
         fields: [
           ...differences(existing ? declaredApplication(existing) : {}, declaredClient(client)),
           ...fields,
@@ -185,13 +194,13 @@ export async function planServiceProviders(planning: Planning, stored: readonly 
       const { entityId, xml, warnings = [] } = resolved;
       const existing = take(entityId);
       applicationIds.add(entityId);
-      const provision = await provisionOf(entry, existing, planning);
+      const provision = await provisionOf(name, entry, existing, planning);
       const settings = settingsOf(provision.entry, xml);
       const input: SamlInput = { entityId, name, enabled, consent, access, settings };
       const found = identifierFault(entityId, index);
       return {
         name,
-        warnings,
+        warnings: [...warnings, ...provision.warnings],
         faults: [...(found ? [found] : []), ...accessFaults(entry, planning), ...provision.faults],
         fields: [...differences(existing ? declaredFields(existing) : {}, inputFields(input)), ...provision.fields],
         store: (tx) =>
@@ -214,12 +223,13 @@ export function planWebsites(planning: Planning, stored: readonly Application[])
     nameOf: ({ name }) => name,
     async compare(declaredEntry, take) {
       const existing = take(declaredEntry.url);
-      const { entry, ...provision } = await provisionOf(declaredEntry, existing, planning);
+      const { entry, ...provision } = await provisionOf(declaredEntry.name, declaredEntry, existing, planning);
       applicationIds.add(entry.url);
       if (applications.isReserved(entry.url)) return { faults: [fault(['url'], 'reserved')] };
       if (taken.has(entry.url)) return { faults: [fault(['url'], 'is-entity-id')] };
       return {
         name: entry.name,
+        warnings: provision.warnings,
         faults: [...accessFaults(entry, planning), ...provision.faults],
         fields: [...differences(existing ? declaredWebsite(existing) : {}, websiteFields(entry)), ...provision.fields],
         store: (tx) =>
