@@ -1,7 +1,7 @@
-// Event streams in the console, in the configuration file and on the command line.
+// Event streams in the console, in the configuration file and on the command line; and how soon an event leaves.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { exportConfiguration } from '../../src/config-file/export.ts';
 import { parseFile } from '../../src/config-file/file.ts';
 import { createEventDeliveries } from '../../src/protocols/event-streams/deliveries.ts';
@@ -93,9 +93,10 @@ it('gatehouse audit verify --events says whether received events are all', async
     await idp.services.audit.record({ type: 'role.assigned', outcome: 'success', subjectId }, idp.services.db);
   await idp.services.auditChain.seal();
   for (const job of createEventDeliveries(idp.services).jobs) await job.run(new AbortController().signal);
-  const events = receiver.received
-    .flatMap(({ body }) => JSON.parse(body) as object[])
-    .map((event) => JSON.stringify(event));
+  const received = () => receiver.received.flatMap(({ body }) => JSON.parse(body) as object[]);
+  // The job of the server may have taken some of them.
+  await vi.waitFor(() => expect(received()).toHaveLength(3), { timeout: 20_000 });
+  const events = received().map((event) => JSON.stringify(event));
   const shell = await commandLine();
   const file = path.join(shell.folder, 'events.jsonl');
   await writeFile(file, events.join('\n'));
@@ -106,6 +107,15 @@ it('gatehouse audit verify --events says whether received events are all', async
   expect(bad.code).toBe(1);
   expect(JSON.parse(bad.out)).toMatchObject({ ok: false, events: 2, faults: [{ kind: 'missing' }] });
   await shell.close();
+  await idp.services.eventStreams.remove(stream.id, {});
+  await receiver.close();
+});
+
+it('an event leaves within a second or two of its commit, without anybody waiting for the poll', async () => {
+  const receiver = await aReceiver();
+  const { stream } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
+  await idp.services.audit.record({ type: 'role.assigned', outcome: 'success', subjectId: 'at once' }, idp.services.db);
+  await vi.waitFor(() => expect(receiver.received).toHaveLength(1), { timeout: 20_000 });
   await idp.services.eventStreams.remove(stream.id, {});
   await receiver.close();
 });

@@ -14,6 +14,8 @@ import { aReceiver, aStream } from './support.ts';
 let idp: TestIdp;
 beforeAll(async () => {
   idp = await startIdp();
+  // The jobs run here only when a test says so.
+  await idp.retire();
 });
 afterAll(() => idp?.stop());
 
