@@ -133,19 +133,19 @@ it('too many leavers are held until an administrator says so, and come back if i
     transaction(idp.services.db, async (tx) => {
       for (const id of some) await idp.services.roles.unassign(id, 'stop', {}, tx);
     });
-  expect(await stateOf(made)).toMatchObject({ active: 14, stoppedAt: null });
+  await expect.poll(() => stateOf(made), { timeout: 20_000 }).toMatchObject({ active: 14, stoppedAt: null });
   await leave(ids.slice(0, 12));
   await settle(idp);
   await expect.poll(async () => (await stateOf(made)).stoppedAt, { timeout: 20_000 }).not.toBeNull();
-  expect(await stateOf(made)).toMatchObject({ active: 14, held: 12 });
+  await expect.poll(() => stateOf(made), { timeout: 20_000 }).toMatchObject({ active: 14, held: 12 });
   for (const id of ids.slice(0, 6)) await idp.services.roles.assign(id, 'stop');
   await settle(idp);
   await expect.poll(async () => (await stateOf(made)).active, { timeout: 20_000 }).toBe(8);
-  expect(await stateOf(made)).toMatchObject({ held: 0, stoppedAt: null });
+  await expect.poll(() => stateOf(made), { timeout: 20_000 }).toMatchObject({ held: 0, stoppedAt: null });
   expect(await named(made, 'stop7')).toMatchObject({ active: false });
   await leave([...ids.slice(0, 6), ...ids.slice(12)]);
   await settle(idp);
-  expect(await stateOf(made)).toMatchObject({ active: 8, held: 8 });
+  await expect.poll(() => stateOf(made), { timeout: 20_000 }).toMatchObject({ active: 8, held: 8 });
   await decide(made, 'approve');
   await expect.poll(async () => (await stateOf(made)).active, { timeout: 20_000 }).toBe(0);
 });
