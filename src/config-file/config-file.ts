@@ -80,7 +80,7 @@ async function planFile(
       const rest = before && before.source !== 'file' ? before.value : defaultSettings[name];
       return (declared.settings[name] ?? rest) as SettingValues[Name];
     },
-    readFile: fileReader(path.dirname(file.path), onRead),
+    readFile: fileReader(file.path, onRead),
   };
   const sections: Planned[] = [];
   sections.push(await planSettings(planning));
@@ -134,10 +134,11 @@ function skippedApplications(unreadable: readonly UnreadableApplication[], { dec
   return unreadable.map(({ message }) => message);
 }
 
-/** Reads what the file in `folder` names. */
-function fileReader(folder: string, onRead: PlanOptions['onRead']): Planning['readFile'] {
+/** Reads what the configuration file at `from` names. One that was sent to the API has no path, and reads no file of the server. */
+function fileReader(from: string, onRead: PlanOptions['onRead']): Planning['readFile'] {
   return async (name, reject) => {
-    const file = path.resolve(folder, name);
+    if (from === '') throw reject(name, new Error('sent over HTTP'));
+    const file = path.resolve(path.dirname(from), name);
     const bytes = await readFile(file).catch((cause: unknown) => {
       const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'not readable';
       throw reject(`${file} (${reason})`, cause);

@@ -7,7 +7,7 @@ import type { ApplicationServices } from '../applications/application-services.t
 import type { Access } from '../applications/fields/oidc-client.ts';
 import type { metadataFaults } from '../applications/fields/service-provider.ts';
 import type { Tx } from '../base/storage/database.ts';
-import { at, type Fault, fault } from '../base/texts/faults.ts';
+import { at, type Fault, fault, type Path } from '../base/texts/faults.ts';
 import type { Core } from '../core/core.ts';
 import type { SettingName, SettingValues } from '../core/settings/settings.ts';
 import type { FederationServices } from '../federation/federation-services.ts';
@@ -65,6 +65,21 @@ export type Step = {
   afterwards?: Afterwards;
 };
 type Afterwards = readonly ((tx: Tx) => Promise<unknown>)[] | undefined;
+
+/** The secret of an entry: its value, or the text of the file that it names; or the fault of a file that cannot be read. */
+export async function declaredSecret(
+  { readFile }: Planning,
+  { value, file }: { value: string | undefined; file: string | undefined },
+  path: Path,
+): Promise<{ secret: string | undefined; faults: Fault[] }> {
+  if (file === undefined) return { secret: value, faults: [] };
+  try {
+    const bytes = await readFile(file, (name, cause) => new Error(`cannot be read: ${name}`, { cause }));
+    return { secret: bytes.toString('utf8').trim(), faults: [] };
+  } catch {
+    return { secret: undefined, faults: [fault(path, 'unreadable-file', { file })] };
+  }
+}
 
 /** The plan of one section. */
 export type Planned = { steps: Step[]; unchanged: number; faults: Fault[]; warnings: string[] };

@@ -582,6 +582,21 @@ describe('the server', () => {
       ],
     });
     expect(await idp.services.roles.find('planned')).toBeUndefined();
+    // Each would be read on the server.
+    for (const [text, key] of [
+      ['scim: [{ id: x, name: X, token_file: /etc/passwd }]', 'token_file'],
+      ['event_streams: [{ id: x, name: X, url: "https://x.example", secret_file: /etc/passwd }]', 'secret_file'],
+      [
+        'clients: [{ client_id: x, redirect_uris: ["https://x.example"], provision: { url: "https://x.example", token_file: /etc/passwd } }]',
+        'token_file',
+      ],
+    ] as const) {
+      const sent = await admin.send('POST', '/configuration/plan', text, yaml.headers);
+      expect([sent.status, sent.text], text).toEqual([
+        400,
+        expect.stringContaining(`${key} is for the configuration file`),
+      ]);
+    }
     const wrong = await admin.send('POST', '/configuration/plan', 'roles:\n  - nam: x\n', yaml.headers);
     expect([wrong.status, wrong.json().errors]).toEqual([
       400,

@@ -174,19 +174,20 @@ export function createConfigurationAdmin(services: AdminServices) {
             : [],
         ),
       );
-      const { clients, service_providers, proxied_applications, scim } = parsed.declared;
-      const provisioned = Object.entries({ clients, service_providers, proxied_applications }).flatMap(
-        ([section, entries]) =>
-          entries.flatMap(({ provision }, index) =>
-            provision?.token_file === undefined
-              ? []
-              : [fault([section, index, 'provision', 'token_file'], 'for-file', { key: 'token' })],
-          ),
-      );
-      const connected = scim.flatMap(({ token_file: file }, index) =>
-        file === undefined ? [] : [fault(['scim', index, 'token_file'], 'for-file', { key: 'token' })],
-      );
-      paths.push(...provisioned, ...connected);
+      const { clients, service_providers, proxied_applications, scim, event_streams: streams } = parsed.declared;
+      const secrets = [
+        ...Object.entries({ clients, service_providers, proxied_applications }).flatMap(([section, entries]) =>
+          entries.map(({ provision }, index) => ({
+            file: provision?.token_file,
+            path: [section, index, 'provision'],
+            key: 'token',
+          })),
+        ),
+        ...scim.map(({ token_file: file }, index) => ({ file, path: ['scim', index], key: 'token' })),
+        ...streams.map(({ secret_file: file }, index) => ({ file, path: ['event_streams', index], key: 'secret' })),
+      ];
+      for (const { file, path, key } of secrets)
+        if (file !== undefined) paths.push(fault([...path, `${key}_file`], 'for-file', { key }));
       const found = [...paths, ...pictures.map(({ path }) => fault(['settings', ...path], 'picture-path'))];
       const faults = found.length > 0 ? await parsed.locate(found) : parsed.faults;
       const result =

@@ -35,6 +35,7 @@ import { type Fault, fault } from '../../base/texts/faults.ts';
 import { decodeXml } from '../../protocols/saml/xml/encoding.ts';
 import {
   accessFaults,
+  declaredSecret,
   differences,
   type FieldChange,
   type Planned,
@@ -57,17 +58,17 @@ async function provisionOf<Entry extends { provision?: Provision | undefined }>(
   name: string,
   entry: Entry,
   existing: Application | undefined,
-  { applications: { provisioningTokens }, hidesSecrets, readFile }: Planning,
+  planning: Planning,
 ): Promise<{ entry: Entry; fields: FieldChange[]; faults: Fault[]; warnings: string[] }> {
+  const { applications, hidesSecrets } = planning;
+  const { provisioningTokens } = applications;
   const { provision } = entry;
   const unchanged = { entry, fields: [], faults: [], warnings: [] };
   if (!provision) return unchanged;
   const { token_file: file, ...rest } = provision;
-  const read = async (name: string) =>
-    (await readFile(name, (_path, cause) => new Error('', { cause }))).toString('utf8').trim();
-  const token = await (file === undefined ? provision.token : read(file).catch(() => null));
-  if (token === null)
-    return { ...unchanged, faults: [fault(['provision', 'token_file'], 'unreadable-file', { file: file ?? '' })] };
+  const path = ['provision', 'token_file'];
+  const { secret: token, faults } = await declaredSecret(planning, { value: provision.token, file }, path);
+  if (faults.length > 0) return { ...unchanged, faults };
   const stored = existing ? await provisioningTokens.find(existing.id) : undefined;
   if (token === undefined && stored === undefined)
     return {

@@ -1,7 +1,7 @@
 // `event_streams`: where events of the audit log go.
-import { fault } from '../../base/texts/faults.ts';
 import { declarationOf, type EventStream, type EventStreams } from '../../protocols/event-streams/streams.ts';
 import {
+  declaredSecret,
   differences,
   type FieldChange,
   type Planned,
@@ -13,7 +13,9 @@ import {
 
 const FILE = { source: 'file' } as const;
 
-export async function planEventStreams({ eventStreams, declared, hidesSecrets, readFile }: Planning): Promise<Planned> {
+export async function planEventStreams(planning: Planning): Promise<Planned> {
+  const { eventStreams, declared, hidesSecrets } = planning;
+
   async function secretOf(before: EventStream | undefined, secret: string | undefined): Promise<FieldChange[]> {
     if (secret === undefined) return [];
     if (hidesSecrets) return [secretSet('secret')];
@@ -28,13 +30,8 @@ export async function planEventStreams({ eventStreams, declared, hidesSecrets, r
     nameOf: ({ id }) => id,
     async compare({ id, secret: given, secret_file, ...wanted }, take) {
       const before = take(id);
-      const read = async (file: string) =>
-        (await readFile(file, (name, cause) => new Error(`cannot be read: ${name}`, { cause })))
-          .toString('utf8')
-          .trim();
-      const secret = await (secret_file === undefined ? given : read(secret_file).catch((error: Error) => error));
-      if (secret instanceof Error)
-        return { name: id, faults: [fault(['secret_file'], 'unreadable-file', { file: secret_file ?? '' })] };
+      const { secret, faults } = await declaredSecret(planning, { value: given, file: secret_file }, ['secret_file']);
+      if (faults.length > 0) return { name: id, faults };
       const changesSecret = await secretOf(before, secret);
       return {
         name: id,

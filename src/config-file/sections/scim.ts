@@ -1,7 +1,7 @@
 // `scim`: the connections by which directories provision people.
-import { fault } from '../../base/texts/faults.ts';
 import { declarationOf, type ScimConnection, type ScimConnections } from '../../protocols/scim/connections.ts';
 import {
+  declaredSecret,
   differences,
   type FieldChange,
   type Planned,
@@ -14,7 +14,7 @@ import {
 const FILE = { source: 'file' } as const;
 
 export async function planScim(planning: Planning): Promise<Planned> {
-  const { scimConnections, declared, hidesSecrets, readFile } = planning;
+  const { scimConnections, declared, hidesSecrets } = planning;
 
   async function tokenChange(
     id: string,
@@ -36,13 +36,10 @@ export async function planScim(planning: Planning): Promise<Planned> {
       const before = take(id);
       const { client_id = null } = wanted;
       const after = { ...wanted, client_id };
-      const read = async (file: string) =>
-        (await readFile(file, (name, cause) => new Error(`cannot be read: ${name}`, { cause })))
-          .toString('utf8')
-          .trim();
-      const found = await (token_file === undefined ? given : read(token_file).catch((error: Error) => error));
-      if (found instanceof Error)
-        return { name: id, faults: [fault(['token_file'], 'unreadable-file', { file: token_file ?? '' })] };
+      const { secret: found, faults } = await declaredSecret(planning, { value: given, file: token_file }, [
+        'token_file',
+      ]);
+      if (faults.length > 0) return { name: id, faults };
       return {
         name: id,
         fields: [...differences(before ? declarationOf(before) : {}, after), ...(await tokenChange(id, before, found))],
