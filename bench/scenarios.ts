@@ -5,7 +5,7 @@ import type { Scenario } from './support/measure.ts';
 import { samlWorker } from './support/saml.ts';
 import { clientHeaders, codeFor, redeem, signIn, token } from './support/sign-in.ts';
 import { person, type Target } from './support/target.ts';
-import { ask, questionOfProgram, questionOfSession, questionOfStranger } from './support/website.ts';
+import { ask, questionOfProgram, questionOfSession, questionWithoutSession } from './support/website.ts';
 
 async function accessToken(target: Target): Promise<string> {
   return (await redeem(target, (await signIn(target)).code)).access_token;
@@ -157,7 +157,7 @@ export const websiteChecks: Scenario[] = [
     worker:
       async ({ origin }) =>
       () =>
-        ask(questionOfStranger(origin)),
+        ask(questionWithoutSession(origin)),
   },
 ];
 

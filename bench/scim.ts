@@ -1,6 +1,6 @@
 // `npm run bench:scim`: what the requests of a directory cost with many users in it, beside a directory with 2,000; then how long its first
-// synchronization takes, and how long sign-ins take while it goes on at 25 requests a second. The times of the last two mean something on
-// an idle machine only; the CPU time does on every one.
+// synchronization takes, and how long sign-ins take while it goes on at 25 requests a second. Times by the clock mean something on an idle
+// machine only; the CPU time does on every one.
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

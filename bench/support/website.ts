@@ -65,7 +65,7 @@ export async function questionOfProgram(origin: string): Promise<Question> {
 }
 
 /** The same of a browser whose cookie was made up: it leads to the sign-in. */
-export function questionOfStranger(origin: string): Question {
+export function questionWithoutSession(origin: string): Question {
   const value = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url');
   const cookie = `gatehouse_app_${new URL(website.origin).port}=${value}.${value}`;
   return { url: questionUrl(origin), headers: { ...asked('/page'), cookie }, expect: 302 };

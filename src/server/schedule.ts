@@ -47,7 +47,7 @@ export function serverJobs(services: Services): ScheduledJob[] {
 const DAY_SECONDS = 24 * 3600;
 const { keepShortSeconds } = limits.sweep;
 
-/** Rows of the engine that belong to one sign-in, of which strangers can cause many. */
+/** Rows of the engine that belong to one sign-in, of which requests without a session can cause many. */
 const SHORT_LIVED = ['Interaction', 'PushedAuthorizationRequest', 'DeviceCode', 'AuthorizationCode'];
 
 export const expiringRows: readonly SweepTarget[] = [

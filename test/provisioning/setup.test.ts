@@ -72,7 +72,7 @@ it('a person and changes of it, as SCIM 2.0 and as Entra ID sends them', async (
   expect(membersChange('remove', ['1'], 'standard').Operations).toEqual([
     { op: 'remove', path: 'members[value eq "1"]' },
   ]);
-  // An address that nobody proved could be that of somebody else there.
+  // An address that nobody proved could be that of another user there.
   const unproven = attributesOfUser({ ...person, emailVerified: false }, { ...provision, user_name: 'email' }, 'sub-1');
   expect([unproven.has('userName'), [...unproven.keys()].some((key) => key.startsWith('emails'))]).toEqual([
     false,

@@ -1,4 +1,4 @@
-// The event streams: declared, tried, resumed and replayed. A stream sends what the audit log has, so whoever changes one must be able to read
+// The event streams: declared, tried, resumed and replayed. A stream sends what the audit log has, so who changes one must be able to read
 // the whole log, and each change asks for a fresh sign-in.
 import { z } from 'zod';
 import { invalidInput, notFound } from '../../base/http/errors.ts';

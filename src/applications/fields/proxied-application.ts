@@ -72,7 +72,9 @@ export const pathMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OP
 
 /** Who may open a part of the website: everybody, who proved a second factor, or who has one of these roles or is in one of these groups. */
 const pathRule = z.strictObject({
-  path: rulePath.describe('`/public/` with what is below it, or `/robots.txt` alone'),
+  path: rulePath.describe(
+    '`/public/` with what is below it, or `/robots.txt` alone; a rule that is not `public` also covers what is below a file',
+  ),
   methods: z.array(z.enum(pathMethods)).min(1).optional(),
   rule: z.union([
     z.enum(['public', 'mfa']),

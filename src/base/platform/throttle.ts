@@ -1,4 +1,4 @@
-// What is done at most once in a time for each key, such as the note of a use, which no request has to wait for or to write again.
+// What is done at most once in a time for each key, such as the note of a use.
 import { type Clock, isWithin } from './clock.ts';
 
 const MAX_REMEMBERED = 10_000;
@@ -12,7 +12,7 @@ export function createThrottle(now: Clock, seconds: number, max = MAX_REMEMBERED
   return (key, last) => {
     const isRecent = (at: number | undefined) => at !== undefined && isWithin(seconds, at, now());
     if (isRecent(doneAt.get(key)) || isRecent(last?.getTime())) return false;
-    if (doneAt.size >= max) doneAt.clear();
+    if (!doneAt.has(key) && doneAt.size >= max) doneAt.clear();
     doneAt.set(key, now().getTime());
     return true;
   };

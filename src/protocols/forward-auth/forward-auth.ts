@@ -270,6 +270,8 @@ export function createForwardAuth(
       const asked = askedRequest(ctx, proxy);
       const cookie = cookieOf(ctx, asked.origin);
       if (cookie && isOfSession(cookie)) return undefined;
+      // Of its own pages, no rule and no credential decides.
+      if (asked.path.startsWith(RESERVED_PATH)) return cookie ? 'begun' : 'unknown';
       const website = clients.cachedApplicationOf(asked.origin)?.website;
       const isOpen =
         website &&
@@ -661,7 +663,8 @@ export function createForwardAuth(
   /** A page that is too long is replaced by the first one. */
   function sealWay(way: Way): string {
     const texts = [way, { ...way, page: '/' }].map((one) => JSON.stringify(one));
-    return vault.seal((texts.find(({ length }) => length <= WAY_LENGTH) ?? '').padEnd(WAY_LENGTH), WAY);
+    const fitting = texts.find((text) => Buffer.byteLength(text) <= WAY_LENGTH) ?? '';
+    return vault.seal(fitting + ' '.repeat(WAY_LENGTH - Buffer.byteLength(fitting)), WAY);
   }
 
   function signInAgain(visit: Visit, begun: Begun, why: BrokenRule, onTheWay?: string): void {
@@ -796,8 +799,12 @@ const isOfSession = (cookie: string) => cookie.startsWith(OF_SESSION);
 
 const isPublic = (rules: ReturnType<typeof rulesFor>) => rules.every((rule) => rule?.rule === 'public');
 
+/** A browser sends both headers with it (Fetch, CORS-preflight fetch). */
 const isAllowedPreflight = (ctx: Context, asked: AskedRequest, website: ProxiedSettings) =>
-  website.preflight === 'allow' && asked.method === 'OPTIONS' && ctx.get('Access-Control-Request-Method') !== '';
+  website.preflight === 'allow' &&
+  asked.method === 'OPTIONS' &&
+  ctx.get('Access-Control-Request-Method') !== '' &&
+  ctx.get('Origin') !== '';
 
 const contextOf = (origin: string) => `website sign-in ${origin}`;
 const WAY = 'way through websites';

@@ -91,7 +91,7 @@ export function createTestTickets({ vault, sql, now }: Core) {
       return (await isFirstUse(sql, `website-test ${step} ${found.id}`, until)) ? found : undefined;
     },
     seal: (about: Omit<TestReport, 'at'>) => vault.seal(JSON.stringify({ ...about, at: at() }), REPORT),
-    /** Undefined for one that is forged, too old, about another website or of the test of somebody else. */
+    /** Undefined for one that is forged, too old, about another website or of another administrator's test. */
     read: (sealed: string, applicationId: string, by: Actor) => {
       const found = opened(report, sealed, REPORT);
       return found?.applicationId === applicationId && found.by === idOf(by) ? found : undefined;

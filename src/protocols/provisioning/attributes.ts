@@ -19,7 +19,7 @@ export type Accepted = Readonly<Record<string, string>>;
 export type Dialect = Required<ProvisionSettings>['dialect'];
 type Json = Record<string, unknown>;
 
-/** What an application is told of a person. An address that nobody proved is left out: it could be that of somebody else there. */
+/** What an application is told of a person. An address that nobody proved is left out: it could be that of another user there. */
 export function attributesOfUser(
   account: VisibleAccount,
   { user_name, attributes }: Required<ProvisionSettings>,

@@ -56,7 +56,7 @@ export function narrow(
     const [name = '', value = ''] = equalText(one) ?? [];
     const found = isStorable(value) ? indexed(name, value) : { connectionId: '' };
     if (found) where.push(found);
-    return !(found && name === related);
+    return !(found && name === related && isValueAlone(one));
   });
   if (rest.some((one) => mentions(one, related)))
     throw scimError(
@@ -66,6 +66,9 @@ export function narrow(
   const [first] = rest;
   return { where, ...(first && { rest: rest.length === 1 ? first : { kind: 'and', of: rest } }) };
 }
+
+/** `groups[value eq "…"]` without another condition, or `groups.value eq "…"`. */
+const isValueAlone = (one: Filter) => one.kind !== 'has' || one.filter.kind === 'compare';
 
 /** The attribute and the text of `userName eq "…"`, also within `emails[…]`. */
 function equalText(filter: Filter): [string, string] | undefined {

@@ -355,10 +355,10 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
       everySeconds: 3600,
       async run(signal) {
         const before = new Date(now().getTime() - limits.scim.keepDeletedDays * DAY_MS);
-        while (!signal.aborted) {
-          const where = { deletedAt: { lt: before } };
+        const failed: string[] = [];
+        while (!signal.aborted && failed.length < DELETED) {
+          const where = { deletedAt: { lt: before }, userId: { notIn: failed } };
           const rows = await db.scimUser.findMany({ where, take: DELETED, include: { connection: true } });
-          let failed = 0;
           for (const { userId, connection } of rows)
             await transaction(db, async (tx) => {
               const by = { scim: { id: connection.id, name: connection.name } };
@@ -373,10 +373,10 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
             }).catch((err: unknown) => {
               if (unavailableIn(err)) throw err;
               // The others are not to wait for it; the next turn of the job tries again.
-              failed += 1;
+              failed.push(userId);
               logger.error({ err, userId }, 'a user whom the directory deleted was not deleted');
             });
-          if (failed > 0 || rows.length < DELETED) return;
+          if (rows.length < DELETED) return;
         }
       },
     } satisfies ScheduledJob,
