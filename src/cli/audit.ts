@@ -96,7 +96,7 @@ async function verifyReceived(file: string, input: Input, io: Io): Promise<numbe
     io.out(
       result.events === 0
         ? 'The file has no events.'
-        : `${plural(result.events, 'event')} from position ${result.first} to ${result.last}: none is missing, none was changed.`,
+        : `${plural(result.events, 'event')} from position ${result.first} to ${result.last}: none is missing.`,
     );
   else for (const { message } of result.faults) io.err(plain(message));
   return result.ok ? 0 : 1;

@@ -18,7 +18,7 @@ import { checkConnection } from '../federation/connections/schema.ts';
 import { nameKey } from '../people/accounts/names.ts';
 import { profileColumns } from '../people/accounts/profile.ts';
 import { groupKey } from '../people/rbac/names.ts';
-import { streamRules } from '../protocols/event-streams/streams.ts';
+import { secretFaults, streamRules } from '../protocols/event-streams/streams.ts';
 import {
   type Declared,
   type DeclaredEventStream,
@@ -171,7 +171,11 @@ function userRules(entry: DeclaredUser): Fault[] {
 
 function streamFileRules({ secret, secret_file, ...stream }: DeclaredEventStream): Fault[] {
   const both = secret !== undefined && secret_file !== undefined;
-  return [...streamRules(stream, secret), ...(both ? [fault(['secret_file'], 'not-with', { key: 'secret' })] : [])];
+  return [
+    ...streamRules(stream),
+    ...(secret === undefined ? [] : at(['secret'], secretFaults(stream, secret))),
+    ...(both ? [fault(['secret_file'], 'not-with', { key: 'secret' })] : []),
+  ];
 }
 
 function scimRules({ token, token_file }: DeclaredScimConnection): Fault[] {

@@ -43,7 +43,7 @@ import { createAccountLife } from '../people/accounts/life.ts';
 import { createPeople, type PeopleOptions } from '../people/people.ts';
 import { siteBlock } from '../people/rate-limits/policies.ts';
 import { listAdministrators } from '../people/rbac/administrators.ts';
-import { createEventStreams } from '../protocols/event-streams/streams.ts';
+import { createEventStreams, type EventStreams } from '../protocols/event-streams/streams.ts';
 import { createSessionServices } from '../protocols/logout/session-services.ts';
 import type { PlanUpstream } from '../protocols/logout/upstream.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../protocols/oidc/in-process-clients.ts';
@@ -78,11 +78,13 @@ export interface ServicesOptions {
 export async function createServices(options: ServicesOptions) {
   const { config, logger, now = systemClock, wakeJob = () => {} } = options;
   const { countAlarm = () => {}, databaseLimits, isServing = () => true } = options;
+  let eventStreams: EventStreams | undefined;
   const { core, brand, brandImages, closeDatabase } = await createCore({
     config,
     logger,
     now,
     wakeJob,
+    hasEventStreams: () => eventStreams?.areAny() ?? false,
     countAlarm,
     databaseLimits,
     isServing,
@@ -115,6 +117,7 @@ export async function createServices(options: ServicesOptions) {
     removeServiceProviderData,
   });
   const federation = createFederationServices({ ...users, ...sessions });
+  eventStreams = createEventStreams(core);
   const scimConnections = createScimConnections(core);
   const provisioning = createProvisioning({ ...users, ...applications });
   const services = {
@@ -127,7 +130,7 @@ export async function createServices(options: ServicesOptions) {
     ownData: createOwnData(core),
     deletion: createDeletion({ ...users, ...sessions }),
     inactivity: createInactivity({ ...users, ...sessions }),
-    eventStreams: createEventStreams(core),
+    eventStreams,
     accountLife: createAccountLife({ ...users, ...sessions }),
     auditErasure: createAuditErasure(core),
   };
@@ -161,6 +164,8 @@ interface CoreOptions {
   logger: Logger;
   now: Clock;
   wakeJob(name: WokenJob): void;
+  /** Asked at each audit event. */
+  hasEventStreams(): boolean;
   /** Counts an alarm in the metrics. */
   countAlarm(kind: AlarmKind): void;
   databaseLimits: DatabaseLimits | undefined;
@@ -172,7 +177,7 @@ interface CoreOptions {
 /** Migrates and opens the database. Throws DatabaseError. */
 async function createCore({ config, logger, now, ...options }: CoreOptions) {
   const { loopback: allowLoopback } = config;
-  const { wakeJob, countAlarm, databaseLimits, isServing, resolveTxt = createTxtResolver() } = options;
+  const { wakeJob, hasEventStreams, countAlarm, databaseLimits, isServing, resolveTxt = createTxtResolver() } = options;
   for (const name of await migrate(config.databaseUrl)) logger.info({ migration: name }, 'migration applied');
   const {
     db,
@@ -193,7 +198,8 @@ async function createCore({ config, logger, now, ...options }: CoreOptions) {
   const vault = createVault(config.secrets, dataKeys.mac);
   const base: Base = { config, logger, now, db, sql, vault };
   const wake = (job: WokenJob, tx: Tx) => afterCommit(tx, () => wakeJob(job));
-  const audit = createAudit(base, (tx) => wake('audit-chain', tx));
+  // Without event streams, an event joins the chain at the job's next turn.
+  const audit = createAudit(base, (tx) => hasEventStreams() && wake('audit-chain', tx));
   const repeatedEntries = createRepeatedEntries({ ...base, audit, networkOf: siteBlock });
   // The settings below raise an alarm, which is sent by mail.
   const look = { brand: () => brand.current(), brandOf: (application: string) => brand.ofApplication(application) };

@@ -78,13 +78,30 @@ it('ECS: documents for _bulk of Elasticsearch, with an API key', async () => {
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line) as Record<string, unknown>);
-  expect(action).toEqual({ create: {} });
+  expect(action).toEqual({ create: { _id: expect.stringMatching(/^[0-9a-f]{64}$/) } });
   expect(first).toMatchObject({
     event: { action: 'role.assigned', category: ['iam'], outcome: 'success' },
     user: { id: 'ann' },
     source: { ip: '192.0.2.7' },
   });
   expect(second).toMatchObject({ event: { outcome: 'failure' } });
+});
+
+it('ECS: events that Elasticsearch rejects are sent again', async () => {
+  const receiver = await aReceiver();
+  const items = [{ create: { status: 201 } }, { create: { status: 429 } }];
+  receiver.always({ status: 200, body: JSON.stringify({ errors: true, items }) });
+  const { stream } = await aStream(idp, { url: receiver.url, kind: 'siem', format: 'ecs', events: ['role.assigned'] });
+  await record('ann');
+  await run();
+  expect(await idp.services.eventStreams.get(stream.id)).toMatchObject({ lastError: 'answered with status 503' });
+  const stored = items.map(({ create }) => ({ create: { status: create.status === 429 ? 409 : 201 } }));
+  receiver.always({ status: 200, body: JSON.stringify({ errors: true, items: stored }) });
+  await idp.services.eventStreams.resume(stream.id, {});
+  await run();
+  expect(await idp.services.db.eventDelivery.count({ where: { streamId: stream.id, doneAt: null } })).toBe(0);
+  await idp.services.eventStreams.remove(stream.id, {});
+  await receiver.close();
 });
 
 it('OCSF: classes and activities', async () => {

@@ -234,8 +234,57 @@ it('two nodes send each event once', async () => {
 });
 
 it('a receiver whose address is internal is not called', async () => {
-  const { stream } = await aStream(idp, { url: 'http://169.254.169.254/latest', events: ['role.assigned'] });
+  const { stream } = await aStream(idp, { url: 'https://169.254.169.254/latest', events: ['role.assigned'] });
   await record('role.assigned');
   await run();
   expect((await idp.services.eventStreams.get(stream.id)).lastError).toContain('private or special network');
+});
+
+it('syslog to an internal address is not called either', async () => {
+  const url = 'syslog://169.254.169.254:80';
+  const { stream } = await aStream(idp, { url, kind: 'siem', format: 'syslog', events: ['role.assigned'] });
+  await record('role.assigned');
+  await run();
+  expect((await idp.services.eventStreams.get(stream.id)).lastError).toContain('private or special network');
+});
+
+it('attempts while the receiver was away do not count for an event that it rejects later', async () => {
+  const { stream } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
+  receiver.always({ status: 503 });
+  await record('role.assigned');
+  for (let index = 0; index < 12; index++) {
+    await run();
+    clock.advance({ hours: 1, seconds: 5 });
+  }
+  receiver.always({ status: 400 });
+  await run();
+  const [delivery] = await idp.services.db.eventDelivery.findMany({ where: { streamId: stream.id } });
+  expect(delivery).toMatchObject({ tries: 1, failedAt: null, lastError: 'answered with status 400' });
+});
+
+it('new events go on while a long replay waits', async () => {
+  const { stream } = await aStream(idp, { url: receiver.url, kind: 'siem', events: ['role.assigned'] });
+  const from = clock.now();
+  await record('role.assigned', { subjectId: 'old' });
+  await run();
+  clock.advance({ seconds: 1 });
+  await idp.services.eventStreams.replay(stream.id, { from, until: clock.now() }, {});
+  await idp.services.db.eventStream.updateMany({ where: { id: stream.id }, data: { replayUntil: 1_000_000 } });
+  await record('role.assigned', { subjectId: 'new' });
+  await run();
+  expect(receiver.received.map(({ body }) => body).join()).toContain('"id":"new"');
+});
+
+it('a token is not sent to another origin, and a kind never changes', async () => {
+  const url = 'https://siem.example.com/events';
+  const { stream } = await aStream(idp, { url, kind: 'siem', events: ['role.assigned'] }, 'a-token-for-example');
+  const { eventStreams } = idp.services;
+  const moved = { ...stream, url: 'https://elsewhere.example/events' };
+  await expect(eventStreams.update(stream.id, moved, {})).rejects.toMatchObject({ faults: [{ path: ['secret'] }] });
+  await expect(eventStreams.update(stream.id, { ...stream, kind: 'webhook' }, {})).rejects.toMatchObject({
+    faults: [{ path: ['kind'] }],
+  });
+  await eventStreams.update(stream.id, { ...stream, url: `${url}/other` }, {});
+  await eventStreams.update(stream.id, moved, {}, { secret: 'the-token-for-elsewhere' });
+  expect(await eventStreams.secrets(stream.id)).toEqual(['the-token-for-elsewhere']);
 });

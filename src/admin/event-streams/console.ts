@@ -292,7 +292,11 @@ function changesOf({ kind, ...stream }: EventStream, given: Form): Block[] {
       kind: 'form',
       title: t('console.event-streams.edit'),
       action: at,
-      fields: [versionField(given[VERSION]), ...fieldsOf(given, false)],
+      fields: [
+        versionField(given[VERSION]),
+        ...fieldsOf(given, false),
+        ...(kind === 'siem' ? [secretField(t('console.event-streams.secret.moved-hint'))] : []),
+      ],
       button: t('console.shared.save-changes'),
       cancel: HOME,
     },

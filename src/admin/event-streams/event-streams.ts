@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { invalidInput, notFound } from '../../base/http/errors.ts';
 import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
+import { at } from '../../base/texts/faults.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import { deliveriesOf } from '../../protocols/event-streams/deliveries.ts';
 import { createSender } from '../../protocols/event-streams/send.ts';
@@ -12,6 +13,7 @@ import {
   type EventStream,
   eventStreamFields,
   type StreamDeclaration,
+  secretFaults,
   streamRules,
   streamSecret,
 } from '../../protocols/event-streams/streams.ts';
@@ -45,7 +47,10 @@ export function createEventStreamAdmin(services: AdminServices) {
   }
 
   function assertSound(given: StreamDeclaration, secret?: string): void {
-    const faults = streamRules(given, secret);
+    const faults = [
+      ...streamRules(given),
+      ...(secret === undefined ? [] : at(['secret'], secretFaults(given, secret))),
+    ];
     if (faults.length > 0) throw invalidInput(faults);
   }
 
@@ -68,13 +73,19 @@ export function createEventStreamAdmin(services: AdminServices) {
         return made;
       }),
 
-    update: (id: string, changes: Partial<StreamDeclaration>, by: Actor, expected: Expected = 'any') =>
+    /** `secret`: the token for another origin. */
+    update: (
+      id: string,
+      { secret, ...changes }: Partial<StreamDeclaration> & { secret?: string | undefined },
+      by: Actor,
+      expected: Expected = 'any',
+    ) =>
       transaction(db, async (tx): Promise<EventStream> => {
         const before = await assertExpected(id, expected, tx);
         const after = { ...declarationOf(before), ...changes };
-        assertSound(after);
+        assertSound(after, secret);
         assertFreshProof(by, 'event-stream.change', before.name);
-        return streams.update(id, after, by, { tx });
+        return streams.update(id, after, by, { tx, secret });
       }),
 
     remove: (id: string, by: Actor, expected: Expected = 'any') =>
@@ -126,7 +137,7 @@ export function createEventStreamAdmin(services: AdminServices) {
 
     /** Sends one again, also one that was given up. Throws not_found. */
     async redeliver(streamId: string, id: string): Promise<void> {
-      const { name: _name } = await streams.get(streamId);
+      await streams.get(streamId);
       if (!(await streams.redeliver(streamId, id))) throw notFound();
     },
   };
@@ -183,7 +194,8 @@ export const eventStreamNoun = (streams: EventStreamAdmin): Resource<EventStream
   api: '/event-streams',
   home: '/admin/event-streams',
   read: ['gatehouse.audit:read'],
-  write: ['gatehouse.audit:read', 'gatehouse.settings:write-security'],
+  // `body: full` sends the names and addresses of users.
+  write: ['gatehouse.audit:read', 'gatehouse.users:read', 'gatehouse.settings:write-security'],
   keyOf: ({ id }) => id,
   get: (id) => streams.get(id),
   schema,
@@ -241,6 +253,7 @@ export function eventStreamEndpoints(streams: EventStreamAdmin): Endpoint[] {
         groups: shape.groups.unwrap().optional(),
         body: shape.body.unwrap().optional(),
         enabled: shape.enabled.unwrap().optional(),
+        secret: streamSecret.optional().describe('the token of a `siem`, needed with another origin'),
       }),
       async run(id, body, by, version) {
         const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));

@@ -242,7 +242,8 @@ function redirectTarget(response: Response, from: URL, request: Request): URL | 
   return target;
 }
 
-function forbidden(host: string): OutgoingError {
+/** The error of a call to an address that is not public, and in no allowed network. */
+export function forbidden(host: string): OutgoingError {
   return new OutgoingError(
     'forbidden_address',
     `${host} is in a private or special network; to allow calls, add the network to settings.outgoing_networks`,

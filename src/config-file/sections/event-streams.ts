@@ -1,5 +1,11 @@
 // `event_streams`: where events of the audit log go.
-import { declarationOf, type EventStream, type EventStreams } from '../../protocols/event-streams/streams.ts';
+import { at, fault } from '../../base/texts/faults.ts';
+import {
+  declarationOf,
+  type EventStream,
+  type EventStreams,
+  secretFaults,
+} from '../../protocols/event-streams/streams.ts';
 import {
   declaredSecret,
   differences,
@@ -32,14 +38,18 @@ export async function planEventStreams(planning: Planning): Promise<Planned> {
       const before = take(id);
       const { secret, faults } = await declaredSecret(planning, { value: given, file: secret_file }, ['secret_file']);
       if (faults.length > 0) return { name: id, faults };
+      const wrong = secret === undefined ? [] : secretFaults(wanted, secret);
+      if (wrong.length > 0)
+        return { name: id, faults: at([secret_file === undefined ? 'secret' : 'secret_file'], wrong) };
+      if (before && before.kind !== wanted.kind) return { name: id, faults: [fault(['kind'], 'never-changes')] };
       const changesSecret = await secretOf(before, secret);
       return {
         name: id,
         fields: [...differences(before ? declarationOf(before) : {}, wanted), ...changesSecret],
         async store(tx) {
           if (!before) return void (await eventStreams.create(wanted, secret, {}, { ...FILE, id, tx }));
-          await eventStreams.update(id, wanted, {}, { ...FILE, tx });
           if (changesSecret.length > 0) await eventStreams.changeSecret(id, secret, {}, { ...FILE, tx });
+          await eventStreams.update(id, wanted, {}, { ...FILE, tx, secret });
         },
       };
     },

@@ -53,6 +53,8 @@ export interface JobQueueOptions<Job extends QueuedJob> {
   leaseSeconds: number;
   /** Attempts at once: for one lane, and for all together. */
   concurrency: { lane(lane: string): number; total: number };
+  /** The store leaves out the jobs of a destination that is away, so a closed lane opens again once its jobs that were read are over. */
+  reopensLanes?: true;
   /** Attempts after which a job is given up. */
   maxTries?: number;
   /** When a job is of no use any more: it is given up without another attempt. */
@@ -100,7 +102,7 @@ export function createJobQueue<Job extends QueuedJob>(options: JobQueueOptions<J
 
 /** One run: reads jobs, of idle lanes only, for as long as there are any, and attempts each in its lane. */
 function createRun<Job extends QueuedJob>(options: JobQueueOptions<Job>, signal: AbortSignal | undefined) {
-  const lanes = createLanes(options.concurrency);
+  const lanes = createLanes(options);
   const read = new Set<string>();
   const failures: unknown[] = [];
   let attempts = 0;
@@ -123,7 +125,10 @@ function createRun<Job extends QueuedJob>(options: JobQueueOptions<Job>, signal:
       read.add(`${job.id}:${job.tries}`);
       void lanes
         .run(job.lane, () => perform(job).catch((error: unknown) => void failures.push(error)))
-        .then(() => lanes.isIdle(job.lane) && wake());
+        .then(() => {
+          if (options.reopensLanes) read.delete(`${job.id}:${job.tries}`);
+          if (lanes.isIdle(job.lane)) wake();
+        });
     }
     return fresh.length > 0 && jobs.length === BATCH;
   }
@@ -151,7 +156,7 @@ function createRun<Job extends QueuedJob>(options: JobQueueOptions<Job>, signal:
 }
 
 /** Bounds the attempts at once: of each lane, and of all lanes together. */
-function createLanes(concurrency: JobQueueOptions<never>['concurrency']) {
+function createLanes({ concurrency, reopensLanes }: Pick<JobQueueOptions<never>, 'concurrency' | 'reopensLanes'>) {
   const total = pLimit(concurrency.total);
   const lanes = new Map<string, { slots: LimitFunction; open: number; isClosed: boolean }>();
   const underWay = new Set<Promise<void>>();
@@ -166,6 +171,7 @@ function createLanes(concurrency: JobQueueOptions<never>['concurrency']) {
         .slots(() => total(async () => (lane.isClosed ? undefined : work())))
         .finally(() => {
           lane.open -= 1;
+          if (lane.open === 0 && reopensLanes) lanes.delete(name);
           underWay.delete(task);
         });
       underWay.add(task);
@@ -177,7 +183,7 @@ function createLanes(concurrency: JobQueueOptions<never>['concurrency']) {
     },
     /** Lanes with jobs that were read and are not done, and closed ones. */
     busy: () => [...lanes].filter(([, { open, isClosed }]) => open > 0 || isClosed).map(([name]) => name),
-    isIdle: (name: string) => lanes.get(name)?.open === 0,
+    isIdle: (name: string) => (lanes.get(name)?.open ?? 0) === 0,
     /** Jobs that were read and are not done. */
     size: () => underWay.size,
     settled: () => Promise.allSettled(underWay),

@@ -7,10 +7,11 @@
 import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { transaction } from '../../base/storage/database.ts';
+import { unavailableIn } from '../../base/storage/unavailable.ts';
 import type { Core } from '../../core/core.ts';
 import { type AttemptResult, createJobQueue, type QueueStore } from '../../core/jobs/queue.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
-import { bodiesOf, matching } from './event.ts';
+import { bodiesOf, chosen, matching, type SealedEvent } from './event.ts';
 import { type Answer, createSender } from './send.ts';
 import { type EventStream, type EventStreams, streamOf } from './streams.ts';
 
@@ -28,6 +29,10 @@ const PAUSES = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
 const AWAY_PAUSES = [5, 10, 30, 60, 300, 900, 1800, 3600];
 const PAUSED_AFTER_MS = 3 * 24 * 3600 * 1000;
 const MAX_TEXT = 500;
+/** Statuses that are about the receiver and not about the event. */
+const OF_RECEIVER = [401, 403, 404, 429];
+/** Characters of details in one batch. */
+const BATCH_LENGTH = 1_000_000;
 const OPEN = { doneAt: null, failedAt: null };
 
 /** A delivery with its stream as they are stored. */
@@ -40,95 +45,84 @@ interface Delivery {
   untilSeq: number;
   afterSeq: number | null;
   stream: EventStream;
+  /** Set by an attempt that did not reach the receiver. */
+  isAway?: true;
 }
 
 export function createEventDeliveries(services: Core & { eventStreams: EventStreams }) {
   const { db, now, audit, logger, notifyAdministrators, eventStreams, wake } = services;
   const send = createSender(services);
 
-  /** Stores deliveries for the next events of the stream; false when there are none now, or enough are waiting. */
-  const fanOut = (id: string): Promise<boolean> =>
-    transaction(db, async (tx) => {
-      const row = await tx.eventStream.findUnique({ where: { id } });
-      if (!row?.enabled || row.pausedAt) return false;
-      const stream = streamOf(row);
-      const open = await tx.eventDelivery.count({ where: { streamId: id, ...OPEN } });
-      const most = MOST_OPEN[stream.kind];
-      if (open >= most) return false;
-      const isReplay = row.replayUntil !== null;
-      const cursor = isReplay ? (row.replayCursor ?? 0) : row.cursor;
-      const events = await tx.auditEvent.findMany({
-        where: { chainSeq: { gt: cursor, ...(isReplay && { lte: row.replayUntil ?? 0 }) } },
+  /**
+   * Stores deliveries for the next events of the stream, or of its replay. `more`: there may be others now; not where enough are waiting.
+   * Throws CursorMoved where another instance was first.
+   */
+  async function fanOut(id: string, isReplay: boolean): Promise<{ stored: number; more: boolean }> {
+    const nothing = { stored: 0, more: false };
+    const row = await db.eventStream.findUnique({ where: { id } });
+    if (!row?.enabled || row.pausedAt || (isReplay && row.replayUntil === null)) return nothing;
+    const stream = streamOf(row);
+    const cursor = isReplay ? (row.replayCursor ?? 0) : row.cursor;
+    const until = isReplay ? (row.replayUntil ?? 0) : undefined;
+    const most = MOST_OPEN[stream.kind];
+    const open = await db.eventDelivery.count({ where: { streamId: id, isReplay, ...OPEN } });
+    if (open >= most) return nothing;
+    const events = withinSize(
+      await db.auditEvent.findMany({
+        where: { chainSeq: { gt: cursor, ...(until !== undefined && { lte: until }) } },
         orderBy: { chainSeq: 'asc' },
         take: stream.kind === 'webhook' ? Math.min(PAGE, most - open) : PAGE,
-      });
-      const last = events.at(-1)?.chainSeq;
-      const isOver = isReplay && (last === undefined || last === null || last >= (row.replayUntil ?? 0));
-      if (last === undefined || last === null) {
-        if (isOver)
-          await tx.eventStream.update({
-            where: { id },
-            data: { replayCursor: null, replayUntil: null },
-            select: { id: true },
-          });
-        return isOver;
-      }
-      // Events from before the stream may have joined the chain after its creation.
-      const own = isReplay ? events : events.filter(({ at }) => at >= stream.createdAt);
-      const seqs = (await matching(own, stream, tx as typeof db)).flatMap(({ chainSeq }) => chainSeq ?? []);
-      const [first] = seqs;
-      const newest = seqs.at(-1);
-      const before = isReplay ? null : row.lastSeq;
-      const ranges =
-        first === undefined || newest === undefined
-          ? []
-          : stream.kind === 'siem'
-            ? [{ seq: first, untilSeq: newest, afterSeq: before }]
-            : seqs.map((seq, index) => ({ seq, untilSeq: seq, afterSeq: seqs[index - 1] ?? before }));
-      const at = now();
-      if (ranges.length > 0)
-        await tx.eventDelivery.createMany({
-          data: ranges.map((range) => ({
-            id: randomId(),
-            streamId: id,
-            ...range,
-            isReplay,
-            tries: 0,
-            nextTryAt: at,
-            createdAt: at,
-          })),
-        });
-      const position = isReplay
-        ? isOver
-          ? { replayCursor: null, replayUntil: null }
-          : { replayCursor: last }
-        : { cursor: last, ...(newest !== undefined && { lastSeq: newest }) };
-      // Another instance may have read the same cursor: then it has stored these deliveries, and this transaction has to end.
+      }),
+    );
+    const last = events.at(-1)?.chainSeq ?? undefined;
+    const isOver = until !== undefined && (last === undefined || last >= until);
+    if (last === undefined && !isOver) return nothing;
+    // Events from before the stream may have joined the chain after its creation.
+    const own = isReplay ? events : events.filter(({ at }) => at >= stream.createdAt);
+    const seqs = (await matching(own, stream, services)).flatMap(({ chainSeq }) => chainSeq ?? []);
+    const ranges = rangesOf(seqs, stream.kind, isReplay ? null : row.lastSeq);
+    const position = isOver ? { replayCursor: null, replayUntil: null } : { replayCursor: last ?? cursor };
+    const newest = seqs.at(-1);
+    const at = now();
+    const rest = { streamId: id, isReplay, tries: 0, nextTryAt: at, createdAt: at };
+    await transaction(db, async (tx) => {
       const { count } = await tx.eventStream.updateMany({
         where: { id, ...(isReplay ? { replayCursor: cursor } : { cursor }) },
-        data: position,
+        data: isReplay ? position : { cursor: last ?? cursor, ...(newest !== undefined && { lastSeq: newest }) },
       });
       if (count !== 1) throw new CursorMoved();
-      return events.length === PAGE || isOver;
+      if (ranges.length > 0)
+        await tx.eventDelivery.createMany({ data: ranges.map((range) => ({ id: randomId(), ...range, ...rest })) });
     });
-
-  async function fanOutAll(signal: AbortSignal): Promise<void> {
-    for (const { id } of await eventStreams.list())
-      try {
-        while (!signal.aborted && (await fanOut(id)));
-      } catch (error) {
-        if (!(error instanceof CursorMoved)) throw error;
-      }
-    wake('event-deliveries', db);
+    return { stored: ranges.length, more: !isOver && last !== undefined };
   }
 
-  async function attempt({ id, seq, untilSeq, afterSeq, tries, stream }: Delivery): Promise<AttemptResult> {
+  async function fanOutAll(signal: AbortSignal): Promise<void> {
+    let stored = 0;
+    for (const { id, name } of await eventStreams.list())
+      for (const isReplay of [false, true])
+        try {
+          for (let more = true; more && !signal.aborted; ) {
+            const result = await fanOut(id, isReplay);
+            stored += result.stored;
+            more = result.more;
+          }
+        } catch (err) {
+          if (unavailableIn(err)) throw err;
+          // The others are not to wait for it.
+          if (!(err instanceof CursorMoved)) logger.error({ err, stream: name }, 'events were not read for a stream');
+        }
+    if (stored > 0) wake('event-deliveries', db);
+  }
+
+  async function attempt(delivery: Delivery): Promise<AttemptResult> {
+    const { id, seq, untilSeq, afterSeq, tries, stream } = delivery;
     const rows = await db.auditEvent.findMany({
       where: { chainSeq: { gte: seq, lte: untilSeq } },
       orderBy: { chainSeq: 'asc' },
     });
-    // Once more, because the row of a delivery has no MAC, and the stream may have changed.
-    const events = await matching(rows, stream, db);
+    // Once more, because the row of a delivery has no MAC, and the stream may have changed. Not the groups: a person may have left since then.
+    const events = chosen(rows, stream);
     if (events.length === 0)
       return {
         outcome: 'give-up',
@@ -142,24 +136,21 @@ export function createEventDeliveries(services: Core & { eventStreams: EventStre
       answer = await send(stream, bodies, { id: webhookId, secrets });
     } catch (error) {
       if (!(error instanceof OutgoingError)) throw error;
-      return away(stream, error.message);
+      return away(delivery, error.message);
     }
-    await db.eventDelivery.updateMany({
-      where: { id },
-      data: { answer: `${answer.status} ${answer.text}`.trim().slice(0, MAX_TEXT) },
-    });
-    if (answer.status >= 200 && answer.status < 300) {
+    const { status, text, retryAfterSeconds } = answer;
+    if (status >= 200 && status < 300) {
       await succeeded(stream);
-      return { outcome: 'done' };
+      return { outcome: 'done', detail: String(status) };
     }
-    const reason = `answered with status ${answer.status}`;
-    if (stream.kind === 'webhook' && answer.status === 410) {
+    const reason = `answered with status ${status}${text && `: ${text}`}`.slice(0, MAX_TEXT);
+    if (stream.kind === 'webhook' && status === 410) {
       await pause(stream, reason);
       return { outcome: 'retry', reason, closesLane: true, pauseSeconds: 5 };
     }
-    // A SIEM rejects no single event: whatever it answers, the batch waits.
-    if (stream.kind === 'siem' || answer.status === 429 || answer.status >= 500)
-      return away(stream, reason, answer.retryAfterSeconds);
+    // A SIEM rejects no single event, and a receiver that redirects, or knows neither the secret nor the address, none of them.
+    const isOfEvent = stream.kind === 'webhook' && status >= 400 && status < 500 && !OF_RECEIVER.includes(status);
+    if (!isOfEvent) return away(delivery, reason, retryAfterSeconds);
     const pauseSeconds = PAUSES[tries];
     return pauseSeconds === undefined ? { outcome: 'give-up', reason } : { outcome: 'retry', reason, pauseSeconds };
   }
@@ -171,8 +162,10 @@ export function createEventDeliveries(services: Core & { eventStreams: EventStre
     await db.eventStream.updateMany({ where: { id }, data });
   }
 
-  /** The receiver is away: its stream waits, and after three days it is paused. */
-  async function away(stream: EventStream, reason: string, retryAfterSeconds?: number): Promise<AttemptResult> {
+  /** The receiver is away: its stream waits, and after three days it is paused. The attempt does not count for the event. */
+  async function away(delivery: Delivery, reason: string, retryAfterSeconds?: number): Promise<AttemptResult> {
+    const { stream } = delivery;
+    delivery.isAway = true;
     const row = await db.eventStream.findUnique({ where: { id: stream.id } });
     const failures = row?.failures ?? 0;
     const at = now();
@@ -211,6 +204,7 @@ export function createEventDeliveries(services: Core & { eventStreams: EventStre
     store: deliveryStore(services),
     attempt,
     leaseSeconds: LEASE_SECONDS,
+    reopensLanes: true,
     concurrency: { lane: (lane) => LANE[lane.startsWith('siem:') ? 'siem' : 'webhook'], total: 16 },
   });
 
@@ -218,10 +212,28 @@ export function createEventDeliveries(services: Core & { eventStreams: EventStre
     { name: 'event-streams', everySeconds: POLL_SECONDS, run: fanOutAll },
     { name: 'event-deliveries', everySeconds: POLL_SECONDS, ...queue },
   ];
-  return { jobs, send };
+  return { jobs };
 }
 
 class CursorMoved extends Error {}
+
+/** The first of the events, with no more details than one batch has. */
+function withinSize(events: readonly SealedEvent[]): SealedEvent[] {
+  let length = 0;
+  const end = events.findIndex(({ data }, index) => {
+    length += data.length;
+    return index > 0 && length > BATCH_LENGTH;
+  });
+  return end < 0 ? [...events] : events.slice(0, end);
+}
+
+/** One delivery for each event of a webhook, and one for all of a SIEM. @param before position of the event before the first one */
+function rangesOf(seqs: readonly number[], kind: EventStream['kind'], before: number | null) {
+  const [first, newest] = [seqs[0], seqs.at(-1)];
+  if (first === undefined || newest === undefined) return [];
+  if (kind === 'siem') return [{ seq: first, untilSeq: newest, afterSeq: before }];
+  return seqs.map((seq, index) => ({ seq, untilSeq: seq, afterSeq: seqs[index - 1] ?? before }));
+}
 
 /** The table `event_deliveries`, without those of streams that wait, are paused or disabled. */
 function deliveryStore({ db, now }: Core): QueueStore<Delivery> {
@@ -240,6 +252,7 @@ function deliveryStore({ db, now }: Core): QueueStore<Delivery> {
           },
         })
       ).map(streamOf);
+      if (streams.length === 0) return [];
       const rows = await db.eventDelivery.findMany({
         where: { ...OPEN, nextTryAt: { lte: at }, streamId: { in: streams.map(({ id }) => id) } },
         orderBy: [{ seq: 'asc' }, { createdAt: 'asc' }],
@@ -259,10 +272,16 @@ function deliveryStore({ db, now }: Core): QueueStore<Delivery> {
       });
       return count === 1;
     },
-    complete: async ({ id }) =>
-      void (await db.eventDelivery.updateMany({ where: { id, ...OPEN }, data: { doneAt: now(), lastError: null } })),
+    complete: async ({ id }, answer = '') =>
+      void (await db.eventDelivery.updateMany({
+        where: { id, ...OPEN },
+        data: { doneAt: now(), lastError: null, answer },
+      })),
     retry: async (delivery, { reason, nextTryAt }) =>
-      void (await db.eventDelivery.updateMany({ where: leased(delivery), data: { lastError: reason, nextTryAt } })),
+      void (await db.eventDelivery.updateMany({
+        where: leased(delivery),
+        data: { lastError: reason, nextTryAt, ...(delivery.isAway && { tries: delivery.tries }) },
+      })),
     giveUp: async (delivery, reason) =>
       void (await db.eventDelivery.updateMany({
         where: leased(delivery),

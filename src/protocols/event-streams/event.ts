@@ -1,4 +1,5 @@
 // Which events of the audit log a stream has, and what is sent of one.
+import type { Base } from '../../base/base.ts';
 import type { Db } from '../../base/storage/database.ts';
 import { auditEventTypes, type EventKind, eventTypesByKind } from '../../core/audit/events.ts';
 
@@ -26,30 +27,44 @@ interface Filter {
   groups: readonly string[];
 }
 
-/** Those of the events that the stream has. An event of a newer version is in no pattern but `*`. */
-export async function matching(
+/** Those of the events whose type and application the stream has. An event of a newer version is in no pattern but `*`. */
+export function chosen(
   events: readonly SealedEvent[],
-  { events: patterns, applications, groups }: Filter,
-  db: Db,
-): Promise<SealedEvent[]> {
+  { events: patterns, applications }: Omit<Filter, 'groups'>,
+): SealedEvent[] {
   const types = patterns.includes('*') ? undefined : new Set(patterns.flatMap((one) => eventPattern(one) ?? []));
-  const chosen = events.filter(
+  return events.filter(
     (event) =>
       (!types || types.has(event.type)) &&
       (applications.length === 0 ||
         applications.includes(event.clientId ?? '') ||
         applications.includes(event.actorApp ?? '')),
   );
-  if (groups.length === 0 || chosen.length === 0) return chosen;
-  const people = [...new Set(chosen.flatMap(({ subjectId, actorId }) => subjectId ?? actorId ?? []))];
-  const inGroups = { group: { ancestors: { some: { ancestor: { name: { in: [...groups] } } } } } };
+}
+
+/** Those of the events that the stream has, by the groups of their people now. */
+export async function matching(
+  events: readonly SealedEvent[],
+  filter: Filter,
+  { db, now }: Pick<Base, 'db' | 'now'>,
+): Promise<SealedEvent[]> {
+  const found = chosen(events, filter);
+  const names = [...filter.groups];
+  if (names.length === 0 || found.length === 0) return found;
+  const people = [...new Set(found.flatMap(({ subjectId, actorId }) => subjectId ?? actorId ?? []))];
+  const isIn = { ancestors: { some: { ancestor: { name: { in: names } } } } };
+  const at = now();
+  const isMember = [
+    { OR: [{ since: null }, { since: { lte: at } }] },
+    { OR: [{ until: null }, { until: { gt: at } }] },
+  ];
   const [members, known] = await Promise.all([
-    db.groupMember.findMany({ where: { userId: { in: people }, ...inGroups } }),
-    db.group.findMany({ where: { name: { in: [...groups] } } }),
+    db.groupMember.findMany({ where: { userId: { in: people }, group: isIn, AND: isMember } }),
+    db.group.findMany({ where: { name: { in: names } } }),
   ]);
   const memberIds = new Set(members.map(({ userId }) => userId));
   const groupIds = new Set(known.map(({ id }) => id));
-  return chosen.filter(
+  return found.filter(
     ({ subjectId, actorId, data }) =>
       memberIds.has(subjectId ?? actorId ?? '') || groupIds.has(String(detailsOf(data).groupId)),
   );

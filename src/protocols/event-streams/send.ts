@@ -5,7 +5,9 @@ import tls from 'node:tls';
 import {
   createAddressPolicy,
   createOutgoingFetch,
+  forbidden,
   guardedLookup,
+  isPublicAnswer,
   OutgoingError,
   unexpectedAnswer,
 } from '../../base/network/outgoing-fetch.ts';
@@ -16,7 +18,10 @@ import type { StreamDeclaration } from './streams.ts';
 import { signatures } from './webhook-signature.ts';
 
 const TIME_LIMIT_MS = 10_000;
-const MAX_ANSWER_BYTES = 64 * 1024;
+/** As large as what `_bulk` of Elasticsearch answers for a batch. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
+/** For an answer 200 of `_bulk` with rejected events. */
+const REJECTED_ITEMS = 503;
 const SYSLOG_PORT = 6514;
 
 /** What the receiver answered: its status and how long to wait, where it says so. */
@@ -33,19 +38,19 @@ type Target = Pick<StreamDeclaration, 'kind' | 'url' | 'format'>;
  * Sends events, one to a webhook and any number to a SIEM.
  *
  * @param id the same at each attempt (`webhook-id`)
- * @returns the answer; of syslog, which has none, status 200 once the connection has taken everything
+ * @returns the answer; of syslog, which has none, status 200 once everything is written
  * @throws OutgoingError
  */
 export function createSender({ outgoingRules, now }: Core) {
   const outgoing = createOutgoingFetch({ rules: outgoingRules, timeoutMs: TIME_LIMIT_MS, maxBytes: MAX_ANSWER_BYTES });
 
-  async function post({ url }: Target, body: string, headers: Record<string, string>): Promise<Answer> {
+  async function post({ url, format }: Target, body: string, headers: Record<string, string>): Promise<Answer> {
     // A redirect counts as a failure: it could lead the signed body elsewhere.
     const init = { method: 'POST', headers, body, redirect: 'manual' } as const;
     const response = await outgoing(url, init);
-    const text =
-      response.ok || outgoingRules().allowedNetworks.length > 0 ? '' : (await unexpectedAnswer(response)).body;
-    return { status: response.status, text, retryAfterSeconds: retryAfter(response, now()) };
+    const status = format === 'ecs' && response.ok && (await hasRejected(response)) ? REJECTED_ITEMS : response.status;
+    const text = response.ok || !isPublicAnswer(response) ? '' : (await unexpectedAnswer(response)).body;
+    return { status, text, retryAfterSeconds: retryAfter(response, now()) };
   }
 
   return async function send(
@@ -76,6 +81,12 @@ export function createSender({ outgoingRules, now }: Core) {
   };
 }
 
+/** Whether `_bulk` has not stored an event. One with an `_id` that exists (409) was stored before. */
+async function hasRejected(response: Response): Promise<boolean> {
+  const answer = (await response.json().catch(() => ({}))) as { items?: { create?: { status?: number } }[] };
+  return (answer.items ?? []).some(({ create }) => create?.status !== 201 && create?.status !== 409);
+}
+
 /** Seconds, at most an hour (RFC 9110 10.2.3). */
 function retryAfter({ headers }: Response, now: Date): number | undefined {
   const value = headers.get('retry-after');
@@ -88,14 +99,11 @@ function retryAfter({ headers }: Response, now: Date): number | undefined {
 function sendSyslog(url: URL, frames: string, isAllowed: (address: string) => boolean): Promise<void> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const where = `${url.protocol}//${url.host}`;
-  const forbidden = () =>
-    new OutgoingError(
-      'forbidden_address',
-      `${host} is in a private or special network; to allow calls, add the network to settings.outgoing_networks`,
-    );
   return new Promise((resolve, reject) => {
+    // A numeric host is never looked up.
+    if (isIP(host) && !isAllowed(host)) return reject(forbidden(host));
     const options = { host, port: Number(url.port) || SYSLOG_PORT, servername: isIP(host) ? '' : host };
-    const socket = tls.connect({ ...options, lookup: guardedLookup(isAllowed, forbidden) });
+    const socket = tls.connect({ ...options, lookup: guardedLookup(isAllowed) });
     const timer = setTimeout(
       () => socket.destroy(new OutgoingError('timeout', `${where} did not take the events in ${TIME_LIMIT_MS} ms`)),
       TIME_LIMIT_MS,
@@ -108,11 +116,12 @@ function sendSyslog(url: URL, frames: string, isAllowed: (address: string) => bo
           : new OutgoingError('network', `${where} could not be reached: ${cause.message}`, { cause }),
       );
     });
-    socket.on('close', () => {
+    socket.resume();
+    // Syslog has no answer: the events are with the operating system, and a receiver that leaves its side open holds up nothing.
+    socket.end(frames, () => {
       clearTimeout(timer);
+      socket.setTimeout(TIME_LIMIT_MS, () => socket.destroy());
       resolve();
     });
-    socket.resume();
-    socket.end(frames);
   });
 }

@@ -1,11 +1,12 @@
 // The event streams: which events go where, in which form, and the secret with which they are signed or sent. A stream gets what the audit log
 // has, so who declares one must be allowed to read the log.
 import { z } from 'zod';
-import { conflict, forbidden, notFound } from '../../base/http/errors.ts';
+import { webUriFault } from '../../applications/uris.ts';
+import { conflict, forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { nameUpTo } from '../../base/schemas/line-schema.ts';
 import { isUniqueConstraintError, type Tx, withinTransaction } from '../../base/storage/database.ts';
-import { check, type Fault, fault, rule, textFault } from '../../base/texts/faults.ts';
+import { check, type Fault, fault, faultFrom, rule, textFault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
@@ -17,11 +18,8 @@ const MOST_CHOICES = 100;
 /** How long a replaced secret signs beside the new one. */
 const OVERLAP_DAYS = 7;
 const DAY_MS = 24 * 3600 * 1000;
+const KNOWN_MS = 30_000;
 
-const isHttpUrl = (value: string) => {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  return url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.hash === '';
-};
 const isSyslogUrl = (value: string) => /^syslog:\/\/(\[[\da-f:.]+\]|[\w.-]+)(:\d{1,5})?$/i.test(value);
 const choices = (what: string) => z.array(z.string().min(1).max(1024)).max(MOST_CHOICES).default([]).describe(what);
 
@@ -35,7 +33,7 @@ export const eventStreamFields = {
   url: z
     .string()
     .max(2048)
-    .refine((value) => isHttpUrl(value) || isSyslogUrl(value), rule('stream-url'))
+    .superRefine(faultFrom((value) => (isSyslogUrl(value) ? undefined : webUriFault(value))))
     .describe('`https://…`, or `syslog://host:6514` (TLS, RFC 5425) with the format `syslog`'),
   format: z
     .enum(['json', 'splunk', 'ecs', 'ocsf', 'syslog'])
@@ -64,7 +62,11 @@ const declared = z.strictObject(eventStreamFields);
 export type StreamDeclaration = z.output<typeof declared>;
 
 /** The secret that a webhook signs with, or the token that a SIEM asks for. */
-export const streamSecret = z.string().min(8).max(1024);
+export const streamSecret = z
+  .string()
+  .min(8)
+  .max(1024)
+  .regex(/^[\x21-\x7e]+$/, rule('visible-ascii'));
 
 export interface EventStream extends StreamDeclaration {
   id: string;
@@ -91,21 +93,27 @@ interface StreamChange {
 export type EventStreams = ReturnType<typeof createEventStreams>;
 
 /** The faults of fields that do not go together. */
-export function streamRules({ kind, format, url }: StreamDeclaration, secret?: string): Fault[] {
+export function streamRules({ kind, format, url }: StreamDeclaration): Fault[] {
   const isSyslog = format === 'syslog';
   return [
     ...(kind === 'webhook' && format !== 'json' ? [fault(['format'], 'only-siem')] : []),
     ...(isSyslog !== isSyslogUrl(url) && kind === 'siem' ? [fault(['url'], 'stream-url')] : []),
     ...(kind === 'webhook' && isSyslogUrl(url) ? [fault(['url'], 'stream-url')] : []),
-    ...(kind === 'webhook' && secret !== undefined && !isWebhookSecret(secret)
-      ? [fault(['secret'], 'webhook-secret')]
-      : []),
   ];
+}
+
+/** The faults of a secret, such as one that was read from a file. */
+export function secretFaults({ kind }: StreamDeclaration, secret: string): Fault[] {
+  const read = check(streamSecret, secret);
+  if (!read.ok) return read.faults;
+  return kind === 'webhook' && !isWebhookSecret(secret) ? [fault([], 'webhook-secret')] : [];
 }
 
 export function createEventStreams({ db, vault, now, audit, wake }: Core) {
   const seal = (id: string, secret: string) => vault.seal(secret, `event_streams:${id}`);
   const open = (id: string, sealed: string) => vault.open(sealed, `event_streams:${id}`).toString();
+
+  let known = { areAny: false, readAt: 0 };
 
   function record(
     type: 'created' | 'updated' | 'deleted' | 'secret-changed' | 'resumed' | 'replayed',
@@ -131,6 +139,19 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
   }
 
   return {
+    /** Whether there are streams, as this process knew half a minute ago at most: a request never waits for the answer. */
+    areAny(): boolean {
+      const at = now().getTime();
+      if (Math.abs(at - known.readAt) > KNOWN_MS) {
+        known = { ...known, readAt: at };
+        const read = (count: number) => {
+          known = { ...known, areAny: count > 0 };
+        };
+        db.eventStream.count({ where: { enabled: true } }).then(read, () => {}); // the next one reads it again
+      }
+      return known.areAny;
+    },
+
     /** Throws not_found (404). */
     get,
 
@@ -171,15 +192,30 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
           updatedAt: at,
         };
         await own.eventStream.create({ data }).catch(throwTaken);
+        known = { ...known, areAny: true };
         await record('created', { id, name: given.name }, by, own, { after: given });
         return { stream: await get(id, own), secret: made };
       }),
 
-    /** Throws as `create` does, not_found (404) and owned_by_file (403). The kind stays. */
-    update: (id: string, given: StreamDeclaration, by: Actor, { source = 'local', tx }: StreamChange = {}) =>
+    /**
+     * Throws as `create` does, not_found (404), owned_by_file (403), and invalid_input for another kind or for a token that would go to another
+     * origin: `secret` is the one for there.
+     */
+    update: (
+      id: string,
+      given: StreamDeclaration,
+      by: Actor,
+      { source = 'local', tx, secret }: StreamChange & { secret?: string | undefined } = {},
+    ) =>
       withinTransaction(db, tx, async (own): Promise<EventStream> => {
-        const before = declarationOf(await changeable(id, source, own));
-        const data = { ...columnsOf(given), source, updatedAt: now() };
+        const stored = await changeable(id, source, own);
+        if (given.kind !== stored.kind) throw invalidInput([fault(['kind'], 'never-changes')]);
+        const isMoved = originOf(given.url) !== originOf(stored.url);
+        if (stored.kind === 'siem' && stored.hasSecret && isMoved && secret === undefined)
+          throw invalidInput([fault(['secret'], 'empty')]);
+        const before = declarationOf(stored);
+        const secrets = stored.kind === 'siem' && secret !== undefined ? { secretSealed: seal(id, secret) } : {};
+        const data = { ...columnsOf(given), ...secrets, source, updatedAt: now() };
         await own.eventStream.update({ where: { id }, data, select: { id: true } }).catch(throwTaken);
         await record('updated', { id, name: given.name }, by, own, { before, after: given });
         wake('event-streams', own);
@@ -256,10 +292,11 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
         return _max.chainSeq - _min.chainSeq + 1;
       }),
 
-    /** Sends a delivery again, also one that was given up or is done; false where the stream has none with this id. */
+    /** Sends a delivery again that is done or was given up; false where the stream has none with this id. */
     async redeliver(streamId: string, id: string): Promise<boolean> {
       const data = { doneAt: null, failedAt: null, tries: 0, nextTryAt: now() };
-      const { count } = await db.eventDelivery.updateMany({ where: { id, streamId }, data });
+      const isOver = { OR: [{ doneAt: { not: null } }, { failedAt: { not: null } }] };
+      const { count } = await db.eventDelivery.updateMany({ where: { id, streamId, ...isOver }, data });
       wake('event-deliveries', db);
       return count === 1;
     },
@@ -277,18 +314,24 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
 
 type Named = { id: string; name: string };
 
+/** Scheme, host and port, also of syslog. */
+function originOf(url: string): string {
+  const { protocol, host } = new URL(url);
+  return `${protocol}//${host}`;
+}
+
 /** The declaration of a stream, as the API and the configuration file have it. */
 export function declarationOf(stream: StreamDeclaration): StreamDeclaration {
   const { name, kind, url, format, events, applications, groups, body, enabled } = stream;
   return { name, kind, url, format, events, applications, groups, body, enabled };
 }
 
-const columnsOf = ({ events, applications, groups, ...rest }: StreamDeclaration) => ({
-  ...rest,
-  events: JSON.stringify(events),
-  applications: JSON.stringify(applications),
-  groups: JSON.stringify(groups),
-});
+function columnsOf(given: StreamDeclaration) {
+  const { events, applications, groups, ...rest } = declarationOf(given);
+  const lists = { events, applications, groups };
+  const texts = Object.entries(lists).map(([name, list]) => [name, JSON.stringify(list)]);
+  return { ...rest, ...(Object.fromEntries(texts) as Record<keyof typeof lists, string>) };
+}
 
 type Row = Omit<EventStream, keyof StreamDeclaration | 'source' | 'hasSecret'> &
   Record<Exclude<keyof StreamDeclaration, 'enabled'> | 'source', string> & {
@@ -296,28 +339,16 @@ type Row = Omit<EventStream, keyof StreamDeclaration | 'source' | 'hasSecret'> &
     secretSealed: string | null;
   };
 
+/** A pattern of another version is kept, and means no event. */
 export function streamOf(row: Row): EventStream {
-  const { id, createdAt, updatedAt, cursor, replayUntil, failingSince, retryAt, pausedAt, lastError, lastSuccessAt } =
-    row;
-  const json = (text: string): unknown => JSON.parse(text);
-  const stored = {
-    ...declarationOf(row as unknown as StreamDeclaration),
-    events: json(row.events),
-    applications: json(row.applications),
-    groups: json(row.groups),
-  };
-  const read = check(declared, stored);
-  if (!read.ok) throw new Error(`the event stream ${id} cannot be read`);
+  const { id, createdAt, updatedAt, cursor, replayUntil } = row;
+  const { failingSince, retryAt, pausedAt, lastError, lastSuccessAt } = row;
+  const list = (text: string) => JSON.parse(text) as string[];
+  const lists = { events: list(row.events), applications: list(row.applications), groups: list(row.groups) };
+  const declaration = declarationOf({ ...(row as unknown as StreamDeclaration), ...lists });
   const state = { cursor, replayUntil, failingSince, retryAt, pausedAt, lastError, lastSuccessAt };
-  return {
-    id,
-    ...read.value,
-    source: row.source === 'file' ? 'file' : 'local',
-    hasSecret: row.secretSealed !== null,
-    createdAt,
-    updatedAt,
-    ...state,
-  };
+  const source = row.source === 'file' ? 'file' : 'local';
+  return { id, ...declaration, source, hasSecret: row.secretSealed !== null, createdAt, updatedAt, ...state };
 }
 
 function throwTaken(error: unknown): never {

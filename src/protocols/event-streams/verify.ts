@@ -1,5 +1,5 @@
-// Whether received events are all that a stream sent, from the events alone: each names the one before it, and each hash follows from the one
-// before (docs/operating.md has the chain).
+// Whether received events are all that a stream sent between the first and the last, from the events alone: each names the one before it, and
+// the hash of a neighbor in the audit chain follows from it (docs/operating.md). What an event says is not checked: its digest is salted.
 import { z } from 'zod';
 import { linkHash } from '../../core/audit/chain/link.ts';
 
