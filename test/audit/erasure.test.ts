@@ -3,6 +3,7 @@
 import { createPublicKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Alarm } from '../../src/core/audit/alarm.ts';
 import { checkChain } from '../../src/core/audit/chain/check.ts';
 import { parseCheckpoints } from '../../src/core/audit/chain/checkpoint.ts';
 import { createAuditErasure } from '../../src/core/audit/erasure.ts';
@@ -16,7 +17,8 @@ const request = { address: '203.0.113.7', userAgent: 'Firefox of Ann', requestId
 beforeEach(async () => {
   log = await openAuditLog();
   opened.push(log);
-  erasure = createAuditErasure(servicesOf({ ...log, auditChain: log.chain }));
+  const alarm: Alarm = { raise: async (_kind, message) => void log.raised.push(message) };
+  erasure = createAuditErasure(servicesOf({ ...log, auditChain: log.chain, alarm }));
   const { audit } = log;
   await log.events(2);
   const ann = { subjectId: 'ann', data: { before: { name: 'Ann Example', email: 'ann@example.com' } } };
@@ -153,6 +155,26 @@ describe('a program that can write to the database', () => {
     });
     await log.db.auditEvent.update({ where: { id: row.id }, data: { erasedBy: id } });
     expect((await log.faults()).map(({ kind }) => kind).sort()).toEqual(['added', 'changed']);
+  });
+
+  it('is found when it changes an entry and lets the server erase it, as if it were about a deleted person', async () => {
+    await sql("UPDATE audit_events SET subject_id = 'ann', data = '{}' WHERE chain_seq IN (1, 4)");
+    await sql("UPDATE audit_events SET actor_id = 'ann', digest = 'x' WHERE chain_seq = 2");
+    expect(await erasure.erase('ann')).toBe(2);
+    await log.chain.seal();
+    expect((await erased()).map(({ chainSeq }) => chainSeq)).toEqual([3, 5]);
+    const ids = await Promise.all([1, 4, 2].map(async (seq) => (await log.entry(seq)).id));
+    expect(log.raised).toEqual([expect.stringContaining(`changed them: ${ids.join(', ')}`)]);
+    expect([...new Set((await log.faults()).map(({ seq }) => seq))].sort()).toEqual([1, 2, 4]);
+    expect(await offline()).toMatchObject({ ok: false });
+  });
+
+  it('is found when it changes what is left of an entry, which is erased once more for another person', async () => {
+    await erasure.erase('ann');
+    await log.chain.seal();
+    await sql("UPDATE audit_events SET reason = 'other' WHERE chain_seq = 4");
+    expect(await erasure.erase('boss')).toBe(0);
+    expect(await log.faults()).toMatchObject([{ kind: 'changed', seq: 4 }]);
   });
 
   it('is found when it removes the statement', async () => {
