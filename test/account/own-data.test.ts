@@ -155,8 +155,12 @@ describe('the own data', () => {
     const { account } = await somebody();
     const pages = await consoleOf(idp, await staff(idp, 'admin'));
     const page = await pages.get(`/admin/users/${account.id}`);
-    expect(page.text).toContain(`href="/admin/users/${account.id}/export"`);
-    const sent = await pages.get(`/admin/users/${account.id}/export`);
+    const path = `/admin/users/${account.id}/export`;
+    // A link of another website has no effect.
+    expect((await pages.get(path)).status).toBe(405);
+    expect((await pages.post(path, {})).status).toBe(403);
+    expect(await idp.services.audit.list({ types: ['user.exported'], subjectId: account.id })).toEqual([]);
+    const sent = await pages.submit(page, {}, { form: path });
     expect(JSON.parse(sent.text)).toMatchObject({ sub: account.id, notes: [{ text: 'A secret of the desk' }] });
   });
 

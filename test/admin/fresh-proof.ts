@@ -148,6 +148,7 @@ export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/users/:id/picture/remove': ['updateUser'],
   '/admin':
     'hiding the first steps needs none; approving that unused accounts are disabled does, as settings do (test/accounts/inactivity)',
+  '/admin/users/:id/export': ['exportUser'],
   '/admin/users/:id/notes': ['addUserNote'],
   '/admin/users/:id/notes/:note/delete': ['removeUserNote'],
   '/admin/users/:id/password': ['setPassword'],

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { transaction } from '../../src/base/storage/database.ts';
-import { limitedJson, withoutSecrets } from '../../src/core/audit/audit.ts';
+import { createAudit, limitedJson, withoutSecrets } from '../../src/core/audit/audit.ts';
 import { openPeople, type People } from '../accounts/fixture.ts';
+import { servicesOf } from '../support/services-of.ts';
 
 let people: People;
 beforeAll(async () => {
@@ -48,6 +49,18 @@ describe('recording an event', () => {
     const [entry] = await people.audit.list({ requestId: 'req-2' });
     expect(entry?.userAgent).toHaveLength(512);
     expect(entry?.userAgent).toMatch(/^a\ufffdb\ufffd\ufffd\ufffdcx+$/);
+  });
+
+  test('wakes the job that seals it, in whichever way it is recorded', async () => {
+    const woken: unknown[] = [];
+    const audit = createAudit(servicesOf(people), (tx) => void woken.push(tx));
+    const event = { type: 'key.removed', outcome: 'success' } as const;
+    await transaction(people.db, async (tx) => {
+      await audit.record(event, tx);
+      await audit.recordWithId(event, tx);
+      await audit.recordAll([event], tx);
+      expect(woken).toEqual([tx, tx, tx]);
+    });
   });
 
   test('is rolled back with the transaction that it reports', async () => {

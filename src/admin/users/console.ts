@@ -125,7 +125,7 @@ function userTabs(router: Router<State, Extras>, services: ConsoleServices): voi
       },
     });
   const { frame, admin } = services;
-  router.get('/:id/export', ...frame.page(...EXPORT.map((one) => within(one))), async (ctx) => {
+  router.post('/:id/export', ...frame.change(...EXPORT.map((one) => within(one))), async (ctx) => {
     const { id = '' } = (ctx as { params?: Record<string, string> }).params ?? {};
     sendStream(ctx, { stream: await admin.users.export(id, frame.actor(ctx)), ...OWN_DATA_FILE });
   });
@@ -622,7 +622,7 @@ function userTabPage(
           ]
         : []),
       ...(EXPORT.every((permission) => user.may(permission)) && user.mayWrite
-        ? [{ label: t('console.user-action.export'), href: `${path}/export` }]
+        ? [{ label: t('console.user-action.export'), post: `${path}/export` }]
         : []),
     ],
     tabs: (Object.keys(tabs) as UserTab[])

@@ -102,6 +102,7 @@ export function createAudit({ db, sql, vault, logger, now }: Base, recorded: (tx
 
     /** Writes one event in the transaction, and returns its id. */
     async recordWithId(event: AuditInput, tx: Tx): Promise<number> {
+      recorded(tx);
       const { row, proof, log } = sealed(event);
       const { id } = await tx.auditEvent.create({ data: { ...row, ...proof }, select: { id: true } });
       log();

@@ -47,7 +47,9 @@ async function sendBad(at: string, value: string, fields: RegExp = ANY, client =
   const form = page.text.slice(page.text.indexOf('<form method="post"'));
   const names = [...form.matchAll(fields)].map(([, name = '']) => unescapeHtml(name));
   const typed = names.filter((name) => !['_csrf', 'version', 'metadata_source'].includes(name));
-  const sent = await client.submit(page, Object.fromEntries([...new Set(typed)].map((name) => [name, value])));
+  const given = Object.fromEntries([...new Set(typed)].map((name) => [name, value]));
+  // On the page of a user, the first one is a button.
+  const sent = await client.submit(page, given, at.includes('/change/') ? { form: at } : {});
   if (sent.status === 303) opened.delete(at);
   return sent;
 }
