@@ -58,8 +58,8 @@ async function erasePiece(
   const rows = await tx.auditEvent.findMany({ where, orderBy: { id: 'asc' }, take: PIECE });
   const erasures = createErasures(tx, vault);
   await erasures.load(rows);
-  const isOurs = (row: ChainRow) => isRowGenuine(row, vault) && erasures.isIntact(row);
-  const left = rows.filter(isOurs).map((row) => ({ ...row, ...leftOf(row, userId) }));
+  const isUnchanged = (row: ChainRow) => isRowGenuine(row, vault) && erasures.isIntact(row);
+  const left = rows.filter(isUnchanged).map((row) => ({ ...row, ...leftOf(row, userId) }));
   if (left.length > 0) {
     const entries = left.map((row) => `${row.id}:${hashOfLeft(row)}`);
     const erasedBy = await audit.recordWithId({ type: 'account.erased', outcome: 'success', data: { entries } }, tx);
@@ -68,7 +68,7 @@ async function erasePiece(
       await tx.auditEvent.update({ where: { id }, data: { ...personal, salt: null, erasedBy }, select: { id: true } });
     }
   }
-  const changed = rows.filter((row) => !isOurs(row)).map(({ id }) => id);
+  const changed = rows.filter((row) => !isUnchanged(row)).map(({ id }) => id);
   return { erased: left.length, changed, lastId: rows.at(-1)?.id ?? after, isLast: rows.length < PIECE };
 }
 
