@@ -55,6 +55,30 @@ function faultsOf(text: string): string[] {
 }
 
 describe('the configuration file', () => {
+  it.each([
+    ['clients', 'name: Wiki', 'client_name'],
+    ['clients', 'id: wiki', 'client_id'],
+    ['clients', 'redirectUris: []', 'redirect_uris'],
+    ['service_providers', 'client_name: Wiki', 'name'],
+    ['service_providers', 'entityId: https://wiki.example', 'entity_id'],
+    ['proxied_applications', 'client_name: Wiki', 'name'],
+    ['resources', 'scope: [read]', 'scopes'],
+    ['roles', 'permission: [a:b]', 'permissions'],
+    ['groups', 'member: [alice]', 'members'],
+    ['groups', 'group_name: Lab', 'name'],
+    ['connections', 'kind: oidc, clientId: x', 'client_id'],
+    ['connections', 'kind: saml, metadata_uri: x', 'metadata_url'],
+    ['users', 'user: alice', 'username'],
+    ['users', 'mail: alice@example.com', 'email'],
+    ['sign_up_codes', 'expires: 2030-01-01', 'expires_at'],
+    ['scim', 'tokens: x', 'token'],
+    ['event_streams', 'secrets: x', 'secret'],
+  ])('suggests the key that was meant in %s: %s', (section, entry, known) => {
+    const [key = ''] = entry.split(', ').slice(-1)[0]?.split(':') ?? [];
+    const sentence = `${section}[0].${key} isn’t a known field. Did you mean ${known}?`;
+    expect(faultsOf(`${section}: [{ ${entry} }]`)).toContainEqual(expect.stringContaining(sentence));
+  });
+
   it('accepts the documented example', () => {
     const { faults, declared } = parseFile(contract);
     expect(faults).toEqual([]);

@@ -149,8 +149,13 @@
         open(event);
     });
     find.addEventListener('click', ({ target }) => target === find && find.close());
-    // Without a choice, Enter leads to all results.
-    find.addEventListener('keydown', ({ key, target, defaultPrevented }) => {
+    // Escape closes it at once: not the list first, then the text. Without a choice, Enter leads to all results.
+    find.addEventListener('keydown', (event) => {
+      const { key, target, defaultPrevented } = event;
+      if (key === 'Escape') {
+        event.preventDefault();
+        find.close();
+      }
       if (key !== 'Enter' || defaultPrevented || !target.value) return;
       location.assign(`/admin/search?${new URLSearchParams({ q: target.value })}`);
     });

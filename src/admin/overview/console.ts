@@ -7,6 +7,7 @@ import { waitText } from '../../base/texts/dates.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import { hasSecondFactor } from '../../people/mfa/policy.ts';
 import { listAdministrators } from '../../people/rbac/administrators.ts';
+import { ADMIN_ROLE } from '../../people/rbac/built-in.ts';
 import type { Need } from '../../people/rbac/rights.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../../protocols/oidc/in-process-clients.ts';
 import { HOW_TO_SET_THE_ADDRESS } from '../applications/tabs/setup-guide.ts';
@@ -378,7 +379,7 @@ function stepsOf({
       action: {
         label: t('console.overview.step.people-action'),
         of: t('console.overview.step.second-admin'),
-        href: '/admin/users/new',
+        href: `/admin/users/new?role=${ADMIN_ROLE}`,
       },
     },
   ];

@@ -3,7 +3,7 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Extras, State } from '../../base/http/context.ts';
-import { parse } from '../../base/http/input.ts';
+import { parse, parseQuery } from '../../base/http/input.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import {
@@ -52,6 +52,7 @@ export function newUserPage(router: Router<State, Extras>, services: ConsoleServ
     form: listForm,
     async page(visit, sent) {
       const sections = await sectionsFor(visit, [beginKey(mailServer.isSet()), fieldKey(messageField)]);
+      const { role } = parseQuery(visit.ctx, z.object({ role: z.string().max(100).optional() }));
       return {
         title: t('console.users.add'),
         lead: t('console.users.form.add.lead'),
@@ -62,7 +63,7 @@ export function newUserPage(router: Router<State, Extras>, services: ConsoleServ
             action: '/admin/users/new',
             fields: [],
             sections: [
-              ...formSections(sections, {}, { isLocked: false, sent }),
+              ...formSections(sections, { ...(role && { roles: [role] }) }, { isLocked: false, sent }),
               attributeSection(await schemaOfFields(visit.by), {}, sent),
             ],
             button: t('console.users.add'),

@@ -177,6 +177,11 @@ function suggestion(key: string, known: readonly string[]): { advice: string; kn
     .sort((a, b) => a.distance - b.distance)[0];
   if (near && near.distance <= Math.max(1, Math.floor(near.name.length / 5)))
     return { advice: 'near', known: near.name };
+  // With a word more or less, as other sections have it: `name` for `client_name`.
+  const [alike, ...others] = known.filter(
+    (name) => name.endsWith(`_${key}`) || key.endsWith(`_${name}`) || (key.length > 2 && name.startsWith(key)),
+  );
+  if (alike && others.length === 0) return { advice: 'near', known: alike };
   return known.length > 0 && known.length <= 12
     ? { advice: 'list', known: known.join(', ') }
     : { advice: 'none', known: '' };

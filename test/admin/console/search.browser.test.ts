@@ -74,6 +74,15 @@ it('closes by Escape and gives the focus back; Enter without a choice leads to t
   await screenshot(page, 'search-page');
 });
 
+it('closes by one Escape, with the list open and a text typed', async () => {
+  await page.goto(`${idp.issuer}/admin/keys`);
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('quill');
+  await page.waitForSelector('#find [role=option]');
+  await page.keyboard.press('Escape');
+  await page.waitForSelector('#find:not([open])', { state: 'attached' });
+});
+
 it('the documentation copies code, follows links, and fits a phone', async () => {
   await page.goto(`${idp.issuer}/docs/first-hour`);
   await page.locator('.document .copy').first().click();

@@ -31,6 +31,9 @@ it('a second administrator is a step until there is one', async () => {
   const isDone = async () =>
     /<li class="(\w+)">(?:(?!<li)[\s\S])*Add a second administrator/.exec((await admin.get('/admin')).text)?.[1];
   expect(await isDone()).toBe('open');
+  const form = await admin.get('/admin/users/new?role=admin');
+  expect((await admin.get('/admin')).text).toContain('href="/admin/users/new?role=admin"');
+  expect(form.text).toMatch(/<input[^>]*name="roles"[^>]*value="admin"[^>]*checked/);
   await staff(idp, 'admin');
   expect(await isDone()).toBe('done');
 });
