@@ -148,7 +148,8 @@ describe('a website', () => {
 
   it('reads one value of an attribute with a comma as one', async () => {
     const headers = { 'X-Teams': 'attributes.teams' };
-    const account = { attributes: { teams: ['a,admin'] }, roles: [], groups: [], permissions: [] };
+    const lists = { roles: [], groups: [], permissions: [] };
+    const account = { attributes: { teams: ['a,admin'] }, ...lists, updatedAt: new Date() };
     expect(userHeaders({ account: account as never }, { headers } as never)).toEqual({ 'X-Teams': 'a%2Cadmin' });
   });
 });

@@ -28,13 +28,54 @@ const clientName = (clientId: string) => `client ${clientId}`;
 
 const LISTS: ReadonlySet<string> = new Set(['groups', 'roles', 'permissions']);
 
+/** What a website receives about a visitor with every request. */
+interface VisitorView {
+  subject: string;
+  profile: Record<string, unknown>;
+  headers: Readonly<Record<string, string>>;
+}
+
+/** A change of an account or a website is a new object, so a view is computed once for the two. */
+const views = new WeakMap<object, WeakMap<ProxiedSettings, VisitorView>>();
+
+function viewOf(visitor: Visitor, website: ProxiedSettings): VisitorView {
+  const about = 'account' in visitor ? visitor.account : visitor.client;
+  const ofVisitor = views.get(about) ?? new WeakMap<ProxiedSettings, VisitorView>();
+  views.set(about, ofVisitor);
+  const known = ofVisitor.get(website);
+  if (known) return known;
+  const view = 'account' in visitor ? viewOfAccount(visitor.account, website) : viewOfClient(visitor.client, website);
+  ofVisitor.set(website, view);
+  return view;
+}
+
+function viewOfAccount(account: Account, website: ProxiedSettings): VisitorView {
+  const visible = withVisibleRoles(account, website, limits.groups.inToken);
+  const headers = headersFrom(website, (field) => attributesFor(visible, { value: field }).value ?? []);
+  return { subject: account.id, profile: claimsFor(visible), headers };
+}
+
+function viewOfClient({ clientId, name }: { clientId: string; name: string }, website: ProxiedSettings): VisitorView {
+  const subject = clientName(clientId);
+  const values = new Map([
+    ['sub', subject],
+    ['preferred_username', subject],
+    ['name', name],
+  ]);
+  return { subject, profile: { name }, headers: headersFrom(website, (field) => [values.get(field) ?? []].flat()) };
+}
+
 /**
  * Every configured header. One without a value is empty and not left out, because some proxies hand on what the client sent instead. Several
  * values have commas between them, and commas in a value are `%2C`; text beyond ASCII is in UTF-8. For websites that know the headers of
  * authentik, it is `|` instead.
  */
-export function userHeaders(visitor: Visitor | undefined, website: ProxiedSettings): Record<string, string> {
-  const valuesOf = visitor ? fieldsOf(visitor, website) : () => [];
+export const userHeaders = (
+  visitor: Visitor | undefined,
+  website: ProxiedSettings,
+): Readonly<Record<string, string>> => (visitor ? viewOf(visitor, website).headers : headersFrom(website, () => []));
+
+function headersFrom(website: ProxiedSettings, valuesOf: (field: string) => string[]): Record<string, string> {
   const separator = website.headers === 'authentik' ? '|' : ',';
   const textOf = (field: string) => {
     const values = valuesOf(field);
@@ -44,20 +85,6 @@ export function userHeaders(visitor: Visitor | undefined, website: ProxiedSettin
       .join(separator);
   };
   return Object.fromEntries(Object.entries(headersOf(website)).map(([name, field]) => [name, textOf(field)]));
-}
-
-function fieldsOf(visitor: Visitor, website: ProxiedSettings): (field: string) => string[] {
-  if ('account' in visitor) {
-    const visible = withVisibleRoles(visitor.account, website, limits.groups.inToken);
-    return (field) => attributesFor(visible, { value: field }).value ?? [];
-  }
-  const { clientId, name } = visitor.client;
-  const values = new Map([
-    ['sub', clientName(clientId)],
-    ['preferred_username', clientName(clientId)],
-    ['name', name],
-  ]);
-  return (field) => [values.get(field) ?? []].flat();
 }
 
 /** As it may stand in a header (RFC 9110 5.5): without control characters, and its UTF-8 bytes as Node.js takes them. */
@@ -77,7 +104,7 @@ const MAX_KEPT = 10_000;
  * is kept per session or credential until it nearly ends, or says something else.
  */
 export function createWebsiteTokens({ keyring, config: { issuer }, now }: Core) {
-  const kept = new Map<string, { claims: string; jwt: string; until: number }>();
+  const kept = new Map<string, { view: VisitorView; proof: string; jwt: string; until: number }>();
   let signing: { kid: string; key: Awaited<ReturnType<typeof importJWK>> } | undefined;
   keyring.onChange(() => {
     signing = undefined;
@@ -98,22 +125,18 @@ export function createWebsiteTokens({ keyring, config: { issuer }, now }: Core) 
     visitor: Visitor,
     { acr, amr, authTime, id, clientId }: SignInProof,
   ): Promise<string> {
-    const profile =
-      'account' in visitor
-        ? claimsFor(withVisibleRoles(visitor.account, website, limits.groups.inToken))
-        : { name: visitor.client.name };
-    const subject = 'account' in visitor ? visitor.account.id : clientName(visitor.client.clientId);
+    const view = viewOf(visitor, website);
+    const proof = `${acr} ${authTime?.getTime()} ${amr.join(' ')}`;
+    const seconds = Math.floor(now().getTime() / 1000);
+    const known = kept.get(id);
+    if (known?.view === view && known.proof === proof && known.until > seconds) return known.jwt;
     const claims = {
-      ...profile,
+      ...view.profile,
       acr,
       amr,
       ...(authTime && { auth_time: Math.floor(authTime.getTime() / 1000) }),
       ...(clientId !== undefined && { client_id: clientId }),
     };
-    const text = JSON.stringify([origin, subject, claims]);
-    const seconds = Math.floor(now().getTime() / 1000);
-    const known = kept.get(id);
-    if (known?.claims === text && known.until > seconds) return known.jwt;
     const { kid, key } = await signingKey();
     const accountEnds = 'account' in visitor ? visitor.account.activeUntil?.getTime() : undefined;
     const ends = Math.min(seconds + LIFETIME_SECONDS, Math.floor((accountEnds ?? Infinity) / 1000));
@@ -121,12 +144,12 @@ export function createWebsiteTokens({ keyring, config: { issuer }, now }: Core) 
       .setProtectedHeader({ alg: 'ES256', kid, typ: WEBSITE_JWT_TYPE })
       .setIssuer(issuer)
       .setAudience(origin)
-      .setSubject(subject)
+      .setSubject(view.subject)
       .setIssuedAt(seconds)
       .setExpirationTime(ends)
       .sign(key);
     if (kept.size >= MAX_KEPT) kept.clear();
-    kept.set(id, { claims: text, jwt, until: ends - RENEWED_SECONDS });
+    kept.set(id, { view, proof, jwt, until: ends - RENEWED_SECONDS });
     return jwt;
   };
 }
