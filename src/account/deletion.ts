@@ -2,6 +2,7 @@
 
 import type { Tx } from '../base/storage/database.ts';
 import { transaction } from '../base/storage/database.ts';
+import { lockRow } from '../base/storage/row-lock.ts';
 import { type PageText, t } from '../base/texts/text.ts';
 import type { Actor } from '../core/audit/audit.ts';
 import type { Core } from '../core/core.ts';
@@ -9,6 +10,7 @@ import type { ScheduledJob } from '../core/jobs/scheduler.ts';
 import { recipientOf } from '../core/mail/messages.ts';
 import type { Account } from '../people/accounts/account.ts';
 import type { People } from '../people/people.ts';
+import { ADMIN_ROLE } from '../people/rbac/built-in.ts';
 import type { SessionServices } from '../protocols/logout/session-services.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -18,23 +20,28 @@ const PAGE = 50;
 export type Deletion = ReturnType<typeof createDeletion>;
 
 export function createDeletion(services: Core & People & SessionServices) {
-  const { db, now, accounts, endSession, outbox, roles, settings, logger } = services;
+  const { db, sql, now, accounts, endSession, outbox, roles, settings, logger } = services;
 
-  /** Why this account cannot be deleted by its person, and where to ask; undefined: it can. */
-  async function obstacleOf({ id, source }: Account, tx: Tx = db): Promise<PageText | undefined> {
+  /** Why this account cannot be deleted by its person, and where to ask; undefined: it can. Without a transaction only to show it. */
+  async function obstacleOf({ id, source, roles: held }: Account, tx?: Tx): Promise<PageText | undefined> {
     if (source === 'file') return t('deletion.by-file');
-    const directory = (await accounts.directoriesOf([id])).get(id);
+    const directory = (await accounts.directoriesOf([id], tx)).get(id);
     if (directory && !directory.deletedAt) return t('deletion.by-directory', { directory: directory.name });
-    const isLast = await roles.assertNotLastAdmin(id, tx).then(
-      () => false,
-      () => true,
-    );
+    const isLast = held.includes(ADMIN_ROLE) && (await roles.isLastAdmin(id, tx));
     return isLast ? t('deletion.last-administrator') : undefined;
   }
 
-  async function remove({ id }: Account, by: Actor): Promise<void> {
+  /** Unless its person has kept it, or an administrator of the file, a directory or the last of all was made of it meanwhile. */
+  async function remove(id: string): Promise<void> {
+    const by = { actorId: id };
     await transaction(db, async (tx) => {
-      await roles.assertNotLastAdmin(id, tx);
+      await lockRow(tx, sql, 'users', id);
+      const account = await accounts.findWithLater(id, tx);
+      if (!account?.deleteAt || account.deleteAt > now()) return;
+      if (await obstacleOf(account, tx)) {
+        await accounts.setDeletion(id, null, {}, tx);
+        return;
+      }
       await endSession.all(id, 'account-deleted', by, tx);
       await accounts.remove(id, by, tx);
     });
@@ -59,18 +66,16 @@ export function createDeletion(services: Core & People & SessionServices) {
       name: 'own-deletions',
       everySeconds: 60,
       async run(signal) {
-        const rows = await db.user.findMany({
-          where: { deleteAt: { lte: now() } },
-          take: PAGE,
-          orderBy: { id: 'asc' },
-        });
-        for (const { id } of rows) {
-          const account = await accounts.findWithLater(id);
-          if (signal.aborted || !account?.deleteAt || account.deleteAt > now()) continue;
-          // An administrator of the file, a directory or the last of all was made of it meanwhile: it stays.
-          if (await obstacleOf(account)) await accounts.setDeletion(id, null, {});
-          else
-            await remove(account, { actorId: id }).catch((err) => logger.error({ err }, 'an account was not deleted'));
+        for (let last = ''; !signal.aborted; ) {
+          const where = { id: { gt: last }, deleteAt: { lte: now() } };
+          const order = { orderBy: { id: 'asc' as const }, take: PAGE };
+          const rows = await db.asStored.user.findMany({ where, ...order, select: { id: true } });
+          for (const { id } of rows) {
+            if (signal.aborted) return;
+            await remove(id).catch((err: unknown) => logger.error({ err }, 'an account was not deleted'));
+          }
+          last = rows.at(-1)?.id ?? '';
+          if (rows.length < PAGE) return;
         }
       },
     } satisfies ScheduledJob as ScheduledJob,

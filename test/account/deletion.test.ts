@@ -87,6 +87,59 @@ describe('the deletion of the own account', () => {
     expect(await find(user)).toBeDefined();
   });
 
+  it('is canceled by no failure, which stops no other', async () => {
+    const people = [await asked(), await asked()];
+    const { services } = idp;
+    for (const { account } of people) await services.roles.assign(account.id, 'admin');
+    const [{ account: failing }] = people as [TestUser, TestUser];
+    const check = async (id: string) => {
+      if (id === failing.id) throw new Error('no database');
+      return false;
+    };
+    const roles = {
+      ...services.roles,
+      isLastAdmin: check,
+      assertNotLastAdmin: async (id: string) => void (await check(id)),
+    };
+    const now = () => new Date(services.now().getTime() + 20 * 24 * 3600 * 1000);
+    await createDeletion({ ...services, now, roles }).job.run(new AbortController().signal);
+    const [kept, gone] = await Promise.all(people.map(find));
+    expect([kept?.deleteAt, gone]).toEqual([expect.any(Date), undefined]);
+    await services.accounts.remove(failing.id);
+  });
+
+  it('goes on only while its person does not keep the account, also in the moment of the deletion', async () => {
+    const user = await asked();
+    const { services } = idp;
+    let kept: Promise<boolean> | undefined;
+    // The person keeps the account after the job has read it: before its transaction, or while it runs.
+    const findWithLater: typeof services.accounts.findWithLater = async (id, tx) => {
+      const account = await services.accounts.findWithLater(id, tx);
+      if (id !== user.account.id || kept) return account;
+      kept = services.accounts.setDeletion(id, null, { actorId: id }).catch(() => false);
+      if (!tx) await kept;
+      return account;
+    };
+    const now = () => new Date(services.now().getTime() + 20 * 24 * 3600 * 1000);
+    const accounts = { ...services.accounts, findWithLater };
+    await createDeletion({ ...services, now, accounts }).job.run(new AbortController().signal);
+    expect(kept).toBeDefined();
+    expect(await kept).toBe((await find(user)) !== undefined);
+  });
+
+  it('takes no lock to show the page, which would drop what every server knows of people', async () => {
+    const user = await aUser(idp.services);
+    await aUser(idp.services).then(({ account }) => idp.services.roles.assign(account.id, 'admin'));
+    await idp.services.roles.assign(user.account.id, 'admin');
+    const browser = await signedIn(idp, user);
+    const { db, sql } = idp.services;
+    const row = () => db.user.findUniqueOrThrow({ where: { id: user.account.id } });
+    await expect.poll(async () => (await row()).lastSeenAt.getTime()).not.toBe(user.account.createdAt.getTime());
+    const before = await sql.revision();
+    expect(textOf((await browser.get('/account/data')).text)).toContain('Delete account');
+    expect(await sql.revision()).toEqual(before);
+  });
+
   it('is offered neither to accounts of the file or a directory, nor to the last administrator, nor without the setting', async () => {
     const user = await aUser(idp.services, { source: 'file' });
     const browser = await signedIn(idp, user);

@@ -152,7 +152,7 @@ export function createAccounts(
     update,
 
     /** The directories that manage these accounts, by account; absent: none. */
-    directoriesOf: (ids: readonly string[]) => directoriesOf(ids, db),
+    directoriesOf: (ids: readonly string[], tx: Tx = db) => directoriesOf(ids, tx),
 
     /** Sets the phone number to one that the user has proven: a code that was sent to it came back. */
     confirmPhoneNumber: (id: string, phoneNumber: string, by: Actor): Promise<Account> =>

@@ -165,9 +165,10 @@ export async function assertNotLastAdmin(userId: string, tx: Tx, now: Date): Pro
   if (await isLastAdmin(userId, tx, now)) throw conflict('last_admin');
 }
 
-/** Whether the user is the only administrator. */
-export async function isLastAdmin(userId: string, tx: Tx, now: Date): Promise<boolean> {
-  return !(await hasAdministrator(tx, now, { not: userId })) && hasAdministrator(tx, now, { equals: userId });
+/** Whether the user is the only administrator. @param isRead to show it, without the lock that a change needs */
+export async function isLastAdmin(userId: string, tx: Tx, now: Date, isRead = false): Promise<boolean> {
+  const has = (user: { not?: string; equals?: string }) => hasAdministrator(tx, now, user, undefined, isRead);
+  return !(await has({ not: userId })) && has({ equals: userId });
 }
 
 /**
@@ -180,9 +181,10 @@ export async function hasAdministrator(
   now: Date,
   userId: { not?: string; equals?: string } = {},
   isLeaving: (member: { groupId: string; userId: string; source: string }) => boolean = () => false,
+  isRead = false,
 ): Promise<boolean> {
   // Locks the row, so that two administrators who remove each other at the same moment are serialized.
-  await tx.role.updateMany({ where: { name: ADMIN_ROLE }, data: { name: ADMIN_ROLE } });
+  if (!isRead) await tx.role.updateMany({ where: { name: ADMIN_ROLE }, data: { name: ADMIN_ROLE } });
   const user = { ...whereActive(now), activeUntil: null };
   const lasting = { userId, user, until: null, OR: [{ since: null }, { since: { lte: now } }] };
   const include = { user: true } as const;

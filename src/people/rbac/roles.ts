@@ -15,6 +15,7 @@ import {
   assertNotLastAdmin,
   assignRole,
   directRoles,
+  isLastAdmin,
   type LogoutOnRoleChange,
   type NameChanged,
   type RoleTimes,
@@ -197,6 +198,9 @@ export function createRoles(
       setRoles(context, userId, wanted, by, tx),
     /** Throws last_admin when no other active user has the admin role; call it before disabling or deleting a user. */
     assertNotLastAdmin: (userId: string, tx: Tx): Promise<void> => assertNotLastAdmin(userId, tx, now()),
+
+    /** Whether no other active user has the admin role. Without a transaction to show it: no lock is taken. */
+    isLastAdmin: (userId: string, tx?: Tx): Promise<boolean> => isLastAdmin(userId, tx ?? db, now(), tx === undefined),
   };
 }
 
