@@ -1,5 +1,6 @@
 // Accounts that nobody uses: two emails, then disabled. Each test moves the clock; the people of the tests before are out of the way.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createInactivity } from '../../src/people/accounts/inactivity.ts';
 import { confirmation, consoleOf, signedInLongAgo, signInAgain, staff } from '../admin/console/support.ts';
 import { anApplication, authorizeUrl } from '../oidc/support.ts';
 import { aConnection, USER } from '../scim/support.ts';
@@ -128,12 +129,12 @@ describe('an account that nobody uses', () => {
     expect((await rowOf(user)).isEnabled).toBe(false);
   });
 
-  it('gets no email without an address', async () => {
+  it('stays without an address, because its person cannot be warned', async () => {
     const user = await aUser(idp.services, { email: null, emailVerified: false });
     pass(100);
     await run();
     await days(14);
-    expect([await mailsTo(user), (await rowOf(user)).isEnabled]).toEqual([0, false]);
+    expect([await mailsTo(user), (await rowOf(user)).isEnabled]).toEqual([0, true]);
   });
 
   it('stays where the file or a directory manages it, its person is invited, it has not begun, or it is the last administrator', async () => {
@@ -221,6 +222,34 @@ describe('too many at once', () => {
     );
     expect(await audit.list({ types: ['inactivity.stopped'] })).toHaveLength(1);
   });
+});
+
+it('is approved for as many people as were counted, and for no more', async () => {
+  const people: TestUser[] = [];
+  for (let at = 0; at < 12; at += 1) people.push(await aUser(idp.services));
+  pass(100);
+  await run();
+  await idp.services.inactivity.approve({});
+  const lastSeenAt = new Date(Date.now() - 100 * DAY_MS);
+  for (let at = 0; at < 3; at += 1) {
+    const more = await aUser(idp.services);
+    await idp.services.db.user.update({ where: { id: more.account.id }, data: { lastSeenAt } });
+  }
+  await run();
+  expect(await Promise.all(people.map(mailsTo))).toEqual(people.map(() => 0));
+  expect(await idp.services.inactivity.stopped()).toMatchObject({ count: 16 });
+});
+
+it('stops no run as the last administrator where the database fails', async () => {
+  const user = await aUser(idp.services);
+  await idp.services.roles.assign(user.account.id, 'admin');
+  await warned(user);
+  const fails = () => Promise.reject(new Error('no database'));
+  const roles = { ...idp.services.roles, isLastAdmin: fails, assertNotLastAdmin: fails };
+  const errors: unknown[] = [];
+  const logger = { error: (what: unknown) => errors.push(what) } as never;
+  await createInactivity({ ...idp.services, roles, logger }).run();
+  expect([errors.length, (await rowOf(user)).isEnabled]).toEqual([1, true]);
 });
 
 describe('the setting', () => {

@@ -1,4 +1,4 @@
-// Accounts that nobody uses are disabled, after two emails to their people. Each use begins again (seen.ts).
+// Accounts that nobody uses are disabled, after two emails to their people; never one without an address. Each use begins again (seen.ts).
 
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { fragment } from '../../base/storage/fragments.ts';
@@ -19,7 +19,7 @@ const FIRST_DAYS = 14;
 const SECOND_DAYS = 3;
 /** An email counts for so long: where the setting was off meanwhile, people are told again. */
 const NOTICE_DAYS = 30;
-/** More people than both in one run need an approval, which is for these and their next steps. */
+/** More people than both in one run need an approval, which is for as many, and their next steps. */
 const MANY = 10;
 const MANY_SHARE = 0.2;
 const APPROVAL_DAYS = FIRST_DAYS + 1;
@@ -58,9 +58,9 @@ interface EndSession {
   all(userId: string, reason: 'account-disabled', by: Actor, tx: Tx): Promise<unknown>;
 }
 
-/** Of people/rbac: throws for the last administrator. */
+/** Of people/rbac. */
 interface Roles {
-  assertNotLastAdmin(userId: string, tx: Tx): Promise<void>;
+  isLastAdmin(userId: string, tx: Tx): Promise<boolean>;
 }
 
 export type Inactivity = ReturnType<typeof createInactivity>;
@@ -94,7 +94,7 @@ export function createInactivity(services: Core & { accounts: Accounts; roles: R
           EXISTS (SELECT 1 FROM scim_users s WHERE s.user_id = u.id) AS "isManaged",
           EXISTS (SELECT 1 FROM mail_tokens t WHERE t.user_id = u.id AND t.purpose = 'invite'
             AND COALESCE(t.used_at, t.bounced_at) IS NULL AND t.expires_at > ${now()}) AS "isInvited"
-        FROM users u WHERE (u.last_seen_at, u.id) > (${last.lastSeenAt}, ${last.id})
+        FROM users u WHERE (u.last_seen_at, u.id) > (${last.lastSeenAt}, ${last.id}) AND u.email IS NOT NULL
           AND u.last_seen_at <= ${daysAgo(days - FIRST_DAYS)} ORDER BY u.last_seen_at, u.id LIMIT ${PIECE}`);
       const read = rows.map(rowOf);
       for (const row of read) {
@@ -108,13 +108,8 @@ export function createInactivity(services: Core & { accounts: Accounts; roles: R
     return found;
   }
 
-  async function isLastAdmin({ id, roles: held }: Account, tx: Tx): Promise<boolean> {
-    if (held.length === 0) return false;
-    return roles.assertNotLastAdmin(id, tx).then(
-      () => false,
-      () => true,
-    );
-  }
+  const isLastAdmin = async ({ id, roles: held }: Account, tx: Tx): Promise<boolean> =>
+    held.length > 0 && roles.isLastAdmin(id, tx);
 
   const take = ({ id, step, before }: Due, days: number): Promise<void> =>
     transaction(db, async (tx) => {
@@ -131,9 +126,10 @@ export function createInactivity(services: Core & { accounts: Accounts; roles: R
         return;
       }
       const to = recipientOf(account);
+      if (!to) return;
       const atLeast = at.getTime() + (step === 'first' ? FIRST_DAYS : SECOND_DAYS) * DAY_MS;
       const until = new Date(Math.max(before.lastSeenAt.getTime() + days * DAY_MS, atLeast));
-      if (to) await outbox.send({ to, kind: 'account-unused', since: before.lastSeenAt, until }, tx);
+      await outbox.send({ to, kind: 'account-unused', since: before.lastSeenAt, until }, tx);
     });
 
   const readStop = async (tx: Tx = db): Promise<Stop | undefined> => {
@@ -148,7 +144,10 @@ export function createInactivity(services: Core & { accounts: Accounts; roles: R
   async function isAllowed(count: number, days: number): Promise<boolean> {
     const stop = await readStop();
     const isApproved =
-      stop?.approvedAt !== undefined && stop.days === days && stop.approvedAt > daysAgo(APPROVAL_DAYS).getTime();
+      stop?.approvedAt !== undefined &&
+      stop.days === days &&
+      count <= stop.count &&
+      stop.approvedAt > daysAgo(APPROVAL_DAYS).getTime();
     if (isApproved) return true;
     const of = count > MANY ? await db.asStored.user.count({ where: whereActive(now()) }) : 0;
     if (count <= MANY || count <= of * MANY_SHARE) {
