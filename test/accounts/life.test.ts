@@ -192,6 +192,50 @@ describe('an account that ends', () => {
     expect(await idp.services.sessions.list(user.account.id)).toEqual([]);
   });
 
+  it('leaves no session to live again where the end is moved before the job has run', async () => {
+    const user = await aUser(idp.services);
+    const { sessions } = idp.services;
+    await change(user, { active_until: inMinutes(2) });
+    const browser = await signedIn(idp, user);
+    expect((await openWebsite(browser, site.origin, '/', user)).status).toBe(200);
+    pass({ minutes: 3 });
+    await change(user, { active_until: null });
+    expect(await sessions.list(user.account.id)).toEqual([]);
+    expect((await browser.get(`${site.origin}/`)).status).toBe(302);
+  });
+
+  it('stops no run where another program wrote many rows', async () => {
+    const user = await aUser(idp.services);
+    const { db } = idp.services;
+    const row = await db.asStored.user.findUniqueOrThrow({ where: { id: user.account.id } });
+    const ids = Array.from({ length: 250 }, (_, at) => `forged-${at}`);
+    const times = [new Date(Date.now() - 1000), new Date(Date.now() + 24 * 3600 * 1000)] as const;
+    const data = ids.map((id, at) => {
+      const names = { username: id, usernameKey: id, email: `${id}@example.com`, emailKey: `${id}@example.com` };
+      return { ...row, id, ...names, activeUntil: times[at % 2] as Date };
+    });
+    await db.asStored.user.createMany({ data });
+    await idp.services.accountLife.run(AbortSignal.timeout(20_000));
+    const left = { id: { in: ids }, endNotice: '' };
+    expect(await db.asStored.user.count({ where: left })).toBe(0);
+    await db.user.deleteMany({ where: { id: { in: ids } } });
+  });
+
+  it('ends again where the clock was set back', async () => {
+    const user = await aUser(idp.services);
+    await change(user, { active_until: inMinutes(60) });
+    pass({ minutes: 90 });
+    await idp.services.accountLife.run();
+    pass({ minutes: -80 });
+    await idp.services.accountLife.run();
+    await signedIn(idp, user);
+    expect(await idp.services.sessions.list(user.account.id)).toHaveLength(1);
+    pass({ minutes: 80 });
+    await idp.services.accountLife.run();
+    expect(await idp.services.sessions.list(user.account.id)).toEqual([]);
+    expect(await eventsOf(user, 'account.ended')).toHaveLength(2);
+  });
+
   it('is told to its person and to the administrators once, a week before', async () => {
     await idp.services.accountLife.run();
     const admin = await staff(idp, 'admin');

@@ -284,6 +284,18 @@ describe('a user token whose sign-in is not fresh', () => {
     await idp.services.settings.reload();
   });
 
+  it('disables and enables nobody by the times of the account either', async () => {
+    const { account } = await aUser(idp.services);
+    await tokenOfLongAgo(idp, admin);
+    const patch = (body: object) => admin.send('PATCH', `/users/${account.id}`, body, anyVersion);
+    for (const times of [{ active_until: '2020-01-01T00:00:00Z' }, { active_from: '2100-01-01T00:00:00Z' }])
+      expect(isChallenge(await patch(times))).toBe(true);
+    const past = new Date('2020-01-01T00:00:00Z');
+    await idp.services.accounts.update(account.id, { activeUntil: past });
+    expect(isChallenge(await patch({ active_until: null }))).toBe(true);
+    expect((await idp.services.accounts.find(account.id))?.activeUntil).toEqual(past);
+  });
+
   it('may still make changes that are not sensitive', async () => {
     const { account } = await aUser(idp.services);
     await tokenOfLongAgo(idp, admin);

@@ -53,6 +53,18 @@ describe('a declared password', () => {
 });
 
 describe('a declared user', () => {
+  itOnSqlite('is signed out where the file changes the end of an account that has ended, or ends it', async () => {
+    await bench.apply(user('ada', 'active_until: 2026-03-02T00:00:00Z'));
+    const ended = `account-ended ${(await account('ada')).id}`;
+    bench.clock.at = new Date('2026-03-03T00:00:00Z');
+    await bench.apply(user('ada', 'active_until: 2026-03-09T00:00:00Z'));
+    expect(bench.ended).toEqual([ended]);
+    await bench.apply(user('ada', 'active_until: 2026-03-10T00:00:00Z'));
+    expect(bench.ended).toEqual([ended]);
+    await bench.apply(user('ada', 'active_from: 2026-03-05T00:00:00Z'));
+    expect(bench.ended).toEqual([ended, ended]);
+  });
+
   it('keeps fields that the file omits, and loses those that it sets to null', async () => {
     await bench.apply(user('dave', 'name: Dave, email: dave@example.com'));
     const { id } = await account('dave');

@@ -12,6 +12,7 @@ import type { Account } from '../../people/accounts/account.ts';
 import type { AccountPage, ListAccounts } from '../../people/accounts/account-list.ts';
 import type { Directory } from '../../people/accounts/accounts.ts';
 import { isLimited } from '../../people/accounts/active.ts';
+import { endByPeriod } from '../../people/accounts/life.ts';
 import type { Profile } from '../../people/accounts/profile.ts';
 import { termsDue } from '../../people/accounts/terms.ts';
 import type { FactorView, OwnFactors } from '../../people/mfa/account-factors.ts';
@@ -116,7 +117,7 @@ export function createUserAdmin(services: UserServices) {
 }
 
 function readActions(services: UserServices, lookup: UserLookup) {
-  const { db, accounts, authority, credentials, registration, mfa, lockout, ownData, settings, ssoIds } = services;
+  const { accounts, authority, credentials, registration, mfa, lockout, ownData, settings, ssoIds } = services;
   const { invitations } = registration;
 
   async function visibleTo(by: Actor): Promise<ListAccounts> {
@@ -204,13 +205,6 @@ function readActions(services: UserServices, lookup: UserLookup) {
     /** The last invitations of these users. */
     invitationsOf: invitations.statesOf,
 
-    /** When these users last signed in, of those browsers that are still known; others are absent. */
-    async lastSignIns(ids: readonly string[]): Promise<Map<string, Date>> {
-      const where = { userId: { in: [...ids] } };
-      const rows = await db.knownBrowser.groupBy({ by: ['userId'], where, _max: { lastSeenAt: true } });
-      return new Map(rows.flatMap(({ userId, _max }) => (_max.lastSeenAt ? [[userId, _max.lastSeenAt]] : [])));
-    },
-
     /** Everything that is stored about the person, as JSON. It needs both permissions of EXPORT. */
     async export(id: string, by: Actor): Promise<AsyncIterable<string>> {
       const account = await lookup.findManaged(id, by);
@@ -264,7 +258,7 @@ function accountActions(
           await groups.addMembers(group, [{ userId: id }], { by, tx });
         const isOther = isEnabled !== undefined && isEnabled !== before.isEnabled;
         if (isOther) await setState(before, isEnabled, by, tx);
-        else if (before.isActive && !after.isActive) await endSession.all(id, 'account-ended', by, tx);
+        else await endByPeriod(endSession, id, [before, after], by, tx);
         if (isOther || addedGroups.length > 0) account = await find(id, tx);
         await onUpdated(account, tx);
         return { account, isLinked };

@@ -11,6 +11,7 @@ import type { Core } from '../../core/core.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { isLimited, withState } from '../../people/accounts/active.ts';
 import { attributeFaults } from '../../people/accounts/attributes.ts';
+import { endByPeriod } from '../../people/accounts/life.ts';
 import { nameAdvice, nameKey, usernameFault } from '../../people/accounts/names.ts';
 import { profileColumns } from '../../people/accounts/profile.ts';
 import { addressOf, textFieldNames, textFields } from '../../people/accounts/profile-fields.ts';
@@ -94,6 +95,7 @@ async function changeUser(
   const profile = profileOf(entry);
   if (isLimited(profile, now())) await assignments.assertNotLastAdmin(id, tx);
   const account = await accounts.update(id, { ...profile, source: 'file' }, {}, tx);
+  await endByPeriod(endSession, id, [withState(existing, now()), account], {}, tx);
   await ssoIds.set(account, { before: ssoId, connectionId: entry.sso_connection }, {}, tx);
   await assignments.setRoles(id, rolesOf(entry, now()), {}, tx);
   if (!entry.active) await assignments.assertNotLastAdmin(id, tx);

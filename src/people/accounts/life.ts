@@ -5,7 +5,7 @@ import type { Core } from '../../core/core.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
 import { END_NOTICE_DAYS } from './accounts.ts';
-import { whereActive } from './active.ts';
+import { type Activity, whereActive } from './active.ts';
 
 /** Accounts of one transaction. */
 const BATCH = 100;
@@ -14,6 +14,26 @@ const DAY_MS = 24 * 3600 * 1000;
 /** Of protocols/logout: ends every session of an account and revokes its tokens. */
 interface EndSession {
   all(userId: string, reason: 'account-ended', by: Actor, tx: Tx): Promise<unknown>;
+}
+
+type Dated = Activity & { isActive: boolean };
+
+/**
+ * Signs out a person in the transaction that changes when the account begins or ends, if it was or is not active: sessions that the job had not
+ * ended yet would live again.
+ */
+export async function endByPeriod(
+  endSession: EndSession,
+  id: string,
+  [before, after]: [Dated, Dated],
+  by: Actor,
+  tx: Tx,
+): Promise<void> {
+  const isMoved =
+    before.activeFrom?.getTime() !== after.activeFrom?.getTime() ||
+    before.activeUntil?.getTime() !== after.activeUntil?.getTime();
+  if (!isMoved || !before.isEnabled || (before.isActive && after.isActive)) return;
+  await endSession.all(id, 'account-ended', by, tx);
 }
 
 export function createAccountLife({
@@ -27,6 +47,14 @@ export function createAccountLife({
   /** Runs a batch until one is not full. Each marks what it has done, so that the next finds others. */
   async function inBatches(signal: AbortSignal | undefined, run: () => Promise<number>): Promise<void> {
     while (!signal?.aborted) if ((await run()) < BATCH) return;
+  }
+
+  /** Where the clock was set back, the end comes again. */
+  async function reopen(): Promise<number> {
+    const early = { activeUntil: { gt: now() }, endNotice: 'ended' };
+    const found = await db.asStored.user.findMany({ where: early, select: { id: true }, take: BATCH });
+    for (const { id } of found) await db.user.updateMany({ where: { id, ...early }, data: { endNotice: 'warned' } });
+    return found.length;
   }
 
   /** Signs out whose account has ended. */
@@ -70,6 +98,7 @@ export function createAccountLife({
 
   return {
     async run(signal?: AbortSignal): Promise<void> {
+      await inBatches(signal, reopen);
       await inBatches(signal, end);
       await inBatches(signal, () => transaction(db, warn));
     },
