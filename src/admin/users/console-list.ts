@@ -32,7 +32,7 @@ const STATE = z.enum(['', ...accountStates, 'locked', 'ending', 'unseen', ...inv
 const listIn = listAt(
   HOME,
   { q: listQuery.shape.q, state: STATE, role: z.string().trim().max(100).default('') },
-  ['-created', ...accountSorts, 'match'],
+  ['-created', ...accountSorts.filter((sort) => sort !== '-created'), 'match'],
   { select: z.enum(['', 'all']).default('') },
 );
 type Given = ReturnType<typeof listIn>['given'];

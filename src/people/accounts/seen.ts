@@ -3,14 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inChunks } from '../../base/storage/chunks.ts';
 import { fragment, joinFragments } from '../../base/storage/fragments.ts';
 import type { Core } from '../../core/core.ts';
+import { seenAt } from './active.ts';
 
-/** Those who come meanwhile are one write. */
+/** Those who come meanwhile are one write. Each drops what all servers have read of the directory (base/storage/directory-cache.ts). */
 const WAIT_MS = 1000;
 const PIECE = 200;
 
 /**
- * Returns a function to call where an account is used: by its person or a program of theirs. It costs a comparison, and one write a day.
- * What a crash loses comes with the next use.
+ * Returns a function to call where an account is used: by its person or a program of theirs. It costs a comparison, and on the first use of a
+ * day a write, which all share who come in the same second. What a crash loses comes with the next use.
  */
 export function createNoteSeen({ db, now, logger }: Core) {
   const waiting = new Set<string>();
@@ -24,7 +25,8 @@ export function createNoteSeen({ db, now, logger }: Core) {
     await inChunks(
       ids,
       async (some) => {
-        await db.$executeRaw(fragment`UPDATE users SET last_seen_at = ${day}, idle_notice = ''
+        await db.$executeRaw(fragment`UPDATE users SET last_seen_at = ${day},
+            idle_notice = CASE WHEN is_enabled THEN '' ELSE idle_notice END
           WHERE id IN (${joinFragments([...some], ', ')}) AND (last_seen_at < ${day} OR last_seen_at = created_at)`);
         return [];
       },
@@ -32,8 +34,12 @@ export function createNoteSeen({ db, now, logger }: Core) {
     );
   }
 
-  return ({ id, lastSeenAt }: { id: string; lastSeenAt: Date }): void => {
-    if (lastSeenAt.getTime() === dayOf(now()).getTime() || waiting.has(id)) return;
+  return (account: { id: string; lastSeenAt: Date; createdAt: Date }): void => {
+    const { id, lastSeenAt } = account;
+    const day = dayOf(now());
+    // After today: the clock was set back.
+    const isKnown = seenAt(account) === null ? lastSeenAt.getTime() === day.getTime() : lastSeenAt >= day;
+    if (isKnown || waiting.has(id)) return;
     waiting.add(id);
     if (waiting.size > 1) return;
     write().catch((err: unknown) => logger.warn({ err }, 'the last use of accounts was not stored'));
