@@ -257,6 +257,8 @@ export const ownTables: Readonly<Record<string, OwnTable>> = {
 export const OWN_DATA_FILE = { type: 'application/json; charset=utf-8', fileName: 'personal-data.json' };
 
 const PAGE = 500;
+/** In place of own fields of which the log has only the beginning (core/audit/audit.ts): it does not say which field is whose. */
+const CUT = '[cut]';
 /** Rows of a table on the page; the download has all. */
 const SHOWN = 20;
 
@@ -304,7 +306,9 @@ export function createOwnData(services: Core) {
     const seen = ([key, value]: [string, unknown]) => {
       const { attributes } = (value ?? {}) as { attributes?: unknown };
       if (typeof attributes !== 'string') return [key, value];
-      return [key, { ...(value as Row), attributes: attributesFor(audience, schema, JSON.parse(attributes)) }];
+      const whole = parsedAttributes(attributes);
+      const shown = whole ? attributesFor(audience, schema, whole) : CUT;
+      return [key, { ...(value as Row), attributes: shown }];
     };
     return Object.fromEntries(Object.entries(data).map(seen));
   };
@@ -366,7 +370,7 @@ const at = (row: Row, path: string): PageText => {
 
 interface Model {
   count(query: { where: Row }): Promise<number>;
-  findMany(query: { where: Row; select: Row; orderBy?: Row | Row[]; take: number; skip?: number }): Promise<Row[]>;
+  findMany(query: { where: Row; select: Row; orderBy?: Row | Row[]; take: number }): Promise<Row[]>;
 }
 
 // As stored: what another program wrote about the person is about the person.
@@ -377,18 +381,42 @@ const selectOf = ({ columns, with: joined }: OwnTable): Row => ({
   ...(joined && { [joined.relation]: { select: Object.fromEntries(joined.columns.map((name) => [name, true])) } }),
 });
 
+/** A page begins after the key of the row before it, so that rows which come or go meanwhile move none from one page to another. */
 async function* allRows(db: Db, table: OwnTable, userId: string): AsyncGenerator<Row[]> {
-  const orderBy = (table.key ?? ['id']).map((name) => ({ [name]: 'asc' }));
-  for (let skip = 0; ; skip += PAGE) {
-    const query = { where: { [table.by ?? 'userId']: userId }, select: selectOf(table), orderBy, take: PAGE, skip };
-    const rows = await modelOf(db, table).findMany(query);
-    if (rows.length > 0) yield rows.map((row) => ({ ...row, ...parsed(row, table.json) }));
+  const key = table.key ?? ['id'];
+  const orderBy = key.map((name) => ({ [name]: 'asc' }));
+  const select = { ...selectOf(table), ...Object.fromEntries(key.map((name) => [name, true])) };
+  const own = { [table.by ?? 'userId']: userId };
+  for (let last: Row | undefined; ; ) {
+    const where = last ? { AND: [own, { OR: afterKey(key, last) }] } : own;
+    const rows = await modelOf(db, table).findMany({ where, select, orderBy, take: PAGE });
+    if (rows.length > 0) yield rows.map((row) => exported(row, table));
     if (rows.length < PAGE) return;
+    last = rows.at(-1);
   }
 }
 
-const parsed = (row: Row, names: readonly string[] = []): Row =>
-  Object.fromEntries(names.map((name) => [name, JSON.parse(String(row[name]))]));
+/** Of a key of several columns: a later value of one, where those before it are equal. */
+const afterKey = (key: readonly string[], last: Row): Row[] =>
+  key.map((name, index) => ({
+    ...Object.fromEntries(key.slice(0, index).map((one) => [one, last[one]])),
+    [name]: { gt: last[name] },
+  }));
+
+function exported(row: Row, { columns, with: joined, json = [] }: OwnTable): Row {
+  const value = (name: string) => (json.includes(name) ? JSON.parse(row[name] as string) : row[name]);
+  const names = joined ? [...columns, joined.relation] : columns;
+  return Object.fromEntries(names.map((name) => [name, value(name)]));
+}
+
+/** Undefined for the beginning of a long text. */
+function parsedAttributes(text: string): Row | undefined {
+  try {
+    return JSON.parse(text) as Row;
+  } catch {
+    return undefined;
+  }
+}
 
 /** Column names as the API has them; what a person or an application named itself stays. */
 function snake(row: Row): Record<string, Value> {

@@ -1,10 +1,12 @@
 // After the deletion of an account, nothing in the database names the person: not the audit log, which still verifies, and no other table.
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { erasureJob } from '../../src/people/accounts/retired.ts';
 import { serverJobs } from '../../src/server/schedule.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson } from '../admin/support.ts';
 import { anApplication, signIn } from '../oidc/support.ts';
 import { mailIsIdle } from '../recovery/support.ts';
+import { testClock } from '../support/clock.ts';
 import { aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -90,4 +92,37 @@ it('does not erase for a program that writes a row itself, or puts one back', as
   await db.asStored.retiredSubject.create({ data: row });
   await erase();
   expect(await idp.services.audit.list({ subjectId: account.id })).not.toEqual([]);
+});
+
+it('erases the others when one fails, which is tried again after pauses that grow', async () => {
+  const ids: string[] = [];
+  for (let count = 0; count < 6; count += 1) {
+    const { account } = await aUser(idp.services);
+    ids.push(account.id);
+    await admin.send('DELETE', `/users/${account.id}`, undefined, { 'if-match': '*' });
+  }
+  await idp.services.settings.set('erase_after_days', 0);
+  await idp.services.settings.reload();
+  const clock = testClock(idp.services.now());
+  const tried: string[] = [];
+  const job = erasureJob({
+    ...idp.services,
+    now: clock.now,
+    async removeRows(userId) {
+      tried.push(userId);
+      if (userId === ids[0]) throw new Error('a fault of one statement');
+    },
+  });
+  const turn = async (minutes: number) => {
+    clock.advance({ seconds: minutes * 60 });
+    tried.length = 0;
+    await job.run(new AbortController().signal);
+    return tried.filter((one) => ids.includes(one)).sort();
+  };
+  expect(await turn(0)).toEqual([...ids].sort());
+  const others = ids.slice(1).sort();
+  expect(await turn(5)).toEqual(others);
+  expect(await turn(6)).toEqual([...ids].sort());
+  expect(await turn(15)).toEqual(others);
+  expect(await turn(6)).toEqual([...ids].sort());
 });

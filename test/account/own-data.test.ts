@@ -6,6 +6,7 @@ import { ownTables } from '../../src/account/own-data.ts';
 import { consoleOf, signedInLongAgo, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson } from '../admin/support.ts';
 import { anApplication, signIn } from '../oidc/support.ts';
+import { signRows } from '../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -162,6 +163,41 @@ describe('the own data', () => {
     expect(await idp.services.audit.list({ types: ['user.exported'], subjectId: account.id })).toEqual([]);
     const sent = await pages.submit(page, {}, { form: path });
     expect(JSON.parse(sent.text)).toMatchObject({ sub: account.id, notes: [{ text: 'A secret of the desk' }] });
+  });
+
+  it('has every row, whatever is deleted while it is sent', async () => {
+    const { account } = await aUser(idp.services);
+    const { db, ownData } = idp.services;
+    const groups = Array.from({ length: 260 }, (_, index) => `paging-${String(index).padStart(3, '0')}`);
+    await db.asStored.group.createMany({ data: groups.map((id) => ({ id, name: id, path: id, nameKey: id })) });
+    // The end of a page is between the two rows of one group.
+    const rows = groups.flatMap((groupId, index) =>
+      (index === 0 ? ['direct'] : ['direct', 'file']).map((source) => ({ groupId, userId: account.id, source })),
+    );
+    await db.asStored.groupMember.createMany({ data: rows });
+    await signRows(idp.services);
+    let text = '';
+    for await (const piece of await ownData.export(account, 'person', {})) {
+      if (piece.includes('paging-000'))
+        await db.asStored.groupMember.deleteMany({ where: { userId: account.id, groupId: { lt: 'paging-100' } } });
+      text += piece;
+    }
+    const exported = (JSON.parse(text) as Export).groups?.map(({ group, source }) => [
+      (group as { name: string }).name,
+      source,
+    ]);
+    expect(exported).toEqual(rows.map(({ groupId, source }) => [groupId, source]));
+  });
+
+  it('says that own fields were too long for the log', async () => {
+    const { account } = await aUser(idp.services, { attributes: { shirt: 'M', salary: 5000 } });
+    await idp.services.accounts.update(account.id, { attributes: { shirt: 'L'.repeat(3000), salary: 6000 } }, {});
+    for (const audience of ['person', 'administrator'] as const) {
+      let text = '';
+      for await (const piece of await idp.services.ownData.export(account, audience, {})) text += piece;
+      const entry = (JSON.parse(text) as Export).activity?.find(({ type }) => type === 'account.updated');
+      expect(entry).toMatchObject({ data: { after: { attributes: '[cut]' } } });
+    }
   });
 
   it('names nobody else, and not what the person did to others', async () => {

@@ -121,6 +121,7 @@ describe.each(proxyKinds)('a request behind %s', (kind) => {
     expect(await send(site, 'OPTIONS', { ...preflight, 'remote-user': 'forged' })).toEqual([200, ['OPTIONS', '']]);
     for (const method of ['GET', 'PUT', 'DELETE']) expect(await send(site, method, preflight), method).toEqual([401]);
     expect(await send(site, 'OPTIONS', { origin: 'https://app.example' })).toEqual([401]);
+    expect(await send(site, 'OPTIONS', { 'access-control-request-method': 'PUT' })).toEqual([401]);
   });
 
   it('is judged by the rule for its method, HEAD as GET', async () => {

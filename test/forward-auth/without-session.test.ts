@@ -98,6 +98,19 @@ describe('a flood of made-up cookies', () => {
     expect((await ask({ cookie: madeUp() })).status).toBe(429);
   });
 
+  it('meets the limit at the own pages of a website too, also with a credential', async () => {
+    await fill(madeUp);
+    const authorization = `Basic ${Buffer.from('bo:wrong').toString('base64')}`;
+    const asked: Record<string, string>[] = [{ cookie: madeUp() }, { authorization }, {}];
+    for (const headers of asked) {
+      const rejected = await ask(headers, '/.gatehouse/');
+      expect(rejected.status).toBe(429);
+      expect(rejected.headers['retry-after']).toBe(String(limits.questionsWithoutSession.retrySeconds));
+    }
+    clock.advance({ seconds: 1 });
+    expect((await ask({ authorization }, '/.gatehouse/')).status).not.toBe(429);
+  });
+
   it('keeps nobody who began a sign-in from its end', async () => {
     const browser = httpClient();
     const redirectUri = `${site.origin}/.gatehouse/`;

@@ -169,6 +169,8 @@ describe('a filter of what is related', () => {
       ['Groups', `not (members eq "${ids[0]}")`],
       ['Groups', `members eq "${ids[0]}" or displayName pr`],
       ['Groups', 'members[type eq "User"]'],
+      ['Groups', `members[value eq "${ids[0]}" and type eq "Group"]`],
+      ['Users', `groups[value eq "${group}" and display eq "Other"] and userName pr`],
       ['Users', 'groups.display eq "Related"'],
     ] as const)
       expect(await hr.fails('GET', `/${type}?filter=${encodeURIComponent(filter)}`)).toMatchObject({

@@ -4,9 +4,10 @@ import { z } from 'zod';
 import type { Context } from '../../base/http/context.ts';
 import { concatenated, type PageText, partsOf, Slot, t } from '../../base/texts/text.ts';
 import type { AuditEntry, AuditFilter } from '../../core/audit/audit.ts';
-import { type AuditEventType, type EventKind, kindOfEvent } from '../../core/audit/events.ts';
+import { type AuditEventType, type EventKind, eventTypesByKind, kindOfEvent } from '../../core/audit/events.ts';
 import { applicationOf, type Mention, mentionsIn, sentenceOf } from '../../core/audit/sentence.ts';
 import { browserName } from '../../core/mail/browser-name.ts';
+import type { MailKind } from '../../core/mail/messages.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../../protocols/oidc/in-process-clients.ts';
 import type { Action, EventItem, Field, Mark, PageLinks } from '../console/blocks.ts';
 import { listPath, trailField } from '../console/frame.ts';
@@ -93,17 +94,32 @@ const STEPS: readonly string[] = [
 ] satisfies AuditEventType[];
 const STEP_MS = 15 * 60_000;
 
+/** What an email reports, or was asked for by. Another one is an item. */
+const CAUSES: Readonly<Record<string, readonly AuditEventType[]>> = {
+  'one-time-code': ['one-time-code.sent'],
+  'new-sign-in': ['sign-in.new-browser'],
+  invitation: ['account.invited'],
+  deletion: ['account.deletion-requested'],
+  'verify-email': ['email.verification-requested'],
+  'confirm-new-email': ['email.change-requested'],
+  'email-changed': ['email.changed'],
+  'password-reset': ['password.reset-requested'],
+  'password-changed': ['password.changed', 'password.set', 'password.reset'],
+  'factor-changed': eventTypesByKind.factor.filter((type) => !/^(browser|one-time-code)\./.test(type)),
+} satisfies Partial<Record<MailKind, readonly AuditEventType[]>>;
+
 /** The event that this one belongs to, of those on the page: a step to its sign-in, an assertion to the sign-in just before, an email to its cause. */
 function resultOf(event: AuditEntry, events: readonly AuditEntry[]): AuditEntry {
   if (event.outcome !== 'success' || event.subjectId === null) return event;
   const [at, isStep] = [event.at.getTime(), STEPS.includes(event.type)];
+  const causes: readonly string[] = (event.type === 'mail.sent' && CAUSES[String(event.data.message)]) || [];
   const distance = (other: AuditEntry) => {
     const before = at - other.at.getTime();
     if (other === event || other.subjectId !== event.subjectId) return Number.NaN;
     if (isStep) return other.type === 'sign-in.completed' && other.address === event.address ? -before : Number.NaN;
     if (event.type === 'saml.response')
       return other.type === 'sign-in.completed' && other.clientId === event.clientId ? before : Number.NaN;
-    return event.type === 'mail.sent' && other.type !== 'mail.sent' ? before : Number.NaN;
+    return causes.includes(other.type) ? before : Number.NaN;
   };
   const near = events.filter((other) => distance(other) >= 0 && distance(other) <= STEP_MS);
   const [result] = near.sort((one, other) => distance(one) - distance(other));

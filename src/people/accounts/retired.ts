@@ -3,11 +3,13 @@
 import { hmacSha256 } from '../../base/platform/hmac.ts';
 import type { Vault } from '../../base/platform/vault.ts';
 import type { Tx } from '../../base/storage/database.ts';
+import { unavailableIn } from '../../base/storage/unavailable.ts';
 import type { AuditErasure } from '../../core/audit/erasure.ts';
 import type { Core } from '../../core/core.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
+const EVERY_SECONDS = 300;
 /** Read at once. */
 const PAGE = 50;
 
@@ -25,18 +27,31 @@ export async function retire(sub: string, { vault, now, wake }: Core, tx: Tx): P
 
 /**
  * Erases the personal data of deleted accounts from the audit log, and the rows about them that outlive the account, as soon as the setting
- * `erase_after_days` says. Again for a day: a notice to an application may be under way that long, and writes entries.
+ * `erase_after_days` says. Again for a day: a notice to an application may be under way that long, and writes entries. One that fails keeps no
+ * other waiting, and is tried again after a pause that grows.
  */
 export function erasureJob({
   db,
   now,
+  logger,
   settings,
   auditErasure,
   removeRows,
 }: Core & { auditErasure: AuditErasure; removeRows(userId: string): Promise<void> }): ScheduledJob {
+  /** By id of the row. Forgotten when the process ends, or another one runs the job: these try at once. */
+  const failures = new Map<string, { tries: number; nextTryAt: Date }>();
+
+  async function erase({ id, userId, isOver }: { id: string; userId: string; isOver: boolean }, signal: AbortSignal) {
+    // A row of another program, whose MAC is right only because it was put back: the account is there.
+    if ((await db.asStored.user.count({ where: { id: userId } })) > 0) return;
+    await auditErasure.erase(userId, signal);
+    await removeRows(userId);
+    if (isOver && !signal.aborted) await db.retiredSubject.update({ where: { id }, data: { userId: null } });
+  }
+
   return {
     name: 'erasure',
-    everySeconds: 300,
+    everySeconds: EVERY_SECONDS,
     async run(signal) {
       const due = new Date(now().getTime() - settings.latest().erase_after_days * DAY_MS);
       for (let after = ''; !signal.aborted; ) {
@@ -46,13 +61,19 @@ export function erasureJob({
           take: PAGE,
         });
         for (const { id, userId, retiredAt } of rows) {
-          // A row of another program, whose MAC is right only because it was put back: the account is there.
-          const isBack = userId === null || (await db.asStored.user.count({ where: { id: userId } })) > 0;
-          if (isBack || signal.aborted) continue;
-          await auditErasure.erase(userId, signal);
-          await removeRows(userId);
+          const failed = failures.get(id);
+          if (userId === null || signal.aborted || (failed && failed.nextTryAt > now())) continue;
           const isOver = retiredAt.getTime() + DAY_MS <= due.getTime();
-          if (isOver && !signal.aborted) await db.retiredSubject.update({ where: { id }, data: { userId: null } });
+          try {
+            await erase({ id, userId, isOver }, signal);
+            failures.delete(id);
+          } catch (err) {
+            if (unavailableIn(err)) throw err;
+            const tries = (failed?.tries ?? 0) + 1;
+            const pause = Math.min(EVERY_SECONDS * 1000 * 2 ** tries, DAY_MS);
+            failures.set(id, { tries, nextTryAt: new Date(now().getTime() + pause) });
+            logger.error({ err, tries }, 'the personal data of a deleted account could not be erased');
+          }
         }
         after = rows.at(-1)?.id ?? '';
         if (rows.length < PAGE) return;

@@ -1,6 +1,7 @@
 // The activity log in the console: times in a named time zone, addresses, saved filters, and names in the export.
 import { deflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AuditEventType } from '../../../src/core/audit/events.ts';
 import { aClient, aUser, type TestUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
@@ -193,6 +194,24 @@ describe('sign-ins', () => {
     const { text } = await admin.get('/admin/audit?user=cy');
     expect(textOf(text)).toContain('2 more events');
     for (const type of ['sign-in.password', 'sign-in.second-factor', 'sign-in.completed']) expect(text).toContain(type);
+  });
+});
+
+describe('an email', () => {
+  it('is part of the item of its cause, and never of something else that happened meanwhile', async () => {
+    const { id } = (await aUser(idp.services, { username: 'di', name: 'Di Dorn' })).account;
+    const record = (type: AuditEventType, data: Record<string, unknown> = {}) =>
+      idp.services.audit.record({ type, outcome: 'success', subjectId: id, data });
+    await record('password.changed');
+    await record('terms.accepted');
+    await record('mail.sent', { message: 'password-changed', recipient: 'di@example.com' });
+    await record('mail.sent', { message: 'membership-end', recipient: 'di@example.com' });
+    const { text } = await admin.get('/admin/audit?user=di');
+    const [, alone, other, cause] =
+      /(Event mail.sent.*)(Event terms.accepted.*)(1 more event.*)$/s.exec(textOf(text)) ?? [];
+    expect(alone).toContain('membership-end');
+    expect(other).not.toContain('mail.sent');
+    expect(cause).toMatch(/^1 more event Event password\.changed .*"message": "password-changed"/s);
   });
 });
 
