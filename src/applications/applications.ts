@@ -334,6 +334,13 @@ export function createApplications(
     for (const change of heldBy(application, websites.map(fromRow))) await authority.assertMay(by, change, tx);
   }
 
+  /** Throws forbidden unless the actor may change the application, and owned_by_file (403). */
+  async function assertMayChangeContact(application: Application, by: Actor, tx: Tx = db): Promise<void> {
+    await authority.assertMay(by, { what: 'application', identifier: application.clientId }, tx);
+    await assertMayUse(application, by, tx);
+    if (application.source === 'file') throw forbidden('owned_by_file');
+  }
+
   /** Throws owned_by_file (403) when a change from `source` may not delete the application, and not_found (404). */
   async function getForRemoval(of: ApplicationRef, source: ApplicationSource, tx: Tx): Promise<StoredApplication> {
     const stored = typeof of === 'string' ? await reads.forChange(of, tx) : of;
@@ -371,6 +378,29 @@ export function createApplications(
       const where = { protocol: 'proxy', metadata: { contains: name } };
       const found = await db.application.findMany({ where, include: withAccess, orderBy: { nameKey: 'asc' } });
       return found.map(fromRow).flatMap((one) => (isNamedByPaths(one.metadata, kind, name) ? one.name : []));
+    },
+    /** The applications with this address among their contacts, by name. */
+    async withContact(email: string): Promise<Application[]> {
+      const where = { metadata: { contains: email } };
+      const found = await db.application.findMany({ where, include: withAccess, orderBy: { nameKey: 'asc' } });
+      return found.map(fromRow).filter(({ metadata }) => contactsIn(metadata).includes(email));
+    },
+    assertMayChangeContact,
+    /** Throws forbidden, owned_by_file (403), changed_outside (409) and not_found. */
+    async replaceContact(
+      id: string,
+      { before, after }: { before: string; after: string },
+      { by = {}, tx }: { by?: Actor; tx: Tx },
+    ) {
+      await lockRow(tx, services.sql, 'applications', id);
+      const stored = await getForChange(id, 'local', tx);
+      await assertMayChangeContact(stored, by, tx);
+      const contacts = contactsIn(stored.metadata).map((one) => (one === before ? after : one));
+      const changed = { ...stored.metadata, contacts: [...new Set(contacts)] };
+      const [metadata, updatedAt] = [JSON.stringify(changed), now()];
+      await tx.application.update({ where: { id }, data: { metadata, updatedAt }, select: { id: true } });
+      const difference = declarationDifference(stored, { ...stored, metadata: changed } as Application);
+      await recordChange('application.updated', stored.clientId, tx, by, { name: stored.name, ...difference });
     },
     /** For a change of what belongs to the application, in its transaction: its picture. */
     getForChange,
@@ -515,6 +545,9 @@ function registered(application: Application, clientSecret: string | undefined):
   if (application.protocol !== 'oidc') throw new Error('an OpenID Connect application was expected');
   return { application, ...(clientSecret === undefined ? {} : { clientSecret }) };
 }
+
+const contactsIn = (metadata: Application['metadata']): readonly string[] =>
+  ('contacts' in metadata && metadata.contacts) || [];
 
 const profileOf = (application: Application) =>
   application.protocol === 'oidc' ? application.metadata.profile : undefined;

@@ -331,6 +331,49 @@ export const userSetPeriod: Command = {
     }),
 };
 
+export const userHandOver: Command = {
+  name: 'user hand-over',
+  args: ['FROM', 'TO'],
+  summary: 'make another user the owner of the groups of a user, and the contact of the applications',
+  details:
+    'Without --item, all that the user owns and the configuration file does not declare. API keys end with their user.',
+  options: {
+    item: { type: 'string', multiple: true, value: 'NAME', help: 'a group or application by its name or id' },
+    ...jsonOption,
+  },
+  run: (input, io) =>
+    withUser(input, io, async (from, services) => {
+      const [, login = ''] = input.words;
+      const to = await services.accounts.findByLogin(login);
+      if (!to) return noUser(login, io);
+      const users = await userAdmin(services);
+      const { items: owned, apiKeys } = await users.owned(from.id, {});
+      const names = input.texts('item');
+      const missing = names.find((name) => !owned.some((one) => one.name === name || one.id === name));
+      if (missing !== undefined) {
+        io.err(plain(`${from.username} owns no group or application "${missing}".`));
+        return 1;
+      }
+      const wanted = owned.filter((one) => names.includes(one.name) || names.includes(one.id));
+      const items = names.length > 0 ? wanted.map(({ id }) => id) : undefined;
+      const handed = await users.handOver(from.id, { to: to.id, items }, {});
+      const left = owned.filter(({ id }) => !handed.some((one) => one.id === id));
+      if (input.flag('json')) {
+        const named = ({ kind, id, name }: (typeof owned)[number]) => ({ kind, id, name });
+        const keys = apiKeys.map(({ id, name }) => ({ kind: 'api-key', id, name }));
+        io.json({ from: from.id, to: to.id, handedOver: handed.map(named), left: [...left.map(named), ...keys] });
+        return 0;
+      }
+      if (handed.length === 0) io.out(plain(`${from.username} owns nothing that can be handed over.`));
+      for (const { kind, name } of handed) io.out(plain(`${to.username} has the ${kind} ${name}.`));
+      for (const { kind, name, obstacle } of left)
+        io.note(plain(`left: the ${kind} ${name}${obstacle ? `. ${obstacle}` : ''}`));
+      for (const { name, id } of apiKeys)
+        io.note(plain(`left: the API key ${name} (${id}), which ends with the account`));
+      return 0;
+    }),
+};
+
 export const userDisable: Command = {
   name: 'user disable',
   args: ['LOGIN'],

@@ -253,6 +253,12 @@ describe('groups', () => {
     await ok('PUT', `${path}/owners/${account.id}`, { until }, none);
     expect(await ok('GET', `${path}/owners`)).toMatchObject({ items: [{ ...member, confirmed: true }] });
     const ofUser = `/users/${account.id}`;
+    const owned = { kind: 'group', id: made.id };
+    expect(await ok('GET', `${ofUser}/owned`)).toMatchObject({ items: [owned], api_keys: [] });
+    const heir = `/users/${(await aUser(idp.services)).account.id}`;
+    const handed = await ok('POST', `${ofUser}/hand-over`, { to: heir.slice(7) });
+    expect(handed).toMatchObject({ items: [owned] });
+    await ok('POST', `${heir}/hand-over`, { to: account.id });
     await ok('PUT', `${ofUser}/groups/${child.id}`, { until }, none);
     expect(await ok('GET', `${ofUser}/groups`)).toMatchObject({
       items: [{ group: child.id, until }, { group: made.id }],

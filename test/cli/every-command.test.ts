@@ -67,6 +67,8 @@ const calls: { argv: string; stdin?: string; env?: Record<string, string>; code?
   { argv: 'group add-child Science% Lab%' },
   { argv: 'group add-owner Lab% ann' },
   { argv: 'group add-role Science% auditor', code: 1 },
+  { argv: 'user hand-over ann bob% --item Lab%' },
+  { argv: 'user hand-over bob% ann' },
   { argv: 'group list' },
   { argv: 'group show Lab1' },
   { argv: 'group remove-owner Lab% ann' },

@@ -28,7 +28,7 @@ import { nameAndUsername, userMark } from '../console/names.ts';
 import { addForm, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
-import { sameNameText } from '../suggestions/typed-user.ts';
+import { userNamed } from '../suggestions/typed-user.ts';
 import { type HeldGroup, isPersonal } from '../users/grants.ts';
 import { type Counted, type GroupDetails, groupNoun, newGroup, PEOPLE } from './groups.ts';
 import type { MemberRows } from './member-rows.ts';
@@ -99,15 +99,8 @@ export function groupRoutes(services: ConsoleServices) {
   const { router, list, createForm, one, form, change, question } = pagesOf(frame, groupNoun(groups));
   const MEMBERS = { needs: PEOPLE, submitNeeds: [...PEOPLE, WRITE] };
 
-  /** The user whom this text names. Throws invalid_input for the field. */
-  async function userIn(text: string, by: Actor, path: readonly string[] = ['user']): Promise<Account> {
-    const found = text ? await findUser(text, by) : undefined;
-    if (found?.account) return found.account;
-    if (!found) throw invalidInput([fault([...path], 'empty')]);
-    throw invalidInput([
-      textFault([...path], sameNameText(text, found) ?? t('console.groups.no-such-user', { user: text })),
-    ]);
-  }
+  const userIn = (text: string, by: Actor, path: readonly string[] = ['user']): Promise<Account> =>
+    userNamed(findUser, text, by, path);
 
   list((visit) => listPage(visit, services));
 

@@ -1,5 +1,7 @@
 // The user whom a typed text names, such as in a field with suggestions. Every page and filter of the console looks users up here.
 
+import { invalidInput } from '../../base/http/errors.ts';
+import { fault, textFault } from '../../base/texts/faults.ts';
 import { listOf, type PageText, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
@@ -58,6 +60,21 @@ export const userFilter = (text: PageText, user: NamedField): Field => ({
   isLabelHidden: true,
   placeholder: text,
 });
+
+/** The user whom this text of a form names. Throws invalid_input for the field. */
+export async function userNamed(
+  find: FindTypedUser,
+  text: string,
+  by: Actor,
+  path: readonly string[],
+): Promise<Account> {
+  const found = text ? await find(text, by) : undefined;
+  if (found?.account) return found.account;
+  if (!found) throw invalidInput([fault([...path], 'empty')]);
+  throw invalidInput([
+    textFault([...path], sameNameText(text, found) ?? t('console.groups.no-such-user', { user: text })),
+  ]);
+}
 
 /** What a page says about several users of that name; undefined where no user has it. */
 export function sameNameText(user: string, { sameName }: TypedUser): Text | undefined {

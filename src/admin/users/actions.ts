@@ -35,6 +35,7 @@ import {
   passwordRejected,
 } from './creation.ts';
 import { ASSIGN, createUserGrants } from './grants.ts';
+import { createHandOver } from './hand-over.ts';
 import { changesLogin, createUserLookup, type UserLookup } from './lookup.ts';
 
 export type { CreatedUser, NewUser } from './creation.ts';
@@ -110,6 +111,7 @@ export function createUserAdmin(services: UserServices) {
     ...accountActions(services, lookup, changeRoles),
     ...roleActions(services, lookup, changeRoles),
     ...createUserGrants(services, lookup),
+    ...createHandOver(services, lookup),
     ...passwordActions(services, lookup),
     ...recoveryActions(services, lookup),
     ...noteActions(services, lookup),

@@ -28,6 +28,7 @@ import { moment } from '../groups/groups.ts';
 import { endpointsOf, type Resource } from '../resource.ts';
 import { type CreatedUser, EXPORT, type NewUser, type UserAdmin, type UserDetails } from './actions.ts';
 import { userGrantEndpoints } from './grants.ts';
+import { handOverEndpoints } from './hand-over.ts';
 import { versionOf } from './lookup.ts';
 
 // A user in the API: the same field names as in the configuration file, converted from and to those of accounts.
@@ -453,6 +454,7 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
     ...appPasswordEndpoints(users),
     ...noteEndpoints(users),
     ...userGrantEndpoints(users),
+    ...handOverEndpoints(users),
   ];
 }
 

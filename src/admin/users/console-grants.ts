@@ -4,7 +4,7 @@ import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Extras, State } from '../../base/http/context.ts';
 import { forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
-import { textFault } from '../../base/texts/faults.ts';
+import { rule, textFault } from '../../base/texts/faults.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
@@ -15,8 +15,10 @@ import { tableOf } from '../console/lists.ts';
 import { addForm, addPage, type Params, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { addMembershipPage, day, JOIN, momentsOf, sinceField, untilField } from '../groups/console.ts';
-import { nameOf, tabPath } from './console-actions.ts';
+import { userNamed } from '../suggestions/typed-user.ts';
+import { nameOf, type OpenUser, tabPath } from './console-actions.ts';
 import { ASSIGN, type HeldGroup, type HeldRole, isPersonal } from './grants.ts';
+import { HAND_OVER, type Owned } from './hand-over.ts';
 
 const GROUPS = 'gatehouse.groups:write' as const;
 const GIVE = [within(...ASSIGN)] as const;
@@ -40,7 +42,64 @@ export async function grantBlocks(
   const mayGive = account.source !== 'file' && meets(GIVE[0]) && (await users.mayChange(account.id, by, ASSIGN));
   const shown = { account, assignable: mayGive ? await roles.assignable(by) : [] };
   const wayOf = await names.ways([...heldRoles.map(({ via }) => via), ...heldGroups.map(({ source }) => source)]);
-  return [rolesBlock(heldRoles, shown, wayOf, now()), groupsBlock(heldGroups, { account, wayOf }, may(GROUPS), now())];
+  return [
+    rolesBlock(heldRoles, shown, wayOf, now()),
+    groupsBlock(heldGroups, { account, wayOf }, may(GROUPS), now()),
+    ...ownedBlocks(await users.owned(account.id, by), account, now()),
+  ];
+}
+
+const KINDS = { group: t('console.groups.group'), application: t('console.users.hand-over.contact') };
+
+/** What the user owns, where it is anything, with the way to hand it over. */
+function ownedBlocks({ items, apiKeys }: Owned, account: Account, now: Date): Block[] {
+  if (items.length + apiKeys.length === 0) return [];
+  const isOpen = items.some(({ obstacle }) => obstacle === undefined);
+  const rows = [
+    ...items.map((one) => ({ ...one, label: KINDS[one.kind], href: `/admin/${one.kind}s/${one.id}` })),
+    ...apiKeys.map((key) => ({
+      kind: 'api-key' as const,
+      id: key.id,
+      name: key.name,
+      label: t('console.users.hand-over.api-key'),
+      href: `/admin/api-keys/${key.id}`,
+      until: key.expiresAt,
+      obstacle: t('console.users.hand-over.key'),
+    })),
+  ];
+  return [
+    {
+      kind: 'table',
+      title: t('console.users.hand-over.owns'),
+      lead: t('console.users.hand-over.lead'),
+      caption: t('console.users.hand-over.owns'),
+      actions: isOpen ? [{ label: t('console.users.hand-over'), href: `/admin/users/${account.id}/hand-over` }] : [],
+      ...tableOf(rows, [
+        [t('console.users.hand-over.what'), ({ name, href, label }) => ({ text: name, href, small: label })],
+        [
+          { label: t('console.groups.until'), isShort: true },
+          ({ until, kind }): Cell =>
+            kind === 'application' ? '' : (expiryCell(until, now) ?? t('console.groups.no-end')),
+        ],
+        rows.some(({ obstacle }) => obstacle) && [t('console.users.hand-over.note'), ({ obstacle }) => obstacle ?? ''],
+      ]),
+      empty: '',
+    },
+  ];
+}
+
+/** Before an account ends: what its user still owns. */
+export async function leavingNotice(
+  { by, subject: { details, path } }: Visit<OpenUser>,
+  { admin: { users } }: ConsoleServices,
+): Promise<Block[]> {
+  const { account } = details;
+  if (account.isActive && account.activeUntil === null && account.deleteAt === null) return [];
+  const { items, apiKeys } = await users.owned(account.id, by);
+  if (items.length + apiKeys.length === 0) return [];
+  const text = t('console.users.hand-over.leaving', { count: items.length + apiKeys.length });
+  const link = { label: t('console.users.hand-over.see'), href: `${path}/roles` };
+  return [{ kind: 'text', tone: 'notice', text, link }];
 }
 
 function rolesBlock(held: readonly HeldRole[], { account, assignable }: Shown, wayOf: WayOf, now: Date): Block {
@@ -245,6 +304,37 @@ export function grantPages(router: Router<State, Extras>, services: ConsoleServi
       if (!group) throw invalidInput([textFault(['group'], t('console.groups.error.unknown'))]);
       const changed = await users.join(group.id, { userId: subject.id, ...momentsOf(given) }, by);
       return done(subject, t('console.users.held.joined', { user: nameOf(subject), group: group.name }), changed > 0);
+    },
+  });
+
+  type HandedOver = { to: string; items: string[] };
+  addForm<Account, HandedOver>(router, frame, '/:id/hand-over', {
+    needs: HAND_OVER,
+    load,
+    title: (account) => t('console.users.hand-over.title', { user: nameOf(account) }),
+    purpose: t('console.users.hand-over.purpose'),
+    back,
+    button: t('console.users.hand-over'),
+    fields: async ({ by, subject }) => {
+      const items = (await users.owned(subject.id, by)).items.filter(({ obstacle }) => obstacle === undefined);
+      return [
+        { name: 'to', label: t('console.users.hand-over.to'), suggest: 'users', required: true },
+        {
+          name: 'items',
+          label: t('console.users.hand-over.items'),
+          type: 'checks',
+          isWide: true,
+          options: items.map(({ id, name, kind }) => ({ value: id, label: name, hint: KINDS[kind] })),
+          values: items.map(({ id }) => id),
+        },
+      ];
+    },
+    body: z.object({ to: z.string().max(254), items: z.array(z.string().max(64)).min(1, rule('empty')) }),
+    async submit({ by, subject }, { to, items }) {
+      const heir = await userNamed(services.findUser, to, by, ['to']);
+      const handed = await users.handOver(subject.id, { to: heir.id, items }, by);
+      const notice = t('console.users.hand-over.done', { user: nameOf(subject), count: handed.length });
+      return { to: home(subject), notice };
     },
   });
 

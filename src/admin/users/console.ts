@@ -49,7 +49,7 @@ import {
   userActions,
 } from './console-actions.ts';
 import { bulkPages } from './console-bulk.ts';
-import { grantBlocks, grantPages } from './console-grants.ts';
+import { grantBlocks, grantPages, leavingNotice } from './console-grants.ts';
 import { CONNECTIONS, directoryTag, statusTag, userListPage } from './console-list.ts';
 import { newUserPage } from './console-new.ts';
 import { changePart, type OpenPart, partAt, profileBlocks } from './console-profile.ts';
@@ -121,7 +121,9 @@ function userTabs(router: Router<State, Extras>, services: ConsoleServices): voi
         const denied: Block = { kind: 'text', text: t('console.users.tab.no-permission') };
         const blocks = isOpen ? await blocksOf[tab](visit, services) : [denied];
         const page = userTabPage(visit.subject, tab, blocks, services);
-        return tab === '' ? { ...page, aside: await noteBlocks(visit, services) } : page;
+        if (tab !== '') return page;
+        const above = await leavingNotice(visit, services);
+        return { ...page, blocks: [...above, ...page.blocks], aside: await noteBlocks(visit, services) };
       },
     });
   const { frame, admin } = services;

@@ -220,11 +220,11 @@ export async function ownershipsOf(
   userId: string,
   at: Date,
   tx: Tx,
-): Promise<{ groupId: string; group: string; covers: string[] }[]> {
+): Promise<{ groupId: string; group: string; until: Date | null; covers: string[] }[]> {
   const rows = await tx.groupOwner.findMany({ where: { userId }, include: { group: { select: { name: true } } } });
   return rows
     .filter(({ until }) => isCurrent({ since: null, until }, at))
-    .map(({ groupId, group, covers }) => ({ groupId, group: group.name, covers: JSON.parse(covers) as string[] }));
+    .map(({ group, covers, ...row }) => ({ ...row, group: group.name, covers: JSON.parse(covers) as string[] }));
 }
 
 function accountOf(

@@ -15,7 +15,7 @@ import type { Actor } from '../../core/audit/audit.ts';
 import type { AuditEventType } from '../../core/audit/events.ts';
 import type { Core } from '../../core/core.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
-import { isCurrent } from '../accounts/account.ts';
+import { isCurrent, ownershipsOf } from '../accounts/account.ts';
 import { stateOf } from '../accounts/active.ts';
 import { groupsOfUsers } from '../accounts/members.ts';
 import { nameKey } from '../accounts/names.ts';
@@ -772,6 +772,13 @@ export function createGroups(
     addRole,
     removeRole,
     appointOwner,
+    /** For a page: throws what an appointment would throw. */
+    async assertMayAppoint(id: string, options: GroupChange): Promise<void> {
+      await changeable(id, options, db);
+      await rights.assertMayAppoint(id, options, db);
+    },
+    /** What the person owns now, without the groups below. */
+    ownershipsOf: (userId: string, tx: Tx = db) => ownershipsOf(userId, now(), tx),
     release,
     dismissOwner,
     addMembers,
