@@ -435,7 +435,8 @@ export const userDelete: Command = {
   args: ['LOGIN'],
   summary: 'delete a user permanently, even if another program changed its row',
   details: `LOGIN is a username, an email address or a user ID (sub). Sessions and tokens end; password, factors, roles, consents and connected
-sign-ins are deleted too. The user ID is never used again, and the audit log stays. Without --yes, nothing is deleted.`,
+sign-ins are deleted too. The user ID is never used again. The audit log keeps what happened,
+and forgets the person after erase_after_days. Without --yes, nothing is deleted.`,
   options: { yes: { type: 'boolean', help: 'delete the user' } },
   run(input, io) {
     const [login = ''] = input.words;

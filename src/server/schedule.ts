@@ -126,11 +126,14 @@ export const expiringRows: readonly SweepTarget[] = [
   },
 ];
 
-/** Deletes what tables without a relation to the account have about a deleted person. A mail that is not sent yet has a day. */
+/** Deletes what tables without a relation to the account have about a deleted person. A message that is not sent yet has a day. */
 async function removeRowsOf({ db, now }: Base, userId: string): Promise<void> {
   const dayAgo = new Date(now().getTime() - DAY_SECONDS * 1000);
   const isOver = [{ sentAt: { not: null } }, { failedAt: { not: null } }, { createdAt: { lt: dayAgo } }];
   await db.mailMessage.deleteMany({ where: { userId, OR: isOver } });
+  const isAnswered = [{ doneAt: { not: null } }, { failedAt: { not: null } }, { createdAt: { lt: dayAgo } }];
+  await db.logoutDelivery.deleteMany({ where: { accountId: userId, OR: isAnswered } });
+  await db.logoutRun.deleteMany({ where: { userId, createdAt: { lt: dayAgo } } });
   await db.rejection.deleteMany({ where: { subjectId: userId } });
   await db.groupInvitation.deleteMany({ where: { acceptedBy: userId } });
   await db.samlNameId.deleteMany({ where: { userId } });

@@ -67,8 +67,6 @@ it('forgets a deleted person at once, or after the days of the setting', async (
   expect((await tablesWith(personal)).filter((name) => !/^(logout|mail)/.test(name))).toEqual(['retiredSubject']);
   await mailIsIdle(idp.services);
   await erase(1);
-  await db.logoutRun.deleteMany({ where: { userId: id } });
-  await db.logoutDelivery.deleteMany({ where: { accountId: id } });
   const left = await db.asStored.auditEvent.findMany();
   expect(left.filter((row) => personal.some((text) => JSON.stringify(row).includes(text)))).toEqual([]);
   expect(await tablesWith(personal)).toEqual([]);
