@@ -330,8 +330,10 @@ describe('the last use', () => {
     await expect.poll(seen).toBe(today());
     pass({ days: 3 });
     api = await aService(idp);
+    const known = await idp.services.sql.revision();
     await app.rp.refresh(tokens.refresh_token ?? '');
     await expect.poll(seen).toBe(today());
+    expect(await idp.services.sql.revision()).toEqual(known);
     const { updatedAt } = await idp.services.db.asStored.user.findUniqueOrThrow({ where: { id: user.account.id } });
     expect(updatedAt).toEqual(user.account.updatedAt);
 

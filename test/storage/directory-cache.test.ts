@@ -5,7 +5,7 @@ import { cacheDirectory, DIRECTORY_TABLES } from '../../src/base/storage/directo
 import { shareReads } from '../../src/base/storage/request-reads.ts';
 import { inRequestScope } from '../../src/base/storage/request-scope.ts';
 import { clientOf, connectSqlite } from '../../src/base/storage/sqlite/connections.ts';
-import type { Revision } from '../../src/base/storage/statements.ts';
+import { LAST_USE, type Revision } from '../../src/base/storage/statements.ts';
 import { createAccountLookup } from '../../src/people/accounts/account.ts';
 import { databaseKind, type TestDatabase, testDatabase } from '../support/database/database.ts';
 import { servicesOf } from '../support/services-of.ts';
@@ -113,6 +113,20 @@ describe('the directory cache', () => {
     // The row that ties the two goes with the role.
     await elsewhere.db.role.delete({ where: { id: 'role' } });
     expect(await look('a')).toBe(3);
+  });
+
+  it('is not emptied by the last use of an account, and by any other change of it', async () => {
+    let reads = 0;
+    const look = cacheDirectory(database.sql, async () => ++reads, { max: 2 });
+    await create('nine');
+    await elsewhere.db.asStored.user.update(rename('after', 'nine'));
+    for (const { db } of [elsewhere, database]) {
+      const before = Number(await look('a'));
+      await db.$executeRawUnsafe(`${LAST_USE} UPDATE users SET last_seen_at = '2026-01-01 00:00:00' WHERE id = 'nine'`);
+      expect(await look('a')).toBe(before);
+      await db.asStored.user.update({ where: { id: 'nine' }, data: { lastSeenAt: new Date(0), mac: `${before}` } });
+      expect(await look('a')).toBe(before + 1);
+    }
   });
 
   it('follows a write of this process at once, in a transaction or not', async () => {

@@ -17,7 +17,7 @@ const WRITE: readonly OwnPermission[] = ['gatehouse.users:write'];
 export type UserLookup = ReturnType<typeof createUserLookup>;
 
 /** Finds the user that an action is about. All throw not_found. */
-export function createUserLookup({ sql, accounts, authority, ssoIds, settings }: UserServices) {
+export function createUserLookup({ db, sql, accounts, authority, ssoIds, settings }: UserServices) {
   /** Who may change settings sees and changes every attribute of a user. */
   const audienceOf = async (by: Actor, tx?: Tx): Promise<Audience> =>
     (await authority.extent(by, 'gatehouse.settings:write', tx)) === 'all' ? 'administrator' : 'desk';
@@ -37,7 +37,8 @@ export function createUserLookup({ sql, accounts, authority, ssoIds, settings }:
   const attributesAfter = async (before: Record<string, unknown>, after: Record<string, unknown>, by: Actor, tx?: Tx) =>
     changedBy(await audienceOf(by, tx), settings.latest().user_attributes, before, after);
 
-  async function find(id: string, tx?: Tx): Promise<Account> {
+  // Not from the cache, which has an old `lastSeenAt`.
+  async function find(id: string, tx: Tx = db): Promise<Account> {
     const account = await accounts.find(id, tx);
     if (!account) throw notFound({ message: t('console.person.unknown'), detail: { accountId: id } });
     return account;

@@ -86,6 +86,8 @@ export interface PlainSql extends Omit<Statements, 'execute'> {
 
 /** Begins a statement that changes one of the engine's rows, by its id: the caller forgets what it remembers of that row itself. */
 export const ONE_ARTIFACT = '/* one artifact */';
+/** Begins a statement that changes only when accounts were used last: what is cached of the directory stays (directory-cache.ts). */
+export const LAST_USE = '/* last use */';
 
 /** Undefined when the database has none, so that nothing is cached. */
 export type Revision = number | string | undefined;

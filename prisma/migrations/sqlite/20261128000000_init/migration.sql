@@ -1445,7 +1445,9 @@ CREATE INDEX "user_roles_since_idx" ON "user_roles"("since") WHERE "since" IS NO
 CREATE TRIGGER "directory_changed_users_insert" AFTER INSERT ON "users" BEGIN
   INSERT INTO directory_revisions (shard, revision) VALUES (0, random() >> 11) ON CONFLICT (shard) DO UPDATE SET revision = excluded.revision;
 END;
-CREATE TRIGGER "directory_changed_users_update" AFTER UPDATE ON "users" BEGIN
+-- Not when the account was used last (src/people/accounts/seen.ts), which no cache has to know at once.
+CREATE TRIGGER "directory_changed_users_update" AFTER UPDATE ON "users"
+  WHEN OLD.last_seen_at = NEW.last_seen_at OR OLD.mac <> NEW.mac BEGIN
   INSERT INTO directory_revisions (shard, revision) VALUES (0, random() >> 11) ON CONFLICT (shard) DO UPDATE SET revision = excluded.revision;
 END;
 CREATE TRIGGER "directory_changed_users_delete" AFTER DELETE ON "users" BEGIN

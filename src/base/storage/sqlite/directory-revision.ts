@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks';
 import type Sqlite from 'better-sqlite3';
 import { DIRECTORY_TABLES } from '../directory-cache.ts';
 import { requestReads } from '../request-reads.ts';
-import { ONE_ARTIFACT } from '../statements.ts';
+import { LAST_USE, ONE_ARTIFACT } from '../statements.ts';
 
 /** What is counted apart. */
 type Part = 'directory' | 'artifacts';
@@ -65,7 +65,8 @@ export function createRevisions(writer: Sqlite.Database) {
     /** A callback for after each run of the statement; undefined when it changes neither. */
     afterRun(statement: string): (() => void) | undefined {
       if (/^\s*commit\b/i.test(statement)) return onCommit;
-      if (/^\s*select\b/i.test(statement) || statement.startsWith(ONE_ARTIFACT)) return undefined;
+      if (/^\s*select\b/i.test(statement)) return undefined;
+      if ([ONE_ARTIFACT, LAST_USE].some((mark) => statement.startsWith(mark))) return undefined;
       const parts = TABLES.filter(([, tables]) => tables.test(statement)).map(([part]) => part);
       if (parts.length === 0) return undefined;
       return () => {
