@@ -57,7 +57,7 @@ async function listed(
   const found: AccountSummary[] = [];
   let after: string | undefined;
   do {
-    const page: AccountPage = await accounts.list({ ...query, limit: 500, after });
+    const page: AccountPage = await accounts.list({ ...query, hiddenFields: [], limit: 500, after });
     found.push(...page.accounts);
     after = page.next;
   } while (after !== undefined);

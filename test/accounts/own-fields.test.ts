@@ -275,6 +275,35 @@ describe('the schema of own fields', () => {
     expect([answered.status, answered.text]).toEqual([400, expect.stringContaining(reason)]);
   });
 
+  it('is found by its value, by who may see it', async () => {
+    await aUser(idp.services, {
+      username: 'nora',
+      attributes: { department: 'Zoology', salary: 98_765, langs: ['Quechua', 'Guaraní'], 'salary#de': 98_766 },
+    });
+    const { account } = await aUser(idp.services, { username: 'piet', attributes: { department: 'Zoology' } });
+    const names = async (caller: ApiCaller, search: string) =>
+      (await caller.get(`/users?search=${encodeURIComponent(search)}`))
+        .json<{ items: { username: string }[] }>()
+        .items.map(({ username }) => username)
+        .sort();
+    for (const caller of [admin, desk]) {
+      expect(await names(caller, 'ZOOL')).toEqual(['nora', 'piet']);
+      expect(await names(caller, 'guarani')).toEqual([]);
+      expect(await names(caller, 'Guaraní')).toEqual(['nora']);
+    }
+    for (const salary of ['98765', '98766'])
+      expect([await names(admin, salary), await names(desk, salary)]).toEqual([['nora'], []]);
+    await admin.send('PATCH', pathOf(account.id), { attributes: { department: 'Botany' } }, { 'if-match': '*' });
+    expect([await names(admin, 'zool'), await names(admin, 'botany')]).toEqual([['nora'], ['piet']]);
+
+    const page = await consoleOf(idp, await staff(idp, 'admin'));
+    expect(textOf((await page.get('/admin/users?q=98765')).text)).toContain('salary: 98765');
+    const found = (await page.get('/admin/search/suggest?q=botany')).json() as { suggestions: { small: string }[] };
+    expect(found.suggestions).toMatchObject([{ label: expect.any(String), small: expect.stringContaining('Botany') }]);
+    await idp.services.accounts.remove(account.id);
+    expect(await idp.services.db.userValue.count({ where: { userId: account.id } })).toBe(0);
+  });
+
   it('has masks with letters, digits, one or any number of signs', () => {
     const fitting = ['AA-99', 'ÄB-07'] as const;
     expect(matchesMask(...fitting)).toBe(true);

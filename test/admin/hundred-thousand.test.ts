@@ -42,7 +42,9 @@ beforeAll(async () => {
   await db.asStored.userRole.createMany({
     data: Array.from({ length: 20 }, (_, index) => ({ userId: `sub-${index * 4999}`, roleId: 'r-few' })),
   });
-  if (!sqlite) await db.$executeRawUnsafe('VACUUM ANALYZE users, user_roles');
+  await db.$executeRawUnsafe(`INSERT INTO user_values (user_id, name, value_key)
+    ${numbers} SELECT 'sub-' || n, 'badge', 'badge-' || n FROM n UNION ALL SELECT 'sub-' || n, 'team', 'night' FROM n`);
+  if (!sqlite) await db.$executeRawUnsafe('VACUUM ANALYZE users, user_roles, user_values');
 }, 300_000);
 afterAll(() => test?.close());
 
@@ -174,6 +176,22 @@ describe('a list of a hundred thousand users', () => {
     for (const index of ['username_key_key', 'email_key_key', 'name_key_id_idx', 'last_name_key_id_idx'])
       expect(text).toContain(`users_${index}`);
     expect(text).not.toMatch(/SCAN f\b|Seq Scan on users f/);
+  });
+
+  it('finds values of own fields by their index, one or those of everybody, without the hidden ones', async (context) => {
+    const found = async (query: ListAccounts) =>
+      (await list({ hiddenFields: [], limit: 5, ...query })).accounts.map(({ username }) => username);
+    expect(await timed(context, () => found({ search: 'badge-77777' }))).toEqual(['user-77777']);
+    expect(await found({ search: 'badge-77777', isQuick: true })).toEqual(['user-77777']);
+    expect(await found({ search: 'badge-77777', hiddenFields: ['badge'] })).toEqual([]);
+    for (const isQuick of [false, true])
+      expect(await timed(context, () => found({ search: 'night', isQuick, hiddenFields: ['badge'] }))).toHaveLength(5);
+    const { dialect } = test.database.sql;
+    const query = { search: 'badge-777', hiddenFields: [] };
+    for (const isLarge of [false, true])
+      expect(await explained(matchQuery(dialect, query, { isLarge }, { rank: 0 }))).toContain(
+        'user_values_value_key_user_id_name_idx',
+      );
   });
 
   it('filters by activity, and by a role with few or with all members', async (context) => {

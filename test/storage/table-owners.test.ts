@@ -92,6 +92,7 @@ const owners: Record<string, string> = {
   UserNote: 'people/accounts',
   UserPicture: 'people/accounts',
   UserRole: 'people/rbac',
+  UserValue: 'people/accounts',
 };
 
 /** Triggers of PostgreSQL write this table. */

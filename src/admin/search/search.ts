@@ -18,6 +18,7 @@ import type { AdminActions } from '../create-admin.ts';
 import type { Documents } from '../documents/documents.ts';
 import { settingsIn, settingTexts } from '../settings/console-fields.ts';
 import { SECURITY, SETTINGS } from '../settings/setting-tabs.ts';
+import { matchedValue } from '../users/attribute-fields.ts';
 
 /** In the order of equally good matches. */
 const KINDS = ['rejection', 'page', 'user', 'application', 'group', 'role', 'setting', 'document'] as const;
@@ -79,12 +80,14 @@ export function createSearch(services: {
         return accounts.map((account) => {
           const { username, email } = account;
           const { text, logo, small } = userMark(account);
+          const rank = matchRank(search, [username, email, String(text)]);
+          const value = matchedValue(services.settings.latest().user_attributes, account.attributes, search);
           return {
             text,
             logo,
-            small: [small, email !== username && email].filter(Boolean).join(' · '),
+            small: [small, email !== username && email, value].filter(Boolean).join(' · '),
             href: `/admin/users/${account.id}`,
-            rank: matchRank(search, [username, email, String(text)]),
+            rank: value === undefined ? rank : Math.min(rank, MATCHES.word),
           };
         });
       },

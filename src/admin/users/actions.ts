@@ -199,8 +199,9 @@ function readActions(services: UserServices, lookup: UserLookup) {
     },
 
     /** Only users that the actor may see. */
-    list: async (query: Omit<ListAccounts, 'memberOf'>, by: Actor): Promise<AccountPage> => {
-      const page = await accounts.list({ ...query, ...(await visibleTo(by)) });
+    list: async (query: Omit<ListAccounts, 'memberOf' | 'hiddenFields'>, by: Actor): Promise<AccountPage> => {
+      const hiddenFields = query.search === undefined ? undefined : await lookup.hiddenFields(by);
+      const page = await accounts.list({ ...query, hiddenFields, ...(await visibleTo(by)) });
       return { ...page, accounts: await lookup.allSeenBy(page.accounts, by) };
     },
 

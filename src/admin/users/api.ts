@@ -302,7 +302,7 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
         search: text
           .optional()
           .describe(
-            'Part of the username, email or name, in any case and spelling; with more than 100,000 users the beginning of one of these or of the last name, and the first 1,000 of each',
+            'Part of the username, email or name, or the beginning of a value of an own field, in any case and spelling; with more than 100,000 users the beginning of each, and the first 1,000 of each',
           ),
         state: z.enum(accountStates).optional(),
         last_seen_before: time.optional().describe('Last used before then, or never and created before then'),

@@ -5,6 +5,7 @@ import { invalidInput } from '../../base/http/errors.ts';
 import { fault } from '../../base/texts/faults.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { AttributeSchema } from '../../people/accounts/attributes.ts';
+import { nameKey } from '../../people/accounts/names.ts';
 import { type SimpleAttribute, simpleAttributes } from '../../people/accounts/simple-attributes.ts';
 import type { Field, FormSection } from '../console/blocks.ts';
 import { asTyped, linesOf, type Sent, sentValue } from '../console/row-buttons.ts';
@@ -19,6 +20,19 @@ type Type = (typeof TYPES)[number];
 /** The attributes with a field of their own; the names of the columns belong to the rows. */
 const declared = (schema: AttributeSchema) =>
   simpleAttributes(schema).filter(({ name }) => !COLUMNS.some((column) => column === name));
+
+/** `Team: Ops`: the first value that begins with the text, as a search finds it, with the label of its field. */
+export function matchedValue(schema: AttributeSchema, attributes: Attributes, search: string): string | undefined {
+  const key = nameKey(search);
+  if (key === '') return undefined;
+  for (const [name, value] of Object.entries(attributes)) {
+    const found = [value].flat().find((one) => typeof one !== 'object' && nameKey(String(one)).startsWith(key));
+    if (found === undefined || typeof found === 'boolean') continue;
+    const label = simpleAttributes(schema).find((one) => one.name === name)?.keywords.title ?? name;
+    return `${label}: ${found}`;
+  }
+  return undefined;
+}
 
 /** The part of the form; with `sent`, as it was typed. */
 export function attributeSection(schema: AttributeSchema, attributes: Attributes, sent: Sent | undefined): FormSection {

@@ -8,6 +8,7 @@ import { type InvitationState, invitationStates } from '../../core/mail/link-tok
 import { type AccountSummary, accountSorts, type ListAccounts } from '../../people/accounts/account-list.ts';
 import type { Directory } from '../../people/accounts/accounts.ts';
 import { type AccountState, accountStates, seenAt } from '../../people/accounts/active.ts';
+import type { AttributeSchema } from '../../people/accounts/attributes.ts';
 import { within } from '../../people/rbac/rights.ts';
 import {
   type Action,
@@ -25,6 +26,7 @@ import { choiceField, countText, listAt, searchField, tableOf } from '../console
 import { userMark } from '../console/names.ts';
 import type { Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
+import { matchedValue } from './attribute-fields.ts';
 import { BULK, type BulkAction, labelOf, offeredBulkActions } from './bulk-actions.ts';
 
 const HOME = '/admin/users';
@@ -39,7 +41,7 @@ type Given = ReturnType<typeof listIn>['given'];
 
 /** The page of the list. */
 export async function userListPage(
-  { accounts, admin: { users }, mailServer, lockedAccounts, now }: ConsoleServices,
+  { accounts, admin: { users }, attributeSchema, mailServer, lockedAccounts, now }: ConsoleServices,
   { ctx, by, meets, may }: Visit<undefined>,
 ): Promise<ConsolePage> {
   const list = listIn(ctx);
@@ -54,6 +56,7 @@ export async function userListPage(
     users.invitationsOf(ids),
     accounts.directoriesOf(ids),
   ]);
+  const schema = await attributeSchema();
   const mayAdd = meets(within('gatehouse.users:write'));
   const add: Action = { label: t('console.users.add'), icon: 'plus', href: `${HOME}/new` };
   const none = {
@@ -78,7 +81,7 @@ export async function userListPage(
         filter: list.search(filterFields(list.given)),
         caption: t('console.navigation.users'),
         ...tableOf(page.accounts, [
-          [list.column(t('console.person.user'), 'name'), userMark],
+          [list.column(t('console.person.user'), 'name'), (one) => foundCell(one, schema, search)],
           [t('console.shared.email'), ({ email }) => email],
           [t('console.users.roles'), ({ roles }) => roles.map((text) => ({ text, tone: 'plain' }))],
           [list.column(t('console.users.last-seen'), '-seen', { isShort: true }), seenCell],
@@ -101,6 +104,13 @@ export async function userListPage(
       },
     ],
   };
+}
+
+/** The user, with the value of an own field that was searched for. */
+function foundCell(account: AccountSummary, schema: AttributeSchema, search: string): Mark {
+  const mark = userMark(account);
+  const value = matchedValue(schema, account.attributes, search);
+  return value === undefined ? mark : { ...mark, small: [mark.small, value].filter(Boolean).join(' · ') };
 }
 
 /** For a list: whom nobody has seen for so many days. */
@@ -173,7 +183,7 @@ export function directoryTag(directory: Directory | undefined, isLinked: boolean
 
 function filterFields({ q, role, state }: Given): Field[] {
   return [
-    searchField(q, t('console.person.search')),
+    searchField(q, t('console.users.search')),
     {
       name: 'role',
       label: t('console.roles.role'),

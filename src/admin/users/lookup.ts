@@ -7,7 +7,7 @@ import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { textFieldNames } from '../../people/accounts/profile-fields.ts';
-import { type Audience, attributesFor, changedBy } from '../../people/accounts/simple-attributes.ts';
+import { type Audience, attributesFor, changedBy, isFor } from '../../people/accounts/simple-attributes.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import type { UserServices } from '../admin-services.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
@@ -31,6 +31,12 @@ export function createUserLookup({ db, sql, accounts, authority, ssoIds, setting
   async function seenBy<A extends { attributes: Record<string, unknown> }>(account: A, by: Actor, tx?: Tx): Promise<A> {
     const [seen = account] = await allSeenBy([account], by, tx);
     return seen;
+  }
+
+  /** The own fields that the actor may not see. */
+  async function hiddenFields(by: Actor): Promise<string[]> {
+    const [schema, audience] = [settings.latest().user_attributes, await audienceOf(by)];
+    return Object.keys(schema.properties ?? {}).filter((name) => !isFor(audience, schema, name, 'visible_to'));
   }
 
   /** The attributes after a change by the actor. Throws invalid_input. */
@@ -61,7 +67,16 @@ export function createUserLookup({ db, sql, accounts, authority, ssoIds, setting
     return account;
   }
 
-  return { find, lockForChange, findManaged: findManageable, audienceOf, allSeenBy, seenBy, attributesAfter };
+  return {
+    find,
+    lockForChange,
+    findManaged: findManageable,
+    audienceOf,
+    allSeenBy,
+    seenBy,
+    hiddenFields,
+    attributesAfter,
+  };
 }
 
 /** What the ETag of a user is made of: everything that an administrator can edit. */

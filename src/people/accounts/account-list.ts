@@ -146,7 +146,10 @@ export function createAccountList({ db, sql, now }: Pick<Core, 'db' | 'sql' | 'n
     const counting = countQuery(sql.dialect, query, sizes);
     const [found] = counting ? await db.$queryRaw<{ count: number | bigint; ways?: unknown }[]>(counting) : [];
     const count = found && Number(found.count);
-    const isCut = sizes.isLarge && search ? (await countOf(db, matchesQuery(search))) >= limits.lists.matches : false;
+    const isCut =
+      sizes.isLarge && search
+        ? (await countOf(db, matchesQuery(search, query.hiddenFields))) >= limits.lists.matches
+        : false;
     return {
       count: count && Math.min(count, counted),
       isMore: isCut || (count !== undefined && count > counted) || Number(found?.ways ?? 0) > maxWays,
@@ -270,6 +273,8 @@ export type AccountSort = (typeof accountSorts)[number];
 
 interface AccountFilter {
   search?: string | undefined;
+  /** A search also finds beginnings of values of own fields but these, with their values in other languages; undefined: of none. */
+  hiddenFields?: readonly string[] | undefined;
   /** Finds beginnings alone from `limits.lists.few` users on, and few of them by each index: for a search at each key. */
   isQuick?: boolean | undefined;
   /** The full name, in whatever case; of users without one, the username. */
@@ -392,12 +397,12 @@ export function matchQuery(
   const isRest = rank === REST;
   const most = filter.isQuick && !sizes.members?.length ? quickMatches : matches;
   const begins = fragment`f.id IN (${joinFragments(
-    rangesOf(key, most).map((range) => fragment`SELECT id FROM (${range}) AS found`),
+    rangesOf(key, filter.hiddenFields, most).map((range) => fragment`SELECT id FROM (${range}) AS found`),
     ' UNION ',
   )})`;
   const where = isRest
     ? [
-        ...conditions(dialect, { ...filter, search }, { ...sizes, isLarge: false }, 'created'),
+        ...conditions(dialect, { ...filter, search, hiddenFields: undefined }, { ...sizes, isLarge: false }, 'created'),
         fragment`NOT (${begins})`,
       ]
     : [...conditions(dialect, filter, sizes, 'name'), begins];
@@ -462,8 +467,10 @@ function countQuery(dialect: Dialect, query: AccountFilter, sizes: FilterSizes =
 }
 
 /** How many accounts each of the ways of a search by index finds, at most `limits.lists.matches`. */
-function matchesQuery(search: string): Fragment {
-  const counts = rangesOf(search).map((range) => fragment`SELECT COUNT(*) AS count FROM (${range}) AS found`);
+function matchesQuery(search: string, hiddenFields: AccountFilter['hiddenFields']): Fragment {
+  const counts = rangesOf(search, hiddenFields).map(
+    (range) => fragment`SELECT COUNT(*) AS count FROM (${range}) AS found`,
+  );
   return fragment`SELECT MAX(count) AS count FROM (${joinFragments(counts, ' UNION ALL ')}) AS counts`;
 }
 
@@ -473,7 +480,7 @@ function clause(where: readonly Fragment[]): Fragment {
 
 function conditions(
   dialect: Dialect,
-  { search, name, state, lastSeenBefore, endsBefore, source, invitation, ids }: AccountFilter,
+  { search, hiddenFields, name, state, lastSeenBefore, endsBefore, source, invitation, ids }: AccountFilter,
   { members = [], isLarge = false, disabled = 0, now = noTime }: FilterSizes,
   sortedBy: AccountSortKey,
 ): Fragment[] {
@@ -496,10 +503,15 @@ function conditions(
   else if (invitation !== undefined) where.push(fragment`f.id IN (${usersByInvitation(invitation, now)})`);
   if (ids) where.push(ids.length > 0 ? fragment`f.id IN (${joinFragments([...ids], ', ')})` : fragment`1 = 0`);
   if (key && isLarge) {
-    const ranges = rangesOf(key).map((range) => fragment`SELECT id FROM (${range}) AS found`);
+    const ranges = rangesOf(key, hiddenFields).map((range) => fragment`SELECT id FROM (${range}) AS found`);
     where.push(fragment`f.id IN (${joinFragments(ranges, ' UNION ')})`);
   } else if (key) {
-    where.push(dialect.contains('f.search_key', key));
+    const inside = dialect.contains('f.search_key', key);
+    where.push(
+      hiddenFields
+        ? fragment`(${inside} OR f.id IN (SELECT id FROM (${valuesWith(key, hiddenFields)}) AS found))`
+        : inside,
+    );
   }
   for (const { count, isSet, ...one } of members) {
     const ids = membersIn(one, now);
@@ -512,15 +524,29 @@ function conditions(
   return where;
 }
 
-/** The accounts whose username, email address, name or last name begins with the text: the first ones of each. */
-function rangesOf(search: string, most: number = matches): Fragment[] {
+/** The accounts whose username, email address, name, last name or value of an own field begins with the text: the first ones of each. */
+function rangesOf(search: string, hiddenFields: AccountFilter['hiddenFields'], most: number = matches): Fragment[] {
+  const names = ['username_key', 'email_key', 'name_key', 'last_name_key'].map((name) => {
+    const column = trustedText(name);
+    return fragment`SELECT id FROM users WHERE ${beginsWith(column, search)} ORDER BY ${column} LIMIT ${most}`;
+  });
+  return hiddenFields ? [...names, valuesWith(search, hiddenFields, most)] : names;
+}
+
+function valuesWith(search: string, hiddenFields: readonly string[], most: number = matches): Fragment {
+  const column = trustedText('value_key');
+  const shown = hiddenFields.map(
+    // `#` begins the tag of a language.
+    (name) => fragment`name <> ${name} AND NOT (name >= ${`${name}#`} AND name < ${`${name}$`})`,
+  );
+  const where = joinFragments([beginsWith(column, search), ...shown], ' AND ');
+  return fragment`SELECT user_id AS id FROM user_values WHERE ${where} ORDER BY ${column} LIMIT ${most}`;
+}
+
+function beginsWith(column: ReturnType<typeof trustedText>, search: string): Fragment {
   const from = nameKey(withoutUnstorable(search));
   // The highest character: the columns are compared by code point.
-  const to = `${from}\u{10ffff}`;
-  return ['username_key', 'email_key', 'name_key', 'last_name_key'].map((name) => {
-    const column = trustedText(name);
-    return fragment`SELECT id FROM users WHERE ${column} >= ${from} AND ${column} < ${to} ORDER BY ${column} LIMIT ${most}`;
-  });
+  return fragment`${column} >= ${from} AND ${column} < ${`${from}\u{10ffff}`}`;
 }
 
 /** As `invitationsOf` of link-tokens.ts says. */

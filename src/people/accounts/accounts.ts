@@ -14,7 +14,7 @@ import { createAccountList } from './account-list.ts';
 import { whereActive, withState } from './active.ts';
 import { type AttributeSchema, attributeFaults } from './attributes.ts';
 import { isSameAddress, type NameDomains, nameKey } from './names.ts';
-import { type NewAccount, type Profile, profileColumns } from './profile.ts';
+import { type NewAccount, type Profile, profileColumns, searchedValues } from './profile.ts';
 import { addressOf, emptyProfile } from './profile-fields.ts';
 import { retire, retiredIds } from './retired.ts';
 import { termsIn } from './terms.ts';
@@ -72,6 +72,7 @@ export function createAccounts(
         endNotice: isSoon(row.activeUntil, at) ? 'warned' : '',
       };
       await tx.user.create({ data: { ...row, ...dates }, select: { id: true } }).catch(throwTaken);
+      await storeValues(id, profile.attributes ?? {}, tx);
       const set = Object.entries(withoutKeys(columns)).filter(([, value]) => value !== null && value !== '{}');
       const data = { after: Object.fromEntries(set) };
       await audit.record({ ...by, type: 'account.created', outcome: 'success', subjectId: id, data }, tx);
@@ -119,6 +120,7 @@ export function createAccounts(
       const notice = isRescheduled ? { endNotice: '' } : {};
       const data = { ...columns, ...kept, ...notice, source: source ?? before.source, updatedAt: at };
       await tx.user.update({ where: { id }, data, select: { id: true } }).catch(throwTaken);
+      if (difference && 'attributes' in difference.after) await storeValues(id, profile.attributes ?? {}, tx);
       // Links that were mailed to the old address must not work.
       if (columns.emailKey !== emailKey) await deleteLinkTokens(tx, id);
       await audit.record(
@@ -363,6 +365,13 @@ function throwTaken(error: unknown): never {
   if (/email_?key/i.test(where)) throw conflict('email_taken', { cause: error });
   if (/username_?key/i.test(where)) throw conflict('user_name_taken', { cause: error });
   throw conflict('conflict', { cause: error });
+}
+
+/** The values of own fields, which lists search. */
+async function storeValues(userId: string, attributes: AccountAttributes, tx: Tx): Promise<void> {
+  await tx.userValue.deleteMany({ where: { userId } });
+  const data = searchedValues(attributes).map((row) => ({ ...row, userId }));
+  if (data.length > 0) await tx.userValue.createMany({ data });
 }
 
 /** The columns without those that only searches and constraints compare. */

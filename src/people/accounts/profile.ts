@@ -51,6 +51,9 @@ const INVISIBLE = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
 const MAX_ATTRIBUTES = 16_384;
 // PostgreSQL's index entries hold 2704 bytes, and a character may take 4.
 const MAX_SEARCH_KEY = 600;
+const MAX_VALUE_KEY = 200;
+/** Values of an account that are searched. */
+const MAX_VALUES = 200;
 
 /**
  * The columns for `profile`; throws `invalid_input` (400) that names every wrong field. `domains` is that of `usernameFault`. Texts that are as
@@ -107,11 +110,20 @@ function timeFaults({ activeFrom = null, activeUntil = null }: Profile): (Fault 
 
 /** The text that lists search: the canonical forms together, cut to what an index can hold. */
 export function searchKey(username: string, email: string | null, name: string | null): string {
-  return [username, email ?? '', name ?? '']
-    .map(nameKey)
-    .join('\n')
-    .slice(0, MAX_SEARCH_KEY)
-    .replace(/\p{Cs}$/u, '');
+  return cut([username, email ?? '', name ?? ''].map(nameKey).join('\n'), MAX_SEARCH_KEY);
+}
+
+/** So many characters, without half of one at the end. */
+const cut = (text: string, length: number) => text.slice(0, length).replace(/\p{Cs}$/u, '');
+
+/** The texts and numbers of own fields that lists search, in their canonical form. */
+export function searchedValues(attributes: Record<string, unknown>): { name: string; valueKey: string }[] {
+  const rows = Object.entries(attributes).flatMap(([name, value]) => {
+    const texts = [value].flat().filter((one) => typeof one === 'string' || typeof one === 'number');
+    const keys = texts.map((text) => cut(nameKey(String(text)), MAX_VALUE_KEY));
+    return [...new Set(keys)].filter(Boolean).map((valueKey) => ({ name, valueKey }));
+  });
+  return rows.slice(0, MAX_VALUES);
 }
 
 /** The canonical name, by which lists are sorted, and its last word; the username where there is no name. */

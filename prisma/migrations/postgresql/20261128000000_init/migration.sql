@@ -57,6 +57,15 @@ CREATE TABLE "user_pictures" (
 );
 
 -- CreateTable
+CREATE TABLE "user_values" (
+    "user_id" TEXT NOT NULL,
+    "name" TEXT COLLATE "C" NOT NULL,
+    "value_key" TEXT COLLATE "C" NOT NULL,
+
+    CONSTRAINT "user_values_pkey" PRIMARY KEY ("user_id","name","value_key")
+);
+
+-- CreateTable
 CREATE TABLE "user_notes" (
     "id" TEXT NOT NULL,
     "user_id" TEXT NOT NULL,
@@ -1106,6 +1115,9 @@ CREATE UNIQUE INDEX "user_pictures_name_key" ON "user_pictures"("name");
 CREATE INDEX "retired_subjects_retired_at_idx" ON "retired_subjects"("retired_at") WHERE ("user_id" IS NOT NULL);
 
 -- CreateIndex
+CREATE INDEX "user_values_value_key_user_id_name_idx" ON "user_values"("value_key", "user_id", "name");
+
+-- CreateIndex
 CREATE INDEX "user_notes_user_id_created_at_idx" ON "user_notes"("user_id", "created_at");
 
 -- CreateIndex
@@ -1506,6 +1518,9 @@ CREATE INDEX "user_roles_since_idx" ON "user_roles"("since") WHERE ("since" IS N
 
 -- AddForeignKey
 ALTER TABLE "user_pictures" ADD CONSTRAINT "user_pictures_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "user_values" ADD CONSTRAINT "user_values_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "user_notes" ADD CONSTRAINT "user_notes_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;

@@ -53,6 +53,16 @@ CREATE TABLE "user_pictures" (
 );
 
 -- CreateTable
+CREATE TABLE "user_values" (
+    "user_id" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "value_key" TEXT NOT NULL,
+
+    PRIMARY KEY ("user_id", "name", "value_key"),
+    CONSTRAINT "user_values_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+-- CreateTable
 CREATE TABLE "user_notes" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "user_id" TEXT NOT NULL,
@@ -1039,6 +1049,9 @@ CREATE UNIQUE INDEX "user_pictures_name_key" ON "user_pictures"("name");
 
 -- CreateIndex
 CREATE INDEX "retired_subjects_retired_at_idx" ON "retired_subjects"("retired_at") WHERE "user_id" IS NOT NULL;
+
+-- CreateIndex
+CREATE INDEX "user_values_value_key_user_id_name_idx" ON "user_values"("value_key", "user_id", "name");
 
 -- CreateIndex
 CREATE INDEX "user_notes_user_id_created_at_idx" ON "user_notes"("user_id", "created_at");
