@@ -49,6 +49,7 @@ export const CREATES = { role: 'gatehouse.roles:write', group: 'gatehouse.groups
 export type PeopleAdmin = ReturnType<typeof createPeopleAdmin>;
 
 const PAGE = 200;
+const MOST_NAMED = 100;
 
 interface Admin {
   applications: ApplicationAdmin;
@@ -141,6 +142,14 @@ export function createPeopleAdmin(services: AdminServices, { applications, users
         if (one) open.push({ application, ways: one.ways });
       }
       return { open, next };
+    },
+
+    /** The application that has this name or identifier, else the only one that has the text in them. */
+    async named(text: string, by: Actor): Promise<Application | undefined> {
+      if (text === '') return undefined;
+      const { applications: found } = await applications.list({ search: text, limit: MOST_NAMED }, by);
+      const exact = found.find(({ clientId, name }) => clientId === text || name === text);
+      return exact ?? (found.length === 1 ? found[0] : undefined);
     },
 
     /**

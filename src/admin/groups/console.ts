@@ -16,6 +16,7 @@ import type { MemberChange } from '../../people/groups/changes.ts';
 import { within } from '../../people/rbac/rights.ts';
 import { fromCursor, toCursor } from '../api/parts.ts';
 import { protocolName } from '../applications/console-parts.ts';
+import { CREATES } from '../applications/people.ts';
 import { productPresets } from '../applications/presets/products.ts';
 import { eventPageQuery, orderLink, readEventPage } from '../audit/console-rows.ts';
 import type { Action, Block, Cell, ConsolePage, Field, Mark } from '../console/blocks.ts';
@@ -83,6 +84,15 @@ const decisionForm = z.object({
   until: day,
   answer: z.string().trim().max(500).default(''),
 });
+/** A role that is created: no role has this name. */
+const NEW_ROLE = '+';
+const partForm = z.object({
+  child: z.string().trim().max(200).optional(),
+  role: z.string().trim().max(100).optional(),
+  name: z.string().trim().max(100).optional(),
+});
+/** To open an application to the group. */
+const OPEN = within('gatehouse.applications:write');
 /** Of a form with 200,000 rows. */
 const MOST_BYTES = 12 * 1024 * 1024;
 const pasted = z.string().max(MOST_BYTES).default('');
@@ -94,7 +104,7 @@ export function groupRoutes(services: ConsoleServices) {
     frame,
     findUser,
     now,
-    admin: { groups },
+    admin: { groups, people },
   } = services;
   const { router, list, createForm, one, form, change, question } = pagesOf(frame, groupNoun(groups));
   const MEMBERS = { needs: PEOPLE, submitNeeds: [...PEOPLE, WRITE] };
@@ -195,15 +205,17 @@ export function groupRoutes(services: ConsoleServices) {
   } as const;
   one('/parts', {
     submitNeeds: [WRITE],
-    form: z.object({
-      child: z.string().trim().max(200).optional(),
-      role: z.string().trim().max(100).optional(),
-    }),
+    form: partForm,
     page: async (visit, given) => groupPage(visit, 'parts', services, await partBlocks(visit, services, given)),
-    async submit({ by, subject: group }, { child, role }) {
+    async submit({ ctx, by, subject: group }, { child, role, name = '' }) {
       if (!child && !role) throw invalidInput([fault([child === undefined ? 'role' : 'child'], 'empty')]);
-      const part = child ? PARTS.child((await groupIn(child)).id) : PARTS.role(role ?? '');
-      await groups.add(group.id, part, by);
+      const isNew = role === NEW_ROLE;
+      if (isNew && name === '') throw invalidInput([fault(['name'], 'empty')]);
+      if (isNew) frame.assertMay(ctx, CREATES.role);
+      const part = child ? PARTS.child((await groupIn(child)).id) : PARTS.role(isNew ? name : (role ?? ''));
+      await groups.add(group.id, part, by, async (tx) => {
+        if (isNew) await people.create([{ kind: 'role', name }], by, tx);
+      });
       return { to: `${pathOf(group)}/parts`, notice: t('console.groups.saved') };
     },
   });
@@ -320,7 +332,21 @@ export function groupRoutes(services: ConsoleServices) {
 
   one('/applications', {
     needs: ['gatehouse.groups:read', 'gatehouse.applications:read'],
-    page: async (visit) => groupPage(visit, 'applications', services, [await applicationsBlock(visit, services)]),
+    submitNeeds: ['gatehouse.groups:read', OPEN],
+    form: z.object({ application: z.string().trim().max(1024).default('') }),
+    page: async (visit, given) =>
+      groupPage(visit, 'applications', services, await applicationBlocks(visit, services, given)),
+    async submit({ by, subject: group }, { application: text }) {
+      const application = await people.named(text, by);
+      const wrong = (found: Text) => invalidInput([textFault(['application'], found)]);
+      if (!application) throw wrong(t('console.people.no-application'));
+      const { name: app, access } = application;
+      // The group would be all whom the rule lets in then.
+      if (access === 'everyone') throw wrong(t('console.groups.open-to-everyone', { app }));
+      await people.open(application, { kind: 'group', name: group.name }, undefined, by);
+      const notice = t('console.people.opened', { app, kind: 'group', name: group.name });
+      return { to: `${pathOf(group)}/applications`, notice };
+    },
   });
 
   one('/activity', {
@@ -814,7 +840,7 @@ const ENDED = { text: t('console.shared.expired'), tone: 'bad' as const };
 async function partBlocks(
   { may, by, subject: group }: Visit<GroupDetails>,
   { admin: { roles } }: ConsoleServices,
-  typed: { child?: string | undefined; role?: string | undefined } = {},
+  typed: z.output<typeof partForm> = {},
 ): Promise<Block[]> {
   const path = `${pathOf(group)}/parts`;
   const mayWrite = may(WRITE) && group.source === 'local';
@@ -843,6 +869,7 @@ async function partBlocks(
     look: 'secondary',
   };
   const choices = mayWrite ? await roles.choices(by) : [];
+  const mayCreate = may(CREATES.role);
   const roleForm: Block = {
     kind: 'form',
     title: t('console.groups.add-role'),
@@ -856,9 +883,20 @@ async function partBlocks(
         options: [
           { value: '', label: t('console.users.held.choose-role') },
           ...choices.filter(({ value }) => !group.roles.includes(value)).map(({ value, label }) => ({ value, label })),
+          ...(mayCreate ? [{ value: NEW_ROLE, label: t('console.people.new-role') }] : []),
         ],
         required: true,
       },
+      ...(mayCreate
+        ? [
+            {
+              name: 'name',
+              label: t('console.people.name'),
+              value: typed.name ?? '',
+              hint: t('console.groups.new-role-hint'),
+            },
+          ]
+        : []),
     ],
     button: t('console.groups.add-role'),
     look: 'secondary',
@@ -890,7 +928,7 @@ async function partBlocks(
       ]),
       empty: t('console.groups.no-roles'),
     },
-    ...(mayWrite && choices.length > 0 ? [roleForm] : []),
+    ...(mayWrite && (choices.length > 0 || mayCreate) ? [roleForm] : []),
   ];
 }
 
@@ -1042,11 +1080,28 @@ async function domainBlocks(
   ];
 }
 
-async function applicationsBlock(
-  { subject: { id, name } }: Visit<GroupDetails>,
+async function applicationBlocks(
+  { meets, subject: { id, name } }: Visit<GroupDetails>,
   { admin: { groups } }: ConsoleServices,
-): Promise<Block> {
-  return {
+  typed = { application: '' },
+): Promise<Block[]> {
+  const open: Block = {
+    kind: 'form',
+    title: t('console.groups.open-application'),
+    action: `${pathOf({ id })}/applications`,
+    fields: [
+      {
+        name: 'application',
+        label: t('console.roles.application'),
+        suggest: 'applications',
+        value: typed.application,
+        required: true,
+      },
+    ],
+    button: t('console.groups.open-application'),
+    look: 'secondary',
+  };
+  const table: Block = {
     kind: 'table',
     title: t('console.navigation.applications'),
     lead: t('console.groups.applications-lead'),
@@ -1078,6 +1133,7 @@ async function applicationsBlock(
     ]),
     empty: sentences([...readers(name), t('console.groups.no-applications')]),
   };
+  return meets(OPEN) ? [table, open] : [table];
 }
 
 /** Products that read the group, and what its members are there. */

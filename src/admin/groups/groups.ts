@@ -223,13 +223,19 @@ export function createGroupAdmin(services: AdminServices) {
         await groups.remove(groupId, { by, tx });
       }),
 
-    /** Makes a group, or a role, part of this one. False where it was. */
-    add: (groupId: string, part: { child: string } | { role: string }, by: Actor): Promise<boolean> =>
-      changing(groupId, by, 'group.change', async (tx) =>
-        'child' in part
+    /** Makes a group, or a role, part of this one. False where it was. `before` runs first, in the transaction. */
+    add: (
+      groupId: string,
+      part: { child: string } | { role: string },
+      by: Actor,
+      before: (tx: Tx) => Promise<void> = async () => {},
+    ): Promise<boolean> =>
+      changing(groupId, by, 'group.change', async (tx) => {
+        await before(tx);
+        return 'child' in part
           ? groups.addChild(groupId, part.child, { by, tx })
-          : groups.addRole(groupId, part.role, { by, tx }),
-      ),
+          : groups.addRole(groupId, part.role, { by, tx });
+      }),
 
     /** False where it was none. */
     take: (groupId: string, part: { child: string } | { role: string }, by: Actor): Promise<boolean> =>

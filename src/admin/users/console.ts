@@ -468,12 +468,10 @@ async function activityBlock({ ctx, subject }: Visit<OpenUser>, services: Consol
   };
 }
 
-const MOST = 100;
-
 /** What the user can open and why, and a form for more. */
 async function accessBlocks(
   { ctx, by, meets, subject: { details } }: Visit<OpenUser>,
-  { admin: { people }, names }: ConsoleServices,
+  { admin: { people }, names, pictures }: ConsoleServices,
 ): Promise<Block[]> {
   const { account } = details;
   const mayGive = meets(GIVE);
@@ -484,6 +482,7 @@ async function accessBlocks(
   const connections = await names.connections(
     open.flatMap(({ ways }) => ways.map(({ connection }) => connection ?? null)),
   );
+  const logos = await pictures.addressesOf(open.map(({ application }) => application.id));
   const give: Block = {
     kind: 'search',
     title: t('console.people.give'),
@@ -499,7 +498,11 @@ async function accessBlocks(
     ...tableOf(open, [
       [
         t('console.users.access.application'),
-        ({ application: { id, name } }) => ({ text: name, href: `/admin/applications/${id}`, logo: { name } }),
+        ({ application: { id, name, metadata } }) => ({
+          text: name,
+          href: `/admin/applications/${id}`,
+          logo: { name, picture: logos.get(id), product: metadata.preset },
+        }),
       ],
       [
         { label: t('console.users.access.protocol'), isShort: true, isMinor: true },
@@ -526,9 +529,7 @@ function accessPages(router: Router<State, Extras>, services: ConsoleServices): 
     async load(ctx, by) {
       const account = await admin.users.find(ctx.params.id ?? '', by, 'gatehouse.users:read');
       const { application: text } = parseQuery(ctx, giveQuery);
-      const found = text === '' ? [] : (await admin.applications.list({ search: text, limit: MOST }, by)).applications;
-      const exact = found.find(({ clientId, name }) => clientId === text || name === text);
-      return { account, application: exact ?? (found.length === 1 ? found[0] : undefined) };
+      return { account, application: await admin.people.named(text, by) };
     },
     elsewhere: ({ subject: { account, application } }) =>
       application

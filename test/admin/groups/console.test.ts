@@ -17,6 +17,36 @@ beforeAll(async () => {
   admin = await consoleOf(idp, await staff(idp, 'admin'));
 });
 
+it('creates a role and gives access to an application without leaving the group', async () => {
+  const { groups, roles, accounts, applications } = idp.services;
+  const { id } = await groups.create({ name: 'In place' });
+  const member = await aUser(idp.services);
+  await groups.addMembers(id, [{ userId: member.account.id }]);
+  const parts = `/admin/groups/${id}/parts`;
+  const missing = await admin.submit(await admin.get(parts), { role: '+' }, { form: parts });
+  expect([missing.status, textOf(missing.text)]).toEqual([400, expect.stringContaining('Enter a name.')]);
+  await admin.submit(missing, { role: '+', name: 'in place role' }, { form: parts });
+  expect((await accounts.find(member.account.id))?.roles).toEqual(['in place role']);
+  expect(await roles.find('in place role')).toMatchObject({ permissions: [] });
+  const taken = await admin.submit(await admin.get(parts), { role: '+', name: 'in place role' }, { form: parts });
+  expect(taken.status).toBe(409);
+
+  const closed = await aClient(idp.services, { client_name: 'In place wiki', access: { roles: ['admin'] } });
+  await aClient(idp.services, { client_name: 'In place blog', access: 'everyone' });
+  const tab = `/admin/groups/${id}/applications`;
+  const open = async (application: string) => admin.submit(await admin.get(tab), { application }, { form: tab });
+  expect(textOf((await open('In place blog')).text)).toContain('Everyone can open In place blog.');
+  expect(textOf((await open('no such thing')).text)).toContain('No application has this name');
+  const done = await admin.follow(await open('In place wiki'));
+  expect(textOf(done.text)).toContain('In place wiki is open to the group In place.');
+  const [stored] = (await applications.list({ search: closed.clientId })).applications;
+  expect(stored?.access).toEqual({ roles: ['admin'], groups: ['In place'] });
+
+  const reader = await consoleOf(idp, await staff(idp, 'auditor'));
+  const page = (await reader.get(tab)).text;
+  expect(page).not.toContain('Give access');
+});
+
 it('makes a group, adds people with an end, a role and an owner, and says what a deletion takes', async () => {
   const { groups, roles, accounts } = idp.services;
   const made = await admin.follow(await admin.submit(await admin.get('/admin/groups/new'), { name: 'Pages Lab' }));
