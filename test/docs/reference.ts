@@ -105,8 +105,11 @@ function rowsOf(schema: z.ZodObject): Row[] {
   }));
 }
 
+/** The documents say once that one which is not stated is `false` or empty. */
 function defaultOf({ default: value }: Json): string {
-  return value === undefined ? '' : `, default ${code(yamlOf(value))}`;
+  return value === undefined || ['false', '[]', '{}'].includes(JSON.stringify(value))
+    ? ''
+    : `, default ${code(yamlOf(value))}`;
 }
 
 function allowedOf(field: Json): string {
