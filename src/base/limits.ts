@@ -348,8 +348,11 @@ export const limits = {
     leavers: 10,
     previewed: 5000,
   },
-  /** Questions of proxies without a session that a process answers: of browsers that began a sign-in, and as many others; each address has a part. */
-  questionsWithoutSession: { perSecond: 1000, perAddress: 250, retrySeconds: 2 },
+  /**
+   * Questions of proxies without a session that a process answers: of browsers that began a sign-in, and as many others. `share`: what an address
+   * (IPv6: /48) may have of those that are left, so 250 a second where no other asks.
+   */
+  questionsWithoutSession: { perSecond: 1000, share: 1 / 3, retrySeconds: 2 },
   appPassword: { maxPerUser: 50, useSeconds: 60 },
   /** API keys: lifetime, the range of the setting `api_key_max_days`, how long ended ones are listed. */
   apiKey: { defaultDays: 90, defaultMaxDays: 365, maxDays: 1825, keepDays: 30, maxPerUser: 50 },

@@ -69,18 +69,33 @@ it('each has a cookie of its own, which no other host can read or set', async ()
     expect(cookies).toHaveLength(1);
     expect(cookies[0]).toMatchObject({
       ...flags,
-      name: '__Host-gatehouse_app',
+      name: expect.stringMatching(/^__Host-gatehouse_app_\d+$/),
       domain: expect.not.stringMatching(/^\./),
     });
   }
   expect(own[0]?.[0]?.value).not.toBe(own[1]?.[0]?.value);
   // From the other website, for the domain that both share.
   await page.goto(`${notes}/app`);
-  for (const name of ['__Host-gatehouse_app', '\u2028__Host-gatehouse_app', '__host-gatehouse_app'])
+  const name = `__Host-gatehouse_app_${new URL(wiki ?? '').port}`;
+  for (const forged of [name, `\u2028${name}`, name.toLowerCase()])
     for (const domain of ['', '; domain=localhost', '; domain=wiki.localhost'])
-      await page.evaluate(`document.cookie = '${name}=${'a'.repeat(44)}; path=/; secure${domain}'`);
+      await page.evaluate(`document.cookie = '${forged}=${'a'.repeat(44)}; path=/; secure${domain}'`);
   expect(await userAt(page, wiki)).toBe(user.username);
   expect(await userAt(page, notes)).toBe(user.username);
+});
+
+it('two on one host, at two ports, have a session each', async () => {
+  const sameHost = (notes ?? '').replace('notes.', 'wiki.');
+  await idp.services.applications.createProxied({ name: 'Other port', url: sameHost, proxy: 'nginx' });
+  const page = await signedIn();
+  expect(await userAt(page, sameHost)).toBe(user.username);
+  await page.goto(`${wiki}/app`);
+  expect(page.url()).toBe(`${wiki}/app`);
+  await page.goto(`${sameHost}/app`);
+  expect(await statusAt(page, `${sameHost}/app`)).toBe(200);
+  expect(await cookiesOf(page.context(), wiki)).toHaveLength(2);
+  await page.goto(`${wiki}/app`);
+  expect(await statusAt(page)).toBe(200);
 });
 
 it('the cookie of one opens no other one', async () => {

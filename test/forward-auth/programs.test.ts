@@ -149,7 +149,7 @@ describe('an access token', () => {
     const site = await aWebsite('caddy', { access_tokens: 'users' });
     const answer = await withToken(site, await ownToken(await worker(site.origin), site.origin));
     expect(answer.status).toBe(403);
-    expect(answer.json()).toEqual({ error: 'insufficient_scope' });
+    expect(answer.json()).toMatchObject({ error: 'insufficient_scope' });
   });
 
   it('needs the scope', async () => {
@@ -185,7 +185,7 @@ describe('an access token', () => {
     expect((await withToken(site, token)).status).toBe(200);
     expect((await withToken(site, token, '/admin/')).status).toBe(403);
     await idp.services.roles.unassign(user.account.id, 'wiki-api');
-    expect((await withToken(site, token)).json()).toEqual({ error: 'access_denied' });
+    expect((await withToken(site, token)).json()).toMatchObject({ error: 'access_denied' });
     await idp.services.roles.assign(user.account.id, 'wiki-api');
     expect((await withToken(site, token)).status).toBe(200);
     await idp.services.accounts.setActive(user.account.id, false, {});
@@ -317,7 +317,7 @@ describe('an app password', () => {
       await asPerson(site, user.username, `${password}x`),
       await asPerson(site, user.username, ''),
     ]) {
-      expect([answer.status, answer.json()]).toEqual([401, { error: 'invalid_credential' }]);
+      expect([answer.status, answer.json()]).toMatchObject([401, { error: 'invalid_credential' }]);
       expect(challengeOf(answer)).toContain('Basic realm=');
     }
     const list = await browser.get('/account/app-passwords');

@@ -83,6 +83,50 @@ describe('the reference leads to the rule', () => {
     expect(await explained(page)).toContain(`${user.username} has no roles`);
   });
 
+  it.each(['traefik', 'nginx'] as const)('of a wrong credential and of a closed one, behind %s', async (proxy) => {
+    const { applications, appPasswords } = idp.services;
+    const own = await website(proxy, () => idp.issuer, ['Remote-User']);
+    const { origin } = own;
+    const registered = {
+      name: `Programs ${proxy}`,
+      url: origin,
+      proxy,
+      access: { roles: ['reader'] },
+      paths: [
+        { path: '/admin/', rule: { roles: ['wiki-admin'] } },
+        { path: '/secure/', rule: 'mfa' as const },
+      ],
+      app_passwords: true,
+      access_tokens: 'users' as const,
+    };
+    const { id } = await applications.createProxied(registered);
+    const account = await idp.services.accounts.find(user.account.id);
+    const password =
+      (await appPasswords.create(account ?? expect.fail(), { applicationId: id, name: 'Calendar' }, {})) ?? '';
+    const send = (authorization: string, path = '/') =>
+      httpClient().get(`${origin}${path}`, { headers: { authorization } });
+    const basic = (text: string) => `Basic ${Buffer.from(`${user.username}:${text}`).toString('base64')}`;
+    const seen = (page: Page) => {
+      const code = codeIn(page);
+      expect(page.headers['x-gatehouse-reference']).toBe(code);
+      expect(page.json()).toMatchObject({ reference: code });
+      return explained(page);
+    };
+    try {
+      const wrong = await send(basic('wrong'));
+      expect(wrong.status).toBe(401);
+      expect(await seen(wrong)).toContain('The access token or app password is wrong, has ended');
+      expect(await seen(wrong)).not.toContain('wrong:');
+      expect(await seen(await send('Bearer wrong', '/other'))).toContain('access token');
+      const role = await send(basic(password), '/admin/');
+      expect(role.status).toBe(403);
+      expect(await seen(role)).toContain(`${user.username}: reader`);
+      expect(await seen(await send(basic(password), '/secure/'))).toContain('doesn’t prove what the page needs');
+    } finally {
+      await own.close();
+    }
+  });
+
   it('that a website is not registered, with a page for a person', async () => {
     const page = await ask({ 'X-Forwarded-Host': 'other.example', ...asPage });
     expect(page.status).toBe(403);

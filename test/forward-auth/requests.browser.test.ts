@@ -60,7 +60,7 @@ describe('a person whose session ended', () => {
     await looksRight(page, 'website-form');
     const [tab] = await Promise.all([page.waitForEvent('popup'), page.click('main a')]);
     await signIn(tab, user);
-    await tab.waitForURL(`${site.origin}/`);
+    await tab.waitForURL(`${site.origin}/form`);
     await page.reload();
     await page.waitForSelector('body:has-text("remote-user")');
     expect(site.received.at(-1)).toMatchObject({ method: 'POST', url: '/save', body: 'note=A+long+note' });
@@ -74,12 +74,11 @@ describe('a person whose session ended', () => {
       const response = await fetch('/api/notes', { method: 'POST', body: 'x' });
       return { status: response.status, type: response.headers.get('content-type'), body: await response.json() };
     });
-    expect(answer).toMatchObject({ status: 401, body: { error: 'login_required', login_url: `${site.origin}/` } });
+    expect(answer).toMatchObject({ status: 401, body: { error: 'login_required' } });
     expect(answer.type).toContain('application/json');
     await page.goto(answer.body.login_url);
     await signIn(page, user);
-    await page.waitForURL(`${site.origin}/`);
-    await page.goto(`${site.origin}/app`);
+    await page.waitForURL(`${site.origin}/app`);
     expect(await page.evaluate(async () => (await fetch('/api/notes', { method: 'POST', body: 'x' })).status)).toBe(
       200,
     );
@@ -94,8 +93,7 @@ describe('a person whose session ended', () => {
     await link.click();
     await page.waitForURL(/\/signin\//);
     await signIn(page, user);
-    await page.waitForURL(`${site.origin}/`);
-    await page.goto(`${site.origin}/public/outside`);
+    await page.waitForURL(`${site.origin}/public/outside`);
     await page.frameLocator('iframe').locator('text=The inside').waitFor();
   });
 });

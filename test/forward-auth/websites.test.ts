@@ -1,6 +1,7 @@
 // Websites without a sign-in of their own, behind a proxy that asks as each product does.
 import { createLocalJWKSet, jwtVerify } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { generateSync } from 'otplib';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { z } from 'zod';
 import { type ProxyKind, proxiedApplication, proxyKinds } from '../../src/applications/fields/proxied-application.ts';
 import { completeSignIn } from '../oidc/support.ts';
@@ -163,7 +164,7 @@ describe.each(proxyKinds)('a request behind %s', (kind) => {
       const headers = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': dest };
       const page = await httpClient().get(`${site.origin}/inside`, { headers });
       expect([page.status, page.location]).toEqual([401, undefined]);
-      expect(page.text).toContain(`<a href="${site.origin}" target="_top"`);
+      expect(page.text).toContain(`<a href="${site.origin}/.gatehouse/sign-in?page=%2Finside" target="_top"`);
     }
   });
 });
@@ -224,6 +225,101 @@ describe('a website', () => {
     const page = await opened(browser, site, '/admin/', user);
     // The sign-in offers to set one up.
     expect(page.text).toContain('Wiki caddy requires two-step verification');
+    expect((await browser.get(`${site.origin}/`)).status).toBe(200);
+  });
+
+  it.each([
+    ['a script', 'GET', { 'sec-fetch-mode': 'cors' }],
+    ['a form', 'POST', { 'sec-fetch-mode': 'navigate', accept: 'text/html' }],
+    ['a frame', 'GET', { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe', accept: 'text/html' }],
+  ] as const)('leads %s of a public page to the sign-in that its path needs, and back', async (_, method, headers) => {
+    const paths = [
+      { path: '/', rule: 'public' as const },
+      { path: '/secure/', rule: 'mfa' as const },
+    ];
+    const site = await aWebsite('caddy', { paths });
+    const user = await aUser(idp.services);
+    const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
+    await idp.services.mfa.totp.importSecret(user.account.id, secret);
+    const browser = httpClient();
+    const ask = () =>
+      browser.request(method, `${site.origin}/secure/api`, {
+        headers: { ...headers, referer: `${site.origin}/app?view=1` },
+      });
+    const addressIn = (page: Page) =>
+      page.text.startsWith('{')
+        ? page.json<{ login_url: string }>().login_url
+        : (/<a href="([^"]+)"/.exec(page.text)?.[1] ?? '').replaceAll('&amp;', '&');
+    // Without a session, only one factor is asked for at first.
+    const first = await ask();
+    expect(first.status).toBe(401);
+    let page = await completeSignIn(browser, addressIn(first), { user, redirectUri: `${site.origin}/.gatehouse/` });
+    page = await browser.submit(page, { code: generateSync({ secret }) });
+    page = await browser.follow(page);
+    expect(page.url).toBe(`${site.origin}/app?view=1`);
+    expect((await ask()).status).toBe(200);
+  });
+
+  it('leads a script whose sign-in is too weak to a stronger one', async () => {
+    const paths = [
+      { path: '/', rule: 'public' as const },
+      { path: '/mail/', rule: { roles: ['member'] } },
+      { path: '/secure/', rule: 'mfa' as const },
+    ];
+    await idp.services.roles.create({ name: 'member' });
+    const site = await aWebsite('nginx', { paths });
+    const user = await aUser(idp.services);
+    await idp.services.roles.assign(user.account.id, 'member');
+    const browser = httpClient();
+    expect((await opened(browser, site, '/mail/', user)).status).toBe(200);
+    const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
+    await idp.services.mfa.totp.importSecret(user.account.id, secret);
+    const ask = () => browser.get(`${site.origin}/secure/api`, { headers: { 'sec-fetch-mode': 'cors' } });
+    const weak = await ask();
+    expect([weak.status, weak.json()]).toMatchObject([401, { error: 'login_required', reference: expect.any(String) }]);
+    const { login_url } = weak.json<{ login_url: string }>();
+    const asked = await browser.follow(await browser.get(login_url));
+    const page = await browser.follow(await browser.submit(asked, { code: generateSync({ secret }) }));
+    expect(page.url).toBe(`${site.origin}/`);
+    expect((await ask()).status).toBe(200);
+    // A sign-in that is strong enough leads back at once.
+    expect((await browser.get(login_url)).location).toBe(`${site.origin}/`);
+  });
+
+  it('leads from the begin of a sign-in to its own pages only', async () => {
+    const site = await aWebsite('caddy');
+    const browser = httpClient();
+    await opened(browser, site, '/', await aUser(idp.services));
+    for (const [wanted, page] of [
+      ['/a?b=c', '/a?b=c'],
+      ['//evil.example/', '//evil.example/'],
+      ['https://evil.example/', '/'],
+      ['@evil.example/', '/'],
+      ['.evil.example/', '/'],
+      ['', '/'],
+      ['/a\r\nset-cookie: a=b', '/'],
+      [`/${'a'.repeat(2000)}`, '/'],
+    ]) {
+      const query = new URLSearchParams({ page: wanted ?? '', acr: 'urn:unknown' });
+      const { location } = await browser.get(`${site.origin}/.gatehouse/sign-in?${query}`);
+      expect(location).toBe(`${site.origin}${page}`);
+    }
+  });
+
+  it('answers 503 while a query fails, and lets nobody through', async () => {
+    const site = await aWebsite('traefik');
+    const user = await aUser(idp.services);
+    const browser = httpClient();
+    expect((await opened(browser, site, '/', user)).status).toBe(200);
+    const query = vi.spyOn(idp.services.sql, 'query').mockRejectedValue(new Error('no such table: rp_sessions'));
+    try {
+      for (const mode of ['navigate', 'cors']) {
+        const answer = await browser.get(`${site.origin}/`, { headers: { 'sec-fetch-mode': mode } });
+        expect([answer.status, answer.headers['retry-after']]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+      }
+    } finally {
+      query.mockRestore();
+    }
     expect((await browser.get(`${site.origin}/`)).status).toBe(200);
   });
 

@@ -1,6 +1,6 @@
 // More questions without a session than the server has time for.
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { limits } from '../../src/base/limits.ts';
 import { completeSignIn } from '../oidc/support.ts';
 import { openPage } from '../support/browser/pages.ts';
@@ -42,10 +42,13 @@ const madeUp = () => {
 const ask = (headers: Record<string, string>, path = '/') =>
   httpClient().get(`${site.origin}${path}`, { headers: { ...page, ...headers } });
 
+/** What one address may have of all, where no other asks. */
+const OF_ADDRESS = 250;
+
 /** As many as the limit of an address, in the next second, and each gets an answer. */
 async function fill(cookie: () => string): Promise<void> {
   clock.advance({ seconds: 1 });
-  const left = Array.from({ length: limits.questionsWithoutSession.perAddress });
+  const left = Array.from({ length: OF_ADDRESS });
   const askAll = async () => {
     while (left.length > 0) {
       left.pop();
@@ -94,7 +97,7 @@ describe('a flood of made-up cookies', () => {
     expect((await browser.get(`${site.origin}/notes`, { headers: page })).status).toBe(200);
     expect((await ask({ cookie: madeUp() }, '/public/logo')).status).toBe(200);
     const authorization = `Basic ${Buffer.from('bo:wrong').toString('base64')}`;
-    expect((await ask({ authorization })).json()).toEqual({ error: 'invalid_credential' });
+    expect((await ask({ authorization })).json()).toMatchObject({ error: 'invalid_credential' });
     expect((await ask({ cookie: madeUp() })).status).toBe(429);
   });
 
@@ -126,6 +129,53 @@ describe('a flood of made-up cookies', () => {
     clock.advance({ seconds: 1 });
     await browser.waitForSelector('input[name=password], input[name=username]');
   });
+});
+
+it('limits those who repeat the cookie of a session that has ended, which is looked up once', async () => {
+  const browser = httpClient();
+  const live = httpClient();
+  const own = await aUser(idp.services);
+  await openWebsite(browser, site.origin, '/', own);
+  const [first] = await idp.services.sessions.list(own.account.id);
+  await openWebsite(live, site.origin, '/', own);
+  const cookie = browser.cookies.headerFor(new URL(site.origin));
+  await idp.services.endSession.one(first?.uid ?? '', 'ended-by-admin');
+  const find = vi.spyOn(idp.services.sql, 'query');
+  await fill(() => cookie);
+  expect(find.mock.calls.filter(([{ name }]) => name.startsWith('rp-sessions')).length).toBeLessThan(2);
+  find.mockRestore();
+  expect((await ask({ cookie })).status).toBe(429);
+  expect((await live.get(`${site.origin}/`)).status).toBe(200);
+});
+
+it('leaves others their first visits where a few addresses have all that they may', async () => {
+  clock.advance({ seconds: 1 });
+  const { host } = new URL(site.origin);
+  const status = async (address: string) => {
+    const headers = {
+      ...page,
+      'X-Forwarded-Method': 'GET',
+      'X-Forwarded-Proto': 'http',
+      'X-Forwarded-Host': host,
+      'X-Forwarded-Uri': '/',
+      'X-Forwarded-For': address,
+    };
+    return (await httpClient(idp.issuer).get('/forward-auth/caddy', { headers })).status;
+  };
+  const askedFrom = async (address: (count: number) => string) => {
+    for (let count = 0; count < OF_ADDRESS; count += 1) if ((await status(address(count))) !== 302) return count;
+    return OF_ADDRESS;
+  };
+  // The last has a network of 48 bits.
+  const found = await Promise.all([
+    askedFrom(() => '198.51.100.1'),
+    askedFrom(() => '198.51.100.2'),
+    askedFrom(() => '198.51.100.3'),
+    askedFrom(() => '198.51.100.4'),
+    askedFrom((count) => `2001:db8:1:${count.toString(16)}::1`),
+  ]);
+  for (const count of found) expect(count).toBeLessThan(OF_ADDRESS);
+  expect(await status('203.0.113.9')).toBe(302);
 });
 
 it('limits those who repeat the cookie of a sign-in that they began, too', async () => {

@@ -143,7 +143,7 @@ export async function website(
     const handedOn = Object.keys(answer.message.headers).filter((name) => !HOP_BY_HOP.includes(name));
     for (const name of isWhole
       ? handedOn
-      : ['location', 'set-cookie', 'content-type', 'retry-after', 'www-authenticate']) {
+      : ['location', 'set-cookie', 'content-type', 'retry-after', 'www-authenticate', 'x-gatehouse-reference']) {
       const value = answer.message.headers[name];
       if (value !== undefined)
         res.setHeader(name, proxy === 'nginx' && name === 'set-cookie' ? [value].flat().slice(0, 1) : value);

@@ -201,6 +201,7 @@ export function proxiedSettingsOf(entry: ProxiedEntry): ProxiedSettings {
 /** Below this path of a website this server answers itself. */
 export const RESERVED_PATH = '/.gatehouse/';
 export const CALLBACK_PATH = `${RESERVED_PATH}callback`;
+export const SIGN_IN_PATH = `${RESERVED_PATH}sign-in`;
 export const LOGOUT_PATH = `${RESERVED_PATH}logout`;
 export const JOIN_PATH = `${RESERVED_PATH}join`;
 

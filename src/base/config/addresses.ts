@@ -22,7 +22,7 @@ export function isHost(value: string): boolean {
   return value.length <= 253 && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i.test(value);
 }
 
-/** An IP address, or a network in CIDR notation (RFC 4632). */
+/** An IP address, or a network in CIDR notation (RFC 4632). `10.1` is neither: ipaddr.js reads it as 10.0.0.1. */
 export function isNetwork(text: string): boolean {
-  return ipaddr.isValid(text) || ipaddr.isValidCIDR(text);
+  return isIP(text.replace(/\/.*/s, '')) !== 0 && (ipaddr.isValid(text) || ipaddr.isValidCIDR(text));
 }

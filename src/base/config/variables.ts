@@ -188,7 +188,7 @@ export const variables = {
   },
   FORWARD_AUTH_FROM: {
     schema: networks,
-    allowed: 'networks in CIDR notation or addresses, separated by commas',
+    allowed: 'networks in CIDR notation or addresses without a port, separated by commas',
     default: '127.0.0.0/8,::1/128',
     meaning: 'reverse proxies whose X-Forwarded-For counts when they ask about a website (/forward-auth)',
   },

@@ -29,6 +29,7 @@ export const ruleIds = [
   'connection',
   'context',
   'context_declaration',
+  'credential',
   'decryption',
   'denied_network',
   'destination',

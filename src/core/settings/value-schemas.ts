@@ -1,8 +1,7 @@
 // The schemas of single values: networks, domains, the attributes of users, the mail server and the SMS gateway.
 
-import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
-import { isHost, isLoopback } from '../../base/config/addresses.ts';
+import { isHost, isLoopback, isNetwork } from '../../base/config/addresses.ts';
 import { MAIL_ADDRESS } from '../../base/config/variables.ts';
 import { limits } from '../../base/limits.ts';
 import { containsLoopback } from '../../base/network/networks.ts';
@@ -273,18 +272,4 @@ export const mailSender = z.strictObject({
 
 function isWebAddress(value: string): boolean {
   return /^https?:\/\/[^\s@]+$/.test(value) && URL.canParse(value);
-}
-
-function isNetwork(value: string): boolean {
-  const [address = '', prefix, ...rest] = value.split('/');
-  const family = isIP(address);
-  if (family === 0 || rest.length > 0) return false;
-  if (prefix === undefined) return true;
-  if (!/^\d{1,3}$/.test(prefix)) return false;
-  try {
-    new BlockList().addSubnet(address, Number(prefix), family === 4 ? 'ipv4' : 'ipv6');
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -22,9 +22,11 @@ import {
   type ProxiedSettings,
   type ProxyKind,
   RESERVED_PATH,
+  SIGN_IN_PATH,
 } from '../../applications/fields/proxied-application.ts';
 import type { Context, Middleware } from '../../base/http/context.ts';
-import { AppError } from '../../base/http/errors.ts';
+import { toAppError } from '../../base/http/error-handler.ts';
+import { AppError, unavailable } from '../../base/http/errors.ts';
 import type { Http } from '../../base/http/http.ts';
 import { clientAddress } from '../../base/http/request-context.ts';
 import { limits } from '../../base/limits.ts';
@@ -42,7 +44,7 @@ import type { Account } from '../../people/accounts/account.ts';
 import { termsDue } from '../../people/accounts/terms.ts';
 import { type Acr, acrLevel, acrOfRule, acrValues, strongestOf } from '../../people/mfa/acr.ts';
 import type { People } from '../../people/people.ts';
-import { addressBlock } from '../../people/rate-limits/policies.ts';
+import { siteBlock } from '../../people/rate-limits/policies.ts';
 import type { SessionServices } from '../logout/session-services.ts';
 import type { Provider } from '../oidc/engine/library.ts';
 import { createInProcessClient } from '../oidc/in-process-clients.ts';
@@ -103,6 +105,8 @@ const MAX_ROUNDS = 2;
 const MAX_PATH = 1500;
 /** How cookies begin, before and after the sign-in. */
 const [OF_BEGUN, OF_SESSION] = ['b', 's'];
+/** Cookies of ended sessions that a process remembers. */
+const MAX_ENDED = 10_000;
 /** More addresses are no proxies. */
 const MAX_UNTRUSTED = 5;
 /** In no language: what to write would be computed for each. */
@@ -143,6 +147,16 @@ const WAY_LENGTH = 1536;
 const THEN = '~';
 /** Of this server, where the browser comes between two websites. */
 const NEXT_PATH = `${FORWARD_AUTH_PATH}next`;
+
+/** The page to return to, and what another page needs of the sign-in. */
+const signInQuery = z.object({
+  page: z
+    .string()
+    .regex(/^\/[\x21-\x7e]*$/)
+    .max(MAX_PATH)
+    .catch('/'),
+  acr: z.enum(acrValues).optional().catch(undefined),
+});
 
 const callbackQuery = z.object({
   code: z.string().max(512).optional(),
@@ -192,7 +206,9 @@ export function createForwardAuth(
   const macs = vault.deriveKeys('website cookies').map(hmacSha256);
   const isTrustedProxy = inNetworks(config.forwardAuthFrom);
   /** The answers of this second to questions without a session, of browsers that began a sign-in and of all others, also by address. */
-  let answered = { second: 0, begun: 0, unknown: 0, byAddress: new Map<string, number>() };
+  let answered = newSecond(0);
+  /** Their next questions cost no read, and have the limit of those without a session. */
+  const ended = new Set<string>();
 
   /** The addresses of proxies whose word about the address of a user does not count. */
   const untrustedProxies = new Set<string>();
@@ -222,10 +238,10 @@ export function createForwardAuth(
     const proxy = askingProxy(ctx.path);
     if (!proxy) return next();
     const { begun, unknown } = answeredNow();
-    const { perSecond, perAddress } = limits.questionsWithoutSession;
     // No address has more than all together.
-    if (Math.max(begun, unknown) < Math.min(perSecond, perAddress) || !settings.latest().rate_limits) return next();
-    const block = addressBlock(addressOfUser(ctx));
+    const most = Math.max(begun, unknown);
+    if (isBelowShare(most, most) || !settings.latest().rate_limits) return next();
+    const block = siteBlock(addressOfUser(ctx));
     if (!isOver('begun', block) && !isOver('unknown', block)) return next();
     const kind = limitedKind(ctx, proxy);
     if (!kind || !isOver(kind, block)) return next();
@@ -238,30 +254,25 @@ export function createForwardAuth(
 
   function answeredNow(): typeof answered {
     const second = Math.floor(now().getTime() / 1000);
-    if (answered.second !== second) answered = { second, begun: 0, unknown: 0, byAddress: new Map() };
+    if (answered.second !== second) answered = newSecond(second);
     return answered;
   }
 
   function isOver(kind: 'begun' | 'unknown', block: string): boolean {
-    const { perSecond, perAddress } = limits.questionsWithoutSession;
     const { [kind]: all, byAddress } = answeredNow();
-    return all >= perSecond || (byAddress.get(`${kind} ${block}`) ?? 0) >= perAddress;
+    return !isBelowShare(byAddress.get(`${kind} ${block}`) ?? 0, all);
   }
 
   function countAnswer(ctx: Context, kind: 'begun' | 'unknown'): void {
-    const { perSecond, perAddress } = limits.questionsWithoutSession;
-    const { byAddress } = answeredNow();
-    const block = addressBlock(ctx.state.request.address);
+    const now = answeredNow();
+    const block = siteBlock(ctx.state.request.address);
     const key = `${kind} ${block}`;
-    const ofAddress = (byAddress.get(key) ?? 0) + 1;
-    byAddress.set(key, ofAddress);
-    answered[kind] += 1;
-    if (!settings.latest().rate_limits) return;
-    if (answered[kind] === perSecond || ofAddress === perAddress)
-      logger.warn(
-        { kind, address: block, ofAddress, all: answered[kind] },
-        'more questions without a session are rejected',
-      );
+    const ofAddress = (now.byAddress.get(key) ?? 0) + 1;
+    now.byAddress.set(key, ofAddress);
+    now[kind] += 1;
+    if (now.isLogged || isBelowShare(ofAddress, now[kind]) || !settings.latest().rate_limits) return;
+    now.isLogged = true;
+    logger.warn({ kind, address: block, ofAddress, all: now[kind] }, 'more questions without a session are rejected');
   }
 
   /** Which limit counts for a question; undefined: it has a session, a credential or a public path, as far as can be said without the database. */
@@ -269,7 +280,7 @@ export function createForwardAuth(
     try {
       const asked = askedRequest(ctx, proxy);
       const cookie = cookieOf(ctx, asked.origin);
-      if (cookie && isOfSession(cookie)) return undefined;
+      if (cookie && isOfSession(cookie) && !ended.has(cookie)) return undefined;
       // Of its own pages, no rule and no credential decides.
       if (asked.path.startsWith(RESERVED_PATH)) return cookie ? 'begun' : 'unknown';
       const website = clients.cachedApplicationOf(asked.origin)?.website;
@@ -313,6 +324,8 @@ export function createForwardAuth(
           received: error.what,
         });
       }
+      // A fault of this server, too, is none of the website: the proxy answers with this, and another question may succeed.
+      if (toAppError(error).status === 500) throw unavailable('unavailable', { cause: error });
       if (!(error instanceof AppError && error.code === 'address_denied')) throw error;
       reject({ ctx, proxy, asked }, 403, {
         rule: 'denied_network',
@@ -352,10 +365,18 @@ export function createForwardAuth(
     // First, because on PostgreSQL this statement reads what proves that the website and the account are current, too.
     shareReads();
     const cookie = cookieOf(ctx, asked.origin);
-    const isSession = cookie !== undefined && isOfSession(cookie);
-    const session = isSession ? await rpSessions.find(cookie, asked.origin) : undefined;
+    const isLive = cookie !== undefined && isOfSession(cookie) && !ended.has(cookie);
+    const session = isLive ? await rpSessions.find(cookie, asked.origin) : undefined;
+    if (isLive && !session) noteEnded(cookie);
     await answerFor({ ctx, proxy, asked, cookie, session });
-    if (ctx.status !== 200 && !ctx.state.sender && !isSession) countAnswer(ctx, cookie ? 'begun' : 'unknown');
+    if (ctx.status !== 200 && !ctx.state.sender && !session) countAnswer(ctx, cookie ? 'begun' : 'unknown');
+  }
+
+  /** No session begins with a cookie that was sent before. */
+  function noteEnded(cookie: string): void {
+    const [oldest] = ended;
+    if (ended.size >= MAX_ENDED && oldest !== undefined) ended.delete(oldest);
+    ended.add(cookie);
   }
 
   async function answerFor(visitor: Pick<Visit, 'ctx' | 'proxy' | 'asked' | 'cookie' | 'session'>): Promise<void> {
@@ -403,7 +424,7 @@ export function createForwardAuth(
     if (credential && isUnwanted()) return fromElsewhere(visit);
     if (credential) return decideForProgram(visit, credential, { rules, level });
     const live = await liveSession(visit);
-    if (!live) return signIn(visit);
+    if (!live) return signIn(visit, level);
     if (isUnwanted()) return fromElsewhere(visit, live.account);
     const { account, session } = live;
     // Everybody behind one proxy comes from its address.
@@ -417,7 +438,7 @@ export function createForwardAuth(
     }
     // Other requests of a page that was open when the version changed go on; the next page asks.
     if (by === 'navigation' && termsDue(settings.latest(), account)) return signIn(visit);
-    if (level && acrLevel(session.acr) < acrLevel(level)) return signIn(visit, level);
+    if (level && acrLevel(session.acr) < acrLevel(level)) return signIn(visit, level, live);
     const broken = brokenRule(rules, account);
     if (broken) {
       await recordRejected(visit, account);
@@ -464,7 +485,7 @@ export function createForwardAuth(
     );
   }
 
-  function denied(visit: Visit, why: BrokenRule & { account?: Account; isSignIn?: boolean }): void {
+  function denied(visit: Visit, why: BrokenRule & { account?: Account; of?: 'sign-in' }): void {
     const message = 'The user may not open this page.';
     const { name: app } = visit.application;
     reject(visit, 403, { ...why, reason: 'access_denied', message }, [
@@ -483,14 +504,28 @@ export function createForwardAuth(
     rejected: Omit<RejectedQuestion, 'asked'>,
     words: readonly [title: PageText, text: PageText] = [t('website.rejected.title'), t('website.rejected.text')],
   ): void {
+    const reference = referenceTo({ ctx, asked }, rejected);
+    const shown = { reference: t('error-page.reference', { number: reference }) };
+    if (by === 'program') refuse(ctx, proxy, status, rejected.reason, reference);
+    else showPage({ ctx, asked, by, application }, proxy === 'nginx' ? 403 : status, ...words, shown);
+  }
+
+  function referenceTo(
+    { ctx, asked }: Pick<Question, 'ctx' | 'asked'>,
+    rejected: Omit<RejectedQuestion, 'asked'>,
+  ): string {
     const reference = recordRejection(ctx, { ...rejected, asked });
     ctx.set(REFERENCE_HEADER, reference);
-    const answered = proxy === 'nginx' ? 403 : status;
-    if (by === 'program') {
-      ctx.status = answered;
-      ctx.body = { error: rejected.reason, reference };
-    } else
-      showPage({ ctx, asked, by, application }, answered, ...words, t('error-page.reference', { number: reference }));
+    return reference;
+  }
+
+  function rejectProgram(visit: Visit, { status, error, challenge, retryAfterSeconds, broken }: Rejection): void {
+    const { ctx, proxy } = visit;
+    if (challenge !== undefined) ctx.set('WWW-Authenticate', challenge);
+    if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(retryAfterSeconds));
+    const message = 'The website is closed to what the program sent.';
+    const reference = broken && referenceTo(visit, { ...broken, reason: error, message, of: 'program' });
+    refuse(ctx, proxy, status, error, reference);
   }
 
   async function recordRejected({ ctx, application }: Visit, account: Account): Promise<void> {
@@ -518,21 +553,43 @@ export function createForwardAuth(
 
   // ── The sign-in ───────────────────────────────────────────────────────────────────────────────────────────
 
-  function signIn(visit: Visit, acr?: Acr): void {
-    const { ctx, by, asked } = visit;
-    if (by === 'program') {
-      ctx.set('WWW-Authenticate', firstChallenge(visit));
-      ctx.status = 401;
-      ctx.body = { error: 'login_required', login_url: `${asked.origin}/` };
-      return;
-    }
-    if (by !== 'navigation') {
+  /** @param acr what the page needs, which the session does not have */
+  function signIn(visit: Visit, acr?: Acr, weak?: Live): void {
+    const { by, asked } = visit;
+    if (by === 'navigation') beginSignIn(visit, { page: pageAt(`${asked.path}${asked.query}`), acr, round: 0 });
+    else if (by === 'program') demandSignIn(visit, acr, weak);
+    else {
       const text = by === 'form' ? t('website.form.text') : t('website.frame.text');
-      showPage(visit, 401, t('website.sign-in.title'), text);
-      return;
+      showPage(visit, 401, t('website.sign-in.title'), text, { signInAt: signInAddress(visit, acr) });
     }
-    const target = `${asked.path}${asked.query}`;
-    beginSignIn(visit, { page: target.length > MAX_PATH ? '/' : target, acr, round: 0 });
+  }
+
+  function demandSignIn(visit: Visit, acr: Acr | undefined, weak: Live | undefined): void {
+    const { ctx } = visit;
+    const reason = 'login_required';
+    const message = 'The session does not prove what the page needs.';
+    const broken = { rule: 'level' as const, received: weak?.session.acr, expected: acr, account: weak?.account };
+    const reference = weak && referenceTo(visit, { ...broken, reason, message });
+    ctx.set('WWW-Authenticate', firstChallenge(visit));
+    ctx.status = 401;
+    ctx.body = { error: reason, login_url: signInAddress(visit, acr), reference };
+  }
+
+  /** Where a person begins the sign-in that this request lacks. It returns to the page from which the request came. */
+  function signInAddress({ ctx, by, asked: { origin, path, query } }: Visit, acr: Acr | undefined): string {
+    const referer = ctx.get('Referer');
+    const from = referer.startsWith(`${origin}/`) ? referer.slice(origin.length) : undefined;
+    const page = pageAt(from ?? (by === 'frame' ? `${path}${query}` : '/'));
+    return `${origin}${SIGN_IN_PATH}?${new URLSearchParams({ page, ...(acr && { acr }) })}`;
+  }
+
+  async function signInAt(visit: Visit): Promise<void> {
+    const { asked } = visit;
+    const { page, acr } = signInQuery.parse(Object.fromEntries(new URLSearchParams(asked.query)));
+    if (visit.by !== 'navigation') return signIn(visit);
+    const live = await liveSession(visit);
+    if (live && (!acr || acrLevel(live.session.acr) >= acrLevel(acr))) return redirect(visit, `${asked.origin}${page}`);
+    return beginSignIn(visit, { page, acr, round: 0 });
   }
 
   /** @param onTheWay without a page, and then on along this way */
@@ -562,6 +619,7 @@ export function createForwardAuth(
     const { asked, ctx } = visit;
     if (asked.method !== 'GET') return refuse(ctx, visit.proxy, 405, 'method_not_allowed');
     if (asked.path === CALLBACK_PATH) return finishSignIn(visit);
+    if (asked.path === SIGN_IN_PATH) return signInAt(visit);
     if (asked.path === LOGOUT_PATH) return signOut(visit);
     if (asked.path === JOIN_PATH) return join(visit);
     if (asked.path === TEST_PATH) return reportQuestion(visit);
@@ -584,7 +642,7 @@ export function createForwardAuth(
         rule: 'state',
         reason: 'invalid_state',
         message: 'The sign-in was not begun at this website, or too long ago; it begins again.',
-        isSignIn: true,
+        of: 'sign-in',
       });
       return redirect(visit, `${origin}/`);
     }
@@ -597,7 +655,7 @@ export function createForwardAuth(
       return signInAgain(visit, begun, { rule: 'browser', received }, onTheWay);
     }
     if (error !== undefined || code === undefined)
-      return denied(visit, { rule: 'sign_in', received: error ?? 'no code', isSignIn: true });
+      return denied(visit, { rule: 'sign_in', received: error ?? 'no code', of: 'sign-in' });
     // One row for a code of this server, whose sign-in was charged.
     visit.ctx.state.sender = 'trusted';
     const redeemed = await createInProcessClient({ provider }, origin).redeem(
@@ -607,7 +665,7 @@ export function createForwardAuth(
     );
     if (!redeemed) return signInAgain(visit, begun, { rule: 'code' }, onTheWay);
     if (begun.acr && acrLevel(redeemed.acr) < acrLevel(begun.acr))
-      return denied(visit, { rule: 'level', received: redeemed.acr, expected: begun.acr, isSignIn: true });
+      return denied(visit, { rule: 'level', received: redeemed.acr, expected: begun.acr, of: 'sign-in' });
     const sso = await sessions.find(redeemed.ssoUid);
     const lifetimeMs = (sso?.expiresAt.getTime() ?? 0) - now().getTime();
     await rpSessions.remove(cookie);
@@ -682,7 +740,7 @@ export function createForwardAuth(
       ...why,
       reason: 'sign_in_not_completed',
       message: 'The sign-in began again, in vain.',
-      isSignIn: true,
+      of: 'sign-in' as const,
     };
     reject(visit, 400, rejected, [t('website.cookies.title'), t('website.cookies.text', { app })]);
   }
@@ -795,6 +853,20 @@ export function createForwardAuth(
   }
 }
 
+const newSecond = (second: number) => ({
+  second,
+  begun: 0,
+  unknown: 0,
+  byAddress: new Map<string, number>(),
+  isLogged: false,
+});
+
+/** An address has a part of what the others leave, so a few never use up all (A. Choudhury, E. Hahne, Dynamic Queue Length Thresholds). */
+function isBelowShare(ofAddress: number, all: number): boolean {
+  const { perSecond, share } = limits.questionsWithoutSession;
+  return ofAddress < (perSecond - all) * share;
+}
+
 const isOfSession = (cookie: string) => cookie.startsWith(OF_SESSION);
 
 const isPublic = (rules: ReturnType<typeof rulesFor>) => rules.every((rule) => rule?.rule === 'public');
@@ -806,13 +878,16 @@ const isAllowedPreflight = (ctx: Context, asked: AskedRequest, website: ProxiedS
   ctx.get('Access-Control-Request-Method') !== '' &&
   ctx.get('Origin') !== '';
 
+const pageAt = (target: string) => (target.length > MAX_PATH ? '/' : target);
 const contextOf = (origin: string) => `website sign-in ${origin}`;
 const WAY = 'way through websites';
 const verifierOf = (cookie: string, salt: string) => sha256(`${salt} ${cookie}`);
 
-/** Without https (on this machine only) browsers store no `__Host-` cookie, and send the cookies of one port to all others. */
-const cookieName = (origin: string) =>
-  origin.startsWith('https:') ? `__Host-${COOKIE}` : `${COOKIE}_${new URL(origin).port || '80'}`;
+/** Browsers have one store for all ports of a host (RFC 6265 8.5). Without https (on this machine only) they store no `__Host-` cookie. */
+function cookieName(origin: string): string {
+  const { protocol, port } = new URL(origin);
+  return `${protocol === 'https:' ? '__Host-' : ''}${COOKIE}${port && `_${port}`}`;
+}
 
 function setCookie({ ctx, asked: { origin } }: Visit, value: string): void {
   const secure = origin.startsWith('https:') ? '; secure' : '';
@@ -828,12 +903,6 @@ function pass({ ctx, website }: Visit, visitor?: Visitor, jwt = ''): void {
   ctx.body = '';
 }
 
-function rejectProgram({ ctx, proxy }: Visit, { status, error, challenge, retryAfterSeconds }: Rejection): void {
-  if (challenge !== undefined) ctx.set('WWW-Authenticate', challenge);
-  if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(retryAfterSeconds));
-  refuse(ctx, proxy, status, error);
-}
-
 /** nginx hands on only 401 and 403: its configuration turns a 401 with an address into the redirect. */
 function redirect({ ctx, proxy }: Visit, url: string): void {
   ctx.status = proxy === 'nginx' ? 401 : 302;
@@ -842,9 +911,15 @@ function redirect({ ctx, proxy }: Visit, url: string): void {
 }
 
 /** nginx takes another status than 401 and 403 for a fault of this server. */
-function refuse(ctx: Context, proxy: ProxyKind | undefined, status: number, code: string): void {
+function refuse(
+  ctx: Context,
+  proxy: ProxyKind | undefined,
+  status: number,
+  error: string,
+  reference?: string | undefined,
+): void {
   ctx.status = proxy === 'nginx' && status !== 401 ? 403 : status;
-  ctx.body = { error: code };
+  ctx.body = { error, reference };
 }
 
 /** Light and dark, and small enough for a frame. */
@@ -875,7 +950,7 @@ function showPage(
   status: number,
   title: PageText,
   text: PageText,
-  reference: PageText = '',
+  { reference = '', signInAt }: { reference?: PageText; signInAt?: string } = {},
 ): void {
   const language = ctx.state.language();
   ctx.status = status;
@@ -889,9 +964,7 @@ function showPage(
     // A form stays open beside it.
     const target = by === 'form' ? '_blank' : '_top';
     const link =
-      status === 401 && asked
-        ? `<a href="${escapeHtml(asked.origin)}" target="${target}" rel="noopener">${label}</a>`
-        : '';
+      signInAt !== undefined ? `<a href="${escapeHtml(signInAt)}" target="${target}" rel="noopener">${label}</a>` : '';
     return `<!doctype html>
 <html lang="${language}" dir="${directionOf(language)}">
 <meta charset="utf-8">

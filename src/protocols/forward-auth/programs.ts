@@ -1,20 +1,22 @@
 // Programs at a website: the credential of this server that a request carries in `Authorization`, where the website lets programs in. A
 // credential that is not ours belongs to the website itself, and goes on to it.
 
-import { type AccessSubject, accessDecision } from '../../applications/access-decision.ts';
+import { type AccessSubject, accessDecision, accessDecisionRule } from '../../applications/access-decision.ts';
 import type { ApplicationServices } from '../../applications/application-services.ts';
 import { type PathRule, type ProxiedSettings, WEBSITE_SCOPE } from '../../applications/fields/proxied-application.ts';
 import { inGroup } from '../../applications/groups-to-choose.ts';
 import type { Context } from '../../base/http/context.ts';
 import { sha256 } from '../../base/platform/random.ts';
 import type { Core } from '../../core/core.ts';
+import type { BrokenRule } from '../../core/rejections/rules.ts';
+import type { Account } from '../../people/accounts/account.ts';
 import { nameKey } from '../../people/accounts/names.ts';
-import { type Acr, acrLevel } from '../../people/mfa/acr.ts';
+import { type Acr, acrLevel, acrOfRule } from '../../people/mfa/acr.ts';
 import type { People } from '../../people/people.ts';
 import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
 import type { ClientApplication, ClientSource } from '../oidc/store/clients.ts';
 import { MalformedQuestion } from './asked-request.ts';
-import { brokenRule } from './path-rules.ts';
+import { brokenRule, rejectionBy } from './path-rules.ts';
 import type { SignInProof, Visitor } from './user-headers.ts';
 
 /** A program that sent a valid credential: the user or client it acts for, and the sign-in behind the credential. */
@@ -29,6 +31,8 @@ export interface Rejection {
   error: string;
   challenge?: string;
   retryAfterSeconds?: number;
+  /** Absent where a limit rejects it before it is looked at. */
+  broken?: BrokenRule & { account?: Account };
 }
 
 /** What a request is for. */
@@ -140,6 +144,11 @@ export function createPrograms(
         status: 403,
         error: 'insufficient_scope',
         challenge: challengeOf(origin, { error: 'insufficient_scope', scope: WEBSITE_SCOPE }),
+        broken: {
+          rule: 'credential',
+          received: `${accountId === undefined ? 'of the client itself' : 'of a user'}, scope ${token.scopes.join(' ')}`,
+          expected: `${website.access_tokens === 'all' ? '' : 'of a user, '}scope ${WEBSITE_SCOPE}`,
+        },
       };
     const proof = { id: `token ${hash}`, clientId };
     if (accountId === undefined) {
@@ -163,7 +172,10 @@ export function createPrograms(
     const isOwn = account?.isActive && nameKey(account.username) === nameKey(login?.username ?? '');
     if (!found || !account || !isOwn || found.applicationId !== application.id)
       return wrong(ctx, basicChallenge(origin));
-    if (!appPasswords.isEnoughFor(account)) return { status: 403, error: 'access_denied' };
+    if (!appPasswords.isEnoughFor(account)) {
+      const broken = { rule: 'level', received: 'app password', expected: acrOfRule('mfa'), account } as const;
+      return { status: 403, error: 'access_denied', broken };
+    }
     noteSeen(account);
     appPasswords.recordUse(found, origin, { request: ctx.state.request });
     return { visitor: { account }, proof: { id: `app password ${found.id}`, amr: [] } };
@@ -172,7 +184,9 @@ export function createPrograms(
   /** Counts a wrong credential, by address alone: no one locks the account of another. */
   async function wrong(ctx: Context, challenge: string): Promise<Rejection> {
     const { allowed, retryAfterSeconds } = await wrongCredentials.consume({ address: ctx.state.request.address });
-    if (allowed) return { status: 401, error: 'invalid_credential', challenge };
+    const received = challenge.startsWith('Basic') ? 'app password' : 'access token';
+    if (allowed)
+      return { status: 401, error: 'invalid_credential', challenge, broken: { rule: 'credential', received } };
     return { status: 429, error: 'too_many_requests', retryAfterSeconds };
   }
 
@@ -186,14 +200,20 @@ export function createPrograms(
     { rules, level }: { rules: readonly (PathRule | undefined)[]; level: Acr | undefined },
   ): Rejection | undefined {
     const { address } = ctx.state.request;
-    const denied: Rejection = { status: 403, error: 'access_denied' };
-    const isOpen =
-      'account' in visitor
-        ? accessDecision(application, visitor.account, address).allowed
-        : accessDecision({ ...application, access: 'everyone' }, NOBODY, address).allowed;
+    const account = 'account' in visitor ? visitor.account : undefined;
+    const subject = account ?? { ...NOBODY, username: proof.clientId ?? '' };
+    const denied = (broken: BrokenRule): Rejection => ({
+      status: 403,
+      error: 'access_denied',
+      broken: { ...broken, ...(account && { account }) },
+    });
+    const entered = account ? application : { ...application, access: 'everyone' as const };
+    if (!accessDecision(entered, subject, address).allowed)
+      return denied(accessDecisionRule(entered, subject, address));
     // At which connection a user has signed in, the credential does not say.
-    if (!isOpen || ('account' in visitor && application.signInRule)) return denied;
-    if (brokenRule(rules, 'account' in visitor ? visitor.account : NOBODY)) return denied;
+    if (account && application.signInRule) return denied({ rule: 'connection', received: 'none' });
+    const broken = brokenRule(rules, subject);
+    if (broken) return denied(rejectionBy(broken, subject));
     const { sessionHours } = application;
     const isLate =
       sessionHours !== undefined &&
@@ -201,14 +221,19 @@ export function createPrograms(
       proof.authTime.getTime() + sessionHours * 3_600_000 <= now().getTime();
     const isWeak = level !== undefined && acrLevel(proof.acr) < acrLevel(level);
     if (!isLate && !isWeak) return undefined;
-    if (proof.authTime === undefined) return denied;
     // RFC 9470 3.
     const needs = {
       ...(isWeak && { acr_values: level }),
       ...(isLate && { max_age: String(sessionHours * 3600) }),
     };
-    const challenge = challengeOf(origin, { error: 'insufficient_user_authentication', ...needs });
-    return { status: 401, error: 'insufficient_user_authentication', challenge };
+    const lacking = denied({
+      rule: 'level',
+      received: [proof.acr ?? 'no sign-in', proof.authTime?.toISOString()].filter(Boolean).join(' '),
+      expected: Object.values(needs).join(' '),
+    });
+    if (proof.authTime === undefined) return lacking;
+    const error = 'insufficient_user_authentication';
+    return { ...lacking, status: 401, error, challenge: challengeOf(origin, { error, ...needs }) };
   }
 
   return { identify, closed };

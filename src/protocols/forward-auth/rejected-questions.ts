@@ -7,10 +7,13 @@ import type { Account } from '../../people/accounts/account.ts';
 import type { People } from '../../people/people.ts';
 import type { AskedRequest } from './asked-request.ts';
 
-/** The rules in the order of their checks: of each request, and then of a page or of the end of a sign-in. */
+/** The rules in the order of their checks: of each request, and then of a page, of a program or of the end of a sign-in. */
 const OF_ALL = ['question', 'denied_network', 'client'] as const;
-const OF_PAGES: readonly RuleId[] = [...OF_ALL, 'path', 'same_origin', 'access', 'network', 'level', 'path_rule'];
-const OF_SIGN_INS: readonly RuleId[] = [...OF_ALL, 'state', 'browser', 'sign_in', 'code', 'level'];
+const ORDERS = {
+  page: [...OF_ALL, 'path', 'same_origin', 'access', 'network', 'level', 'path_rule'],
+  program: [...OF_ALL, 'path', 'same_origin', 'credential', 'access', 'network', 'connection', 'path_rule', 'level'],
+  'sign-in': [...OF_ALL, 'state', 'browser', 'sign_in', 'code', 'level'],
+} satisfies Record<string, RuleId[]>;
 
 export interface RejectedQuestion extends BrokenRule {
   reason: string;
@@ -19,7 +22,8 @@ export interface RejectedQuestion extends BrokenRule {
   /** Undefined where the headers do not say which page it is about. */
   asked?: AskedRequest | undefined;
   account?: Account | undefined;
-  isSignIn?: boolean;
+  /** Absent: a page. */
+  of?: keyof typeof ORDERS;
 }
 
 /** A page has many requests, and a proxy asks about each: the same one has the same reference for this long. */
@@ -34,7 +38,7 @@ export function createRejectedQuestions({ rejections, now }: Core & People) {
   const kept = new Map<string, { code: string; until: number }>();
 
   return function recordRejection({ state: { request } }: Context, rejected: RejectedQuestion): string {
-    const { reason, message, asked, account, isSignIn, rule, received, expected } = rejected;
+    const { reason, message, asked, account, of = 'page', rule, received, expected } = rejected;
     const key = [request.address, account?.id, asked?.origin, asked?.path, rule, received].join(' ').slice(0, 2000);
     const at = now().getTime();
     const known = kept.get(key);
@@ -50,7 +54,7 @@ export function createRejectedQuestions({ rejections, now }: Core & People) {
         ...(account && { user: account.username }),
         ip: request.address,
       },
-      rules: ruleResults(isSignIn ? OF_SIGN_INS : OF_PAGES, { rule, received, expected }),
+      rules: ruleResults(ORDERS[of], { rule, received, expected }),
     });
     if (kept.size >= MAX_KEPT) kept.clear();
     kept.set(key, { code, until: at + SAME_MS });
