@@ -9,6 +9,7 @@ import type { Core } from '../core/core.ts';
 import type { ScheduledJob } from '../core/jobs/scheduler.ts';
 import { recipientOf } from '../core/mail/messages.ts';
 import type { Account } from '../people/accounts/account.ts';
+import { removeAccount } from '../people/accounts/life.ts';
 import type { People } from '../people/people.ts';
 import { ADMIN_ROLE } from '../people/rbac/built-in.ts';
 import type { SessionServices } from '../protocols/logout/session-services.ts';
@@ -20,7 +21,7 @@ const PAGE = 50;
 export type Deletion = ReturnType<typeof createDeletion>;
 
 export function createDeletion(services: Core & People & SessionServices) {
-  const { db, sql, now, accounts, endSession, outbox, roles, settings, logger } = services;
+  const { db, sql, now, accounts, outbox, roles, settings, logger } = services;
 
   /** Why this account cannot be deleted by its person, and where to ask; undefined: it can. Without a transaction only to show it. */
   async function obstacleOf({ id, source, roles: held }: Account, tx?: Tx): Promise<PageText | undefined> {
@@ -33,7 +34,6 @@ export function createDeletion(services: Core & People & SessionServices) {
 
   /** Unless its person has kept it, or an administrator of the file, a directory or the last of all was made of it meanwhile. */
   async function remove(id: string): Promise<void> {
-    const by = { actorId: id };
     await transaction(db, async (tx) => {
       await lockRow(tx, sql, 'users', id);
       const account = await accounts.findWithLater(id, tx);
@@ -42,8 +42,7 @@ export function createDeletion(services: Core & People & SessionServices) {
         await accounts.setDeletion(id, null, {}, tx);
         return;
       }
-      await endSession.all(id, 'account-deleted', by, tx);
-      await accounts.remove(id, by, tx);
+      await removeAccount(services, id, { actorId: id }, tx);
     });
   }
 

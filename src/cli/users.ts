@@ -379,13 +379,13 @@ export const userDisable: Command = {
   args: ['LOGIN'],
   summary: 'disable a user and end their sessions',
   run: (input, io) =>
-    withUser(input, io, async (account, { accounts, db, endSession, roles }) => {
+    withUser(input, io, async (account, services) => {
+      const { db, roles } = services;
       const { transaction } = await import('../base/storage/database.ts');
+      const { disableAccount } = await import('../people/accounts/life.ts');
       const changed = await transaction(db, async (tx) => {
         await roles.assertNotLastAdmin(account.id, tx);
-        if (!(await accounts.setActive(account.id, false, {}, tx))) return false;
-        await endSession.all(account.id, 'account-disabled', {}, tx);
-        return true;
+        return (await disableAccount(services, account.id, {}, tx)) !== undefined;
       });
       io.out(
         changed

@@ -12,7 +12,7 @@ import type { Account } from '../../people/accounts/account.ts';
 import type { AccountPage, ListAccounts } from '../../people/accounts/account-list.ts';
 import type { Directory } from '../../people/accounts/accounts.ts';
 import { isLimited } from '../../people/accounts/active.ts';
-import { endByPeriod } from '../../people/accounts/life.ts';
+import { disableAccount, endByPeriod, removeAccount } from '../../people/accounts/life.ts';
 import type { Profile } from '../../people/accounts/profile.ts';
 import { termsDue } from '../../people/accounts/terms.ts';
 import type { FactorView, OwnFactors } from '../../people/mfa/account-factors.ts';
@@ -234,8 +234,10 @@ function accountActions(
   async function setState({ id, username }: Account, isEnabled: boolean, by: Actor, tx: Tx): Promise<EndedAll> {
     assertFreshProof(by, isEnabled ? 'user.enable' : 'user.disable', username);
     if (!isEnabled) await roles.assertNotLastAdmin(id, tx);
-    const changed = await accounts.setActive(id, isEnabled, by, tx);
-    return changed && !isEnabled ? endSession.all(id, 'account-disabled', by, tx) : { count: 0, run: undefined };
+    const none = { count: 0, run: undefined };
+    if (!isEnabled) return (await disableAccount(services, id, by, tx)) ?? none;
+    await accounts.setActive(id, true, by, tx);
+    return none;
   }
 
   return {
@@ -296,8 +298,7 @@ function accountActions(
         if (source === 'file') throw forbidden('owned_by_file');
         assertFreshProof(by, 'user.delete', username);
         await roles.assertNotLastAdmin(id, tx);
-        await endSession.all(id, 'account-deleted', by, tx);
-        await accounts.remove(id, by, tx);
+        await removeAccount(services, id, by, tx);
       }),
   };
 }

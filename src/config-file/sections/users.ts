@@ -11,7 +11,7 @@ import type { Core } from '../../core/core.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { isLimited, withState } from '../../people/accounts/active.ts';
 import { attributeFaults } from '../../people/accounts/attributes.ts';
-import { endByPeriod } from '../../people/accounts/life.ts';
+import { disableAccount, endByPeriod, removeAccount } from '../../people/accounts/life.ts';
 import { nameAdvice, nameKey, usernameFault } from '../../people/accounts/names.ts';
 import { profileColumns } from '../../people/accounts/profile.ts';
 import { addressOf, textFieldNames, textFields } from '../../people/accounts/profile-fields.ts';
@@ -26,7 +26,7 @@ const JSON_FIELDS = ['attributes', 'address'];
 const AT_ONCE = 4;
 
 export async function planUsers(planning: Planning): Promise<Planned> {
-  const { now, declared, accounts, roles, endSession } = planning;
+  const { now, declared, roles } = planning;
   const { users } = declared;
   const { stored, retired } = await storedFor(users, planning);
   const bySubject = new Map(stored.map((user) => [user.id, user]));
@@ -60,8 +60,7 @@ export async function planUsers(planning: Planning): Promise<Planned> {
     // A new account may have the same username, but never the same `sub` (retired_subjects).
     async remove({ id }, tx) {
       await roles.assertNotLastAdmin(id, tx);
-      await endSession.all(id, 'account-deleted', {}, tx);
-      await accounts.remove(id, {}, tx);
+      await removeAccount(planning, id, {}, tx);
     },
   });
 }
@@ -86,11 +85,12 @@ async function createUser(
 }
 
 async function changeUser(
-  { accounts, now, roles: assignments, endSession, ssoIds }: Planning,
+  planning: Planning,
   entry: DeclaredUser,
   { existing, credentials, tx }: UserChange,
 ): Promise<void> {
   if (!existing) return;
+  const { accounts, now, roles: assignments, endSession, ssoIds } = planning;
   const { id, ssoId } = existing;
   const profile = profileOf(entry);
   if (isLimited(profile, now())) await assignments.assertNotLastAdmin(id, tx);
@@ -98,9 +98,11 @@ async function changeUser(
   await endByPeriod(endSession, id, [withState(existing, now()), account], {}, tx);
   await ssoIds.set(account, { before: ssoId, connectionId: entry.sso_connection }, {}, tx);
   await assignments.setRoles(id, rolesOf(entry, now()), {}, tx);
-  if (!entry.active) await assignments.assertNotLastAdmin(id, tx);
-  const changed = await accounts.setActive(id, entry.active, {}, tx);
-  if (changed && !entry.active) await endSession.all(id, 'account-disabled', {}, tx);
+  if (entry.active) await accounts.setActive(id, true, {}, tx);
+  else {
+    await assignments.assertNotLastAdmin(id, tx);
+    await disableAccount(planning, id, {}, tx);
+  }
   await credentials?.store(id, tx);
 }
 

@@ -10,6 +10,7 @@ import { genuineText, storeValue } from '../../core/settings/settings.ts';
 import type { Account } from './account.ts';
 import type { Accounts } from './accounts.ts';
 import { stateOf, whereActive } from './active.ts';
+import { disableAccount, type EndSession } from './life.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 /** Accounts that are read at once. */
@@ -53,11 +54,6 @@ interface Stop {
   of: number;
 }
 
-/** Of protocols/logout: ends every session of an account and revokes its tokens. */
-interface EndSession {
-  all(userId: string, reason: 'account-disabled', by: Actor, tx: Tx): Promise<unknown>;
-}
-
 /** Of people/rbac. */
 interface Roles {
   isLastAdmin(userId: string, tx: Tx): Promise<boolean>;
@@ -66,7 +62,7 @@ interface Roles {
 export type Inactivity = ReturnType<typeof createInactivity>;
 
 export function createInactivity(services: Core & { accounts: Accounts; roles: Roles; endSession: EndSession }) {
-  const { db, now, settings, accounts, roles, audit, outbox, endSession, logger } = services;
+  const { db, now, settings, accounts, roles, audit, outbox, logger } = services;
   const daysAgo = (days: number) => new Date(now().getTime() - days * DAY_MS);
   const unusedDays = () => settings.get('inactive_after_days');
 
@@ -121,8 +117,7 @@ export function createInactivity(services: Core & { accounts: Accounts; roles: R
       const data = { idleNotice: step, idleNoticeAt: at, updatedAt: account.updatedAt };
       if ((await tx.user.updateMany({ where, data })).count === 0) return;
       if (step === 'disabled') {
-        await accounts.setActive(id, false, {}, tx, 'unused');
-        await endSession.all(id, 'account-disabled', {}, tx);
+        await disableAccount(services, id, {}, tx, 'unused');
         return;
       }
       const to = recipientOf(account);

@@ -1,10 +1,11 @@
-// The job of accounts that end by time (active.ts decides when): signs their people out everywhere, and tells them and the administrators before.
+// How accounts end: disabled, deleted, or by time (active.ts decides when) with a job, which tells people and administrators before. Each signs
+// their people out everywhere.
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
-import { END_NOTICE_DAYS } from './accounts.ts';
+import { type Accounts, END_NOTICE_DAYS } from './accounts.ts';
 import { type Activity, whereActive } from './active.ts';
 
 /** Accounts of one transaction. */
@@ -12,8 +13,45 @@ const BATCH = 100;
 const DAY_MS = 24 * 3600 * 1000;
 
 /** Of protocols/logout: ends every session of an account and revokes its tokens. */
-interface EndSession {
-  all(userId: string, reason: 'account-ended', by: Actor, tx: Tx): Promise<unknown>;
+export interface EndSession<Ended = unknown> {
+  all(
+    userId: string,
+    reason: 'account-disabled' | 'account-ended' | 'account-deleted',
+    by: Actor,
+    tx: Tx,
+  ): Promise<Ended>;
+}
+
+interface Ending<Ended> {
+  accounts: Accounts;
+  endSession: EndSession<Ended>;
+}
+
+/**
+ * Disables an account and ends all that it opened, in the transaction in which the caller has checked that it may: it is not that of the last
+ * administrator. What ended; undefined: it was disabled already.
+ * @param reason why the server does it
+ */
+export async function disableAccount<Ended>(
+  { accounts, endSession }: Ending<Ended>,
+  id: string,
+  by: Actor,
+  tx: Tx,
+  reason?: 'unused',
+): Promise<Ended | undefined> {
+  if (!(await accounts.setActive(id, false, by, tx, reason))) return undefined;
+  return endSession.all(id, 'account-disabled', by, tx);
+}
+
+/** The same for a deletion. */
+export async function removeAccount(
+  { accounts, endSession }: Ending<unknown>,
+  id: string,
+  by: Actor,
+  tx: Tx,
+): Promise<void> {
+  await endSession.all(id, 'account-deleted', by, tx);
+  await accounts.remove(id, by, tx);
 }
 
 type Dated = Activity & { isActive: boolean };

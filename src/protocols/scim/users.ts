@@ -16,6 +16,7 @@ import { recipientOf } from '../../core/mail/messages.ts';
 import { placeOf } from '../../core/mail/wording.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { type Activity, stateOf } from '../../people/accounts/active.ts';
+import { disableAccount, removeAccount } from '../../people/accounts/life.ts';
 import { isSameAddress, nameKey } from '../../people/accounts/names.ts';
 import type { Profile } from '../../people/accounts/profile.ts';
 import { languageTag } from '../../people/accounts/profile-fields.ts';
@@ -58,7 +59,7 @@ const WITH_STATE = { user: { select: { isEnabled: true, activeFrom: true, active
 export type ScimUsers = ReturnType<typeof createScimUsers>;
 
 export function createScimUsers(services: Core & People & { endSession: EndSession }) {
-  const { db, sql, now, audit, logger, accounts, endSession, outbox } = services;
+  const { db, sql, now, audit, logger, accounts, outbox } = services;
 
   /** The row, locked. Throws not_found (404), and precondition_failed (412) where the version is another one. */
   async function locked(request: ScimRequest, userId: string, ifMatch: IfMatch | undefined, tx: Tx): Promise<Row> {
@@ -156,8 +157,7 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
   ): Promise<void> {
     if (said === true && before === false && !isEnabled) await accounts.setActive(id, true, by, tx);
     if (said !== false || !isEnabled) return;
-    await accounts.setActive(id, false, by, tx);
-    await endSession.all(id, 'account-disabled', by, tx);
+    await disableAccount(services, id, by, tx);
   }
 
   /** The old mailbox learns of the new one, as after every change of an address. */
@@ -310,8 +310,7 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
         const { connection, by } = request;
         await services.groups.setMemberships(id, sourceOf(connection), [], { by, tx });
         if (connection.delete_policy === 'delete') {
-          await endSession.all(id, 'account-deleted', by, tx);
-          return accounts.remove(id, by, tx);
+          return removeAccount(services, id, by, tx);
         }
         await obey(account, { said: false, before: undefined }, by, tx);
         const { externalId } = row;
@@ -368,8 +367,7 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
                 await tx.scimUser.delete({ where: { userId }, select: { userId: true } });
                 return;
               }
-              await endSession.all(userId, 'account-deleted', by, tx);
-              await accounts.remove(userId, by, tx);
+              await removeAccount(services, userId, by, tx);
             }).catch((err: unknown) => {
               if (unavailableIn(err)) throw err;
               // The others are not to wait for it; the next turn of the job tries again.
