@@ -36,7 +36,7 @@ it('the console adds a stream, shows its secret once, tries it, shows what was d
   const page = await admin.get(at);
   expect(page.text).not.toContain(secret);
   const tested = await admin.follow(await admin.submit(page, {}, { form: `${at}/test` }));
-  expect(textOf(tested.text)).toContain('The receiver took the test event');
+  expect(textOf(tested.text)).toContain('The test event is sent');
   const test = receiver.received.find(({ event }) => event.type === 'event-stream.test');
   expect(test && isSigned(test, secret)).toBe(true);
   await idp.services.audit.record({ type: 'role.assigned', outcome: 'success', subjectId: 'ann' }, idp.services.db);

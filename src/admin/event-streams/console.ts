@@ -40,6 +40,9 @@ const form = z.object({
   applications: text(120_000),
   groups: text(50_000),
   body: text(20),
+  at_least: text(10),
+  within_minutes: text(10),
+  quiet_minutes: text(10),
   enabled: text(3),
   secret: text(1024),
   [VERSION]: text(100),
@@ -169,7 +172,11 @@ export function eventStreamRoutes(services: ConsoleServices) {
   return router;
 }
 
-const KINDS = { webhook: t('console.event-streams.kind.webhook'), siem: t('console.event-streams.kind.siem') };
+const KINDS = {
+  webhook: t('console.event-streams.kind.webhook'),
+  siem: t('console.event-streams.kind.siem'),
+  mail: t('console.event-streams.kind.mail'),
+};
 
 function stateOf({ enabled, pausedAt, failingSince, lastSuccessAt }: EventStream): Mark {
   if (!enabled) return { text: t('console.shared.disabled'), tone: 'plain' };
@@ -192,7 +199,10 @@ function listPage(streams: readonly EventStream[], mayWrite: boolean): ConsolePa
         ...tableOf(streams, [
           [t('console.shared.name'), (one) => ({ text: one.name, href: pathOf(one) })],
           [t('console.event-streams.kind'), ({ kind }) => KINDS[kind]],
-          [t('console.event-streams.url'), ({ url }) => ({ text: new URL(url).host, code: true })],
+          [
+            t('console.event-streams.url'),
+            ({ url }) => ({ text: new URL(url).host || new URL(url).pathname, code: true }),
+          ],
           [t('console.shared.status'), stateOf],
           [
             t('console.event-streams.last-success'),
@@ -300,19 +310,21 @@ function changesOf({ kind, ...stream }: EventStream, given: Form): Block[] {
       button: t('console.shared.save-changes'),
       cancel: HOME,
     },
-    {
-      kind: 'tasks',
-      title: t('console.event-streams.secret'),
-      rows: [
-        {
-          text: kind === 'webhook' ? t('console.event-streams.secret.signs') : t('console.event-streams.secret.token'),
-          action: { label: t('console.event-streams.secret.change'), href: `${at}/secret` },
-        },
-      ],
-    },
+    ...(kind === 'mail' ? [] : [secretTask(kind, at)]),
     danger,
   ];
 }
+
+const secretTask = (kind: EventStream['kind'], at: string): Block => ({
+  kind: 'tasks',
+  title: t('console.event-streams.secret'),
+  rows: [
+    {
+      text: kind === 'webhook' ? t('console.event-streams.secret.signs') : t('console.event-streams.secret.token'),
+      action: { label: t('console.event-streams.secret.change'), href: `${at}/secret` },
+    },
+  ],
+});
 
 const DELIVERY_STATES: Record<EventDelivery['state'], Mark> = {
   done: { text: t('console.event-streams.delivery.done'), tone: 'good' },
@@ -322,7 +334,7 @@ const DELIVERY_STATES: Record<EventDelivery['state'], Mark> = {
 
 function deliveryTable(stream: EventStream, deliveries: readonly EventDelivery[], mayWrite: boolean): Block {
   const eventOf = ({ type, seq, untilSeq }: EventDelivery): PageText =>
-    stream.kind === 'siem'
+    stream.kind !== 'webhook' && seq !== untilSeq
       ? t('console.event-streams.delivery.batch', { from: seq, until: untilSeq })
       : (type ?? t('console.event-streams.delivery.purged'));
   return {
@@ -332,7 +344,10 @@ function deliveryTable(stream: EventStream, deliveries: readonly EventDelivery[]
     ...tableOf(deliveries, [
       [
         t('console.event-streams.delivery.event'),
-        (one) => ({ text: eventOf(one), code: stream.kind === 'webhook' && one.type !== null }),
+        (one) => ({
+          text: eventOf(one),
+          code: (stream.kind === 'webhook' || one.seq === one.untilSeq) && one.type !== null,
+        }),
       ],
       [t('console.shared.status'), ({ state }) => DELIVERY_STATES[state]],
       [t('console.event-streams.delivery.answer'), ({ answer, lastError }) => lastError ?? answer ?? ''],
@@ -383,10 +398,7 @@ function fieldsOf(given: Form, isNew: boolean): Field[] {
     label: t('console.event-streams.kind'),
     type: 'select',
     value: given.kind,
-    options: choice([
-      ['webhook', t('console.event-streams.kind.webhook')],
-      ['siem', t('console.event-streams.kind.siem')],
-    ]),
+    options: choice(Object.entries(KINDS)),
     hint: t('console.event-streams.kind-hint'),
   };
   const format: Field = {
@@ -403,6 +415,29 @@ function fieldsOf(given: Form, isNew: boolean): Field[] {
     ]),
     hint: t('console.event-streams.format-hint'),
   };
+  const body: Field = {
+    name: 'body',
+    label: t('console.event-streams.body'),
+    type: 'select',
+    value: given.body,
+    options: choice([
+      ['thin', t('console.event-streams.body.thin')],
+      ['full', t('console.event-streams.body.full')],
+    ]),
+    hint: t('console.event-streams.body-hint'),
+  };
+  const count = (name: 'at_least' | 'within_minutes' | 'quiet_minutes', label: PageText, hint?: PageText): Field => ({
+    name,
+    label,
+    type: 'number',
+    value: given[name],
+    ...(hint && { hint }),
+  });
+  const alert = [
+    count('at_least', t('console.event-streams.at-least')),
+    count('within_minutes', t('console.event-streams.within')),
+    count('quiet_minutes', t('console.event-streams.quiet'), t('console.event-streams.quiet-hint')),
+  ];
   return [
     { name: 'name', label: t('console.shared.name'), value: given.name, required: true },
     ...(isNew ? [kind] : []),
@@ -418,26 +453,19 @@ function fieldsOf(given: Form, isNew: boolean): Field[] {
     area('events', t('console.event-streams.events'), t('console.event-streams.events-hint')),
     area('applications', t('console.event-streams.applications'), t('console.event-streams.applications-hint')),
     area('groups', t('console.event-streams.groups'), t('console.event-streams.groups-hint')),
-    {
-      name: 'body',
-      label: t('console.event-streams.body'),
-      type: 'select',
-      value: given.body,
-      options: choice([
-        ['thin', t('console.event-streams.body.thin')],
-        ['full', t('console.event-streams.body.full')],
-      ]),
-      hint: t('console.event-streams.body-hint'),
-    },
+    ...(isNew || given.kind !== 'mail' ? [body] : []),
+    ...(isNew || given.kind === 'mail' ? alert : []),
     { name: 'enabled', label: t('console.shared.enabled'), type: 'checkbox', checked: given.enabled !== '' },
   ];
 }
 
 function declaredBy({ [VERSION]: _version, events, applications, groups, enabled, secret, ...given }: Form) {
+  const numbers = (['at_least', 'within_minutes', 'quiet_minutes'] as const).filter((name) => given[name] !== '');
   const declaration = {
     ...given,
     name: given.name.trim(),
     url: given.url.trim(),
+    ...Object.fromEntries(numbers.map((name) => [name, Number(given[name])])),
     events: lines(events),
     applications: lines(applications),
     groups: lines(groups),
@@ -460,6 +488,9 @@ function formOf(stream: ReturnType<typeof declarationOf>, version: string): Form
     applications: stream.applications.join('\n'),
     groups: stream.groups.join('\n'),
     body: stream.body,
+    at_least: String(stream.at_least),
+    within_minutes: String(stream.within_minutes),
+    quiet_minutes: String(stream.quiet_minutes),
     enabled: stream.enabled ? 'yes' : '',
     secret: '',
     [VERSION]: version,

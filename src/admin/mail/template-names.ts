@@ -33,6 +33,7 @@ export const templateNames: Record<MailKind, PageText> = {
   'saml-metadata': t('console.mail.template.saml-metadata'),
   'connection-end': t('console.mail.template.connection-end'),
   'connection-rejected': t('console.mail.template.connection-rejected'),
+  'event-alert': t('console.mail.template.event-alert'),
   'event-stream-paused': t('console.mail.template.event-stream-paused'),
   'integrity-alarm': t('console.mail.template.integrity-alarm'),
   test: t('console.mail.template.test'),

@@ -345,6 +345,9 @@ export const protectedTables = {
       events: 'text',
       applications: 'text',
       groups: 'text',
+      atLeast: 'number',
+      withinMinutes: 'number',
+      quietMinutes: 'number',
       enabled: 'flag',
       source: 'text',
       // An encrypted value is bound to its row already.

@@ -144,6 +144,7 @@ export const administratorMails: readonly MailKind[] = [
   'accounts-end',
   'connection-end',
   'connection-rejected',
+  'event-alert',
   'event-stream-paused',
   'integrity-alarm',
   'saml-certificate',
@@ -227,6 +228,8 @@ export type MailMessage = { to: Recipient } & (
   | { kind: 'members-end'; group: string; groupId: string; members: readonly { name: string; until: Date }[] }
   | AdministratorMail
   | { kind: 'saml-certificate'; application: string; until: Date; isNextPublished: boolean }
+  /** Events of the audit log that a stream sends by mail; `listed`: the first ones. */
+  | { kind: 'event-alert'; stream: string; count: number; listed: readonly { at: Date; text: string }[] }
   | { kind: 'test'; at: Date }
 );
 
@@ -534,6 +537,18 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
   },
   'connection-end': connectionEndText,
   'connection-rejected': connectionRejectedText,
+  'event-alert': ({ message: { stream, count, listed }, host, link }) => ({
+    subject: `${short(stream)}: ${count === 1 ? short(listed[0]?.text ?? 'an event') : `${count} events`}`,
+    preheader: host,
+    paragraphs: [
+      'Hello,',
+      `In the audit log of ${host}:`,
+      ...(count > listed.length ? [`These are the first ${listed.length} of ${count}.`] : []),
+    ],
+    facts: listed.map(({ at, text }) => ({ label: describeTime(at), value: text })),
+    action: { label: 'Open activity log', url: link('/admin/audit') },
+    after: ['An administrator chose the events and your address, under Monitoring > Event streams.'],
+  }),
   'event-stream-paused': ({ message, hello, host, link }) => ({
     subject: `Events can’t be sent to ${short(message.stream)}`,
     preheader: host,

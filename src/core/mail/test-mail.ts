@@ -114,6 +114,16 @@ const examples: Record<MailKind, (at: Date) => MailMessage> = {
   'password-changed': (at) => ({ kind: 'password-changed', to, by: 'owner', place: place(at) }),
   unlock: () => ({ kind: 'unlock', to, token, minutes: 20 }),
   'one-time-code': () => ({ kind: 'one-time-code', to, code: '123 456', minutes: 10 }),
+  'event-alert': (at) => ({
+    kind: 'event-alert',
+    to,
+    stream: 'Security',
+    count: 2,
+    listed: [
+      { at, text: 'root gave ann the role admin' },
+      { at, text: 'ann removed her passkey' },
+    ],
+  }),
   'event-stream-paused': () => ({
     kind: 'event-stream-paused',
     to,

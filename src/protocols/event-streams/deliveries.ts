@@ -18,9 +18,9 @@ import { type EventStream, type EventStreams, streamOf } from './streams.ts';
 /** Events that one turn looks at, and a batch of a SIEM has at most. */
 const PAGE = 500;
 /** Deliveries that wait at once, of one stream. */
-const MOST_OPEN = { webhook: 2000, siem: 4 };
-/** A SIEM gets its batches one after the other, in order. */
-const LANE = { webhook: 2, siem: 1 };
+const MOST_OPEN = { webhook: 2000, siem: 4, mail: 1 };
+/** Batches go one after the other, in order. */
+const LANE = { webhook: 2, siem: 1, mail: 1 };
 const LEASE_SECONDS = 60;
 const POLL_SECONDS = 5;
 /** Seconds before each further attempt of one event, as Standard Webhooks recommends: about three days in all. */
@@ -62,6 +62,8 @@ export function createEventDeliveries(services: Core & { eventStreams: EventStre
     const row = await db.eventStream.findUnique({ where: { id } });
     if (!row?.enabled || row.pausedAt || (isReplay && row.replayUntil === null)) return nothing;
     const stream = streamOf(row);
+    // The next mail has all events since the last one.
+    if (stream.kind === 'mail' && row.retryAt !== null && row.retryAt > now()) return nothing;
     const cursor = isReplay ? (row.replayCursor ?? 0) : row.cursor;
     const until = isReplay ? (row.replayUntil ?? 0) : undefined;
     const most = MOST_OPEN[stream.kind];
@@ -128,7 +130,9 @@ export function createEventDeliveries(services: Core & { eventStreams: EventStre
         outcome: 'give-up',
         reason: rows.length === 0 ? 'the audit log has the event no more' : 'the stream has such events no more',
       };
-    const bodies = await bodiesOf(events, { body: stream.body, after: afterSeq }, db);
+    if (stream.kind === 'mail' && !(await areEnough(events, stream))) return { outcome: 'done', detail: 'too few' };
+    const body = stream.kind === 'mail' ? 'full' : stream.body;
+    const bodies = await bodiesOf(events, { body, after: afterSeq }, db);
     const secrets = await eventStreams.secrets(stream.id);
     const webhookId = stream.kind === 'webhook' ? `evt_${seq}` : id;
     let answer: Answer;
@@ -140,7 +144,7 @@ export function createEventDeliveries(services: Core & { eventStreams: EventStre
     }
     const { status, text, retryAfterSeconds } = answer;
     if (status >= 200 && status < 300) {
-      await succeeded(stream);
+      await (stream.kind === 'mail' ? mailed(stream) : succeeded(stream));
       return { outcome: 'done', detail: String(status) };
     }
     const reason = `answered with status ${status}${text && `: ${text}`}`.slice(0, MAX_TEXT);
@@ -153,6 +157,31 @@ export function createEventDeliveries(services: Core & { eventStreams: EventStre
     if (!isOfEvent) return away(delivery, reason, retryAfterSeconds);
     const pauseSeconds = PAUSES[tries];
     return pauseSeconds === undefined ? { outcome: 'give-up', reason } : { outcome: 'retry', reason, pauseSeconds };
+  }
+
+  /** Whether as many events of the stream as it wants happened before one of these. */
+  async function areEnough(events: readonly SealedEvent[], stream: EventStream): Promise<boolean> {
+    const { at_least: least, within_minutes: within } = stream;
+    const [first, newest] = [events[0], events.at(-1)];
+    if (least === 1 || !first || !newest) return true;
+    const spanMs = within * 60_000;
+    const earlier = await db.auditEvent.findMany({
+      where: { chainSeq: { lt: first.chainSeq ?? 0 }, at: { gt: new Date(first.at.getTime() - spanMs) } },
+      orderBy: { chainSeq: 'desc' },
+      take: PAGE,
+    });
+    const times = [...chosen(earlier, stream), ...events].map(({ at }) => at.getTime()).sort((a, b) => a - b);
+    return times.some((time, index) => {
+      const begin = times[index - least + 1];
+      return begin !== undefined && time - begin < spanMs;
+    });
+  }
+
+  /** Nothing is sent for a while, so that many events make few mails. */
+  async function mailed({ id, quiet_minutes: quiet }: EventStream): Promise<void> {
+    const at = now();
+    const data = { lastSuccessAt: at, retryAt: new Date(at.getTime() + quiet * 60_000), lastError: null };
+    await db.eventStream.updateMany({ where: { id }, data });
   }
 
   async function succeeded({ id, lastSuccessAt, failingSince }: EventStream): Promise<void> {
@@ -205,7 +234,7 @@ export function createEventDeliveries(services: Core & { eventStreams: EventStre
     attempt,
     leaseSeconds: LEASE_SECONDS,
     reopensLanes: true,
-    concurrency: { lane: (lane) => LANE[lane.startsWith('siem:') ? 'siem' : 'webhook'], total: 16 },
+    concurrency: { lane: (lane) => LANE[lane.slice(0, lane.indexOf(':')) as EventStream['kind']], total: 16 },
   });
 
   const jobs: ScheduledJob[] = [
@@ -227,11 +256,11 @@ function withinSize(events: readonly SealedEvent[]): SealedEvent[] {
   return end < 0 ? [...events] : events.slice(0, end);
 }
 
-/** One delivery for each event of a webhook, and one for all of a SIEM. @param before position of the event before the first one */
+/** One delivery for each event of a webhook, else one for all. @param before position of the event before the first one */
 function rangesOf(seqs: readonly number[], kind: EventStream['kind'], before: number | null) {
   const [first, newest] = [seqs[0], seqs.at(-1)];
   if (first === undefined || newest === undefined) return [];
-  if (kind === 'siem') return [{ seq: first, untilSeq: newest, afterSeq: before }];
+  if (kind !== 'webhook') return [{ seq: first, untilSeq: newest, afterSeq: before }];
   return seqs.map((seq, index) => ({ seq, untilSeq: seq, afterSeq: seqs[index - 1] ?? before }));
 }
 

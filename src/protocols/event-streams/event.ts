@@ -22,6 +22,7 @@ export function eventPattern(pattern: string): readonly string[] | undefined {
 }
 
 interface Filter {
+  kind: string;
   events: readonly string[];
   applications: readonly string[];
   groups: readonly string[];
@@ -30,11 +31,13 @@ interface Filter {
 /** Those of the events whose type and application the stream has. An event of a newer version is in no pattern but `*`. */
 export function chosen(
   events: readonly SealedEvent[],
-  { events: patterns, applications }: Omit<Filter, 'groups'>,
+  { kind, events: patterns, applications }: Omit<Filter, 'groups'>,
 ): SealedEvent[] {
   const types = patterns.includes('*') ? undefined : new Set(patterns.flatMap((one) => eventPattern(one) ?? []));
   return events.filter(
     (event) =>
+      // A mail about a mail would be followed by another one.
+      (kind !== 'mail' || !event.type.startsWith('mail.')) &&
       (!types || types.has(event.type)) &&
       (applications.length === 0 ||
         applications.includes(event.clientId ?? '') ||

@@ -1,5 +1,5 @@
-// One request to the receiver of a stream: a webhook with its signatures (Standard Webhooks 1.0), a batch over HTTP with a token, or syslog
-// over TLS.
+// One request to the receiver of a stream: a webhook with its signatures (Standard Webhooks 1.0), a batch over HTTP with a token, syslog over
+// TLS, or a mail in the queue.
 import { isIP } from 'node:net';
 import tls from 'node:tls';
 import {
@@ -11,10 +11,12 @@ import {
   OutgoingError,
   unexpectedAnswer,
 } from '../../base/network/outgoing-fetch.ts';
+import { transaction } from '../../base/storage/database.ts';
+import { nameSlot, sentenceOf } from '../../core/audit/sentence.ts';
 import type { Core } from '../../core/core.ts';
 import type { EventBody } from './event.ts';
 import { batchOf } from './siem-formats.ts';
-import type { StreamDeclaration } from './streams.ts';
+import { recipientsOf, type StreamDeclaration } from './streams.ts';
 import { signatures } from './webhook-signature.ts';
 
 const TIME_LIMIT_MS = 10_000;
@@ -32,16 +34,19 @@ export interface Answer {
   retryAfterSeconds: number | undefined;
 }
 
-type Target = Pick<StreamDeclaration, 'kind' | 'url' | 'format'>;
+type Target = Pick<StreamDeclaration, 'name' | 'kind' | 'url' | 'format'>;
+
+/** Events that a mail lists. */
+const LISTED = 20;
 
 /**
- * Sends events, one to a webhook and any number to a SIEM.
+ * Sends events, one to a webhook and any number to a SIEM or in a mail.
  *
  * @param id the same at each attempt (`webhook-id`)
- * @returns the answer; of syslog, which has none, status 200 once everything is written
+ * @returns the answer; of syslog, which has none, status 200 once everything is written, and 202 for a mail in the queue
  * @throws OutgoingError
  */
-export function createSender({ outgoingRules, now }: Core) {
+export function createSender({ outgoingRules, now, outbox, db }: Core) {
   const outgoing = createOutgoingFetch({ rules: outgoingRules, timeoutMs: TIME_LIMIT_MS, maxBytes: MAX_ANSWER_BYTES });
 
   async function post({ url, format }: Target, body: string, headers: Record<string, string>): Promise<Answer> {
@@ -51,6 +56,15 @@ export function createSender({ outgoingRules, now }: Core) {
     const status = format === 'ecs' && response.ok && (await hasRejected(response)) ? REJECTED_ITEMS : response.status;
     const text = response.ok || !isPublicAnswer(response) ? '' : (await unexpectedAnswer(response)).body;
     return { status, text, retryAfterSeconds: retryAfter(response, now()) };
+  }
+
+  async function mail({ name: stream, url }: Target, events: readonly EventBody[]): Promise<Answer> {
+    const listed = events.slice(0, LISTED).map((event) => ({ at: new Date(event.timestamp), text: textOf(event) }));
+    await transaction(db, async (tx) => {
+      for (const email of recipientsOf(url) ?? [])
+        await outbox.send({ kind: 'event-alert', to: { email }, stream, count: events.length, listed }, tx);
+    });
+    return { status: 202, text: '', retryAfterSeconds: undefined };
   }
 
   return async function send(
@@ -68,6 +82,7 @@ export function createSender({ outgoingRules, now }: Core) {
         'webhook-signature': signatures(secrets, { id, timestamp, body }),
       });
     }
+    if (target.kind === 'mail') return mail(target, events);
     const { contentType, scheme, body } = batchOf(target.format, events);
     if (target.format === 'syslog') {
       await sendSyslog(new URL(target.url), body, createAddressPolicy(outgoingRules()));
@@ -79,6 +94,16 @@ export function createSender({ outgoingRules, now }: Core) {
       ...(token !== undefined && { authorization: `${scheme} ${token}` }),
     });
   };
+}
+
+/** The sentence of the activity log; people are named by their usernames. */
+function textOf({ type, data, timestamp }: EventBody): string {
+  const { id, outcome, reason, actor, subject, actor_application, application, address, details } = data;
+  const people = new Map([actor, subject].flatMap((one) => (one ? [[one.id, one.username ?? one.id]] : [])));
+  const parties = { actorId: actor?.id ?? null, actorApp: actor_application, subjectId: subject?.id ?? null };
+  const about = { ...parties, clientId: application, address, userAgent: null, requestId: null, erasedBy: null };
+  const entry = { id, at: new Date(timestamp), type, outcome, reason, data: details, ...about };
+  return String(sentenceOf(entry, (one) => nameSlot(people.get(one.id) ?? one.name ?? one.id)));
 }
 
 /** Whether `_bulk` has not stored an event. One with an `_id` that exists (409) was stored before. */

@@ -21,20 +21,34 @@ const DAY_MS = 24 * 3600 * 1000;
 const KNOWN_MS = 30_000;
 
 const isSyslogUrl = (value: string) => /^syslog:\/\/(\[[\da-f:.]+\]|[\w.-]+)(:\d{1,5})?$/i.test(value);
+const MAIL_ADDRESS = /^[^\s@,?%<>"]{1,64}@[\w.-]{1,255}$/;
+const MOST_RECIPIENTS = 10;
+
+/** The addresses of `mailto:ann@example.com,bob@example.com` (RFC 6068, without header fields); undefined for another URL. */
+export function recipientsOf(url: string): string[] | undefined {
+  const [scheme, list] = [url.slice(0, 7).toLowerCase(), url.slice(7).split(',')];
+  const isList = list.length <= MOST_RECIPIENTS && list.every((one) => MAIL_ADDRESS.test(one));
+  return scheme === 'mailto:' && isList ? list : undefined;
+}
+
+const urlFault = (value: string) => (isSyslogUrl(value) || recipientsOf(value) ? undefined : webUriFault(value));
+const minutes = (most: number) => z.int().min(0).max(most);
 const choices = (what: string) => z.array(z.string().min(1).max(1024)).max(MOST_CHOICES).default([]).describe(what);
 
 /** The fields of a stream in the API and in the configuration file, without its secret. */
 export const eventStreamFields = {
   name: nameUpTo(100, z.string().trim()).describe('of the receiver, such as “HR system”'),
   kind: z
-    .enum(['webhook', 'siem'])
+    .enum(['webhook', 'siem', 'mail'])
     .default('webhook')
-    .describe('`webhook`: a request for each event, signed by Standard Webhooks; `siem`: batches'),
+    .describe('`webhook`: a request for each event, signed by Standard Webhooks; `siem`: batches; `mail`: alerts'),
   url: z
     .string()
     .max(2048)
-    .superRefine(faultFrom((value) => (isSyslogUrl(value) ? undefined : webUriFault(value))))
-    .describe('`https://…`, or `syslog://host:6514` (TLS, RFC 5425) with the format `syslog`'),
+    .superRefine(faultFrom(urlFault))
+    .describe(
+      '`https://…`, or `syslog://host:6514` (TLS, RFC 5425) with the format `syslog`, or `mailto:` and up to 10 addresses',
+    ),
   format: z
     .enum(['json', 'splunk', 'ecs', 'ocsf', 'syslog'])
     .default('json')
@@ -56,6 +70,11 @@ export const eventStreamFields = {
     .enum(['thin', 'full'])
     .default('thin')
     .describe('`thin`: people by their `sub`; `full`: also username, name and email'),
+  at_least: z.int().min(1).max(1000).default(1).describe('of a `mail`: it is sent after so many events'),
+  within_minutes: minutes(1440).min(1).default(10).describe('of a `mail`: that happened in this time'),
+  quiet_minutes: minutes(10_080)
+    .default(60)
+    .describe('of a `mail`: the time until the next one, which has the events since'),
   enabled: z.boolean().default(true).describe('whether it sends'),
 };
 const declared = z.strictObject(eventStreamFields);
@@ -95,15 +114,18 @@ export type EventStreams = ReturnType<typeof createEventStreams>;
 /** The faults of fields that do not go together. */
 export function streamRules({ kind, format, url }: StreamDeclaration): Fault[] {
   const isSyslog = format === 'syslog';
+  const urlKind = recipientsOf(url) ? 'mail' : isSyslogUrl(url) ? 'syslog' : 'web';
   return [
-    ...(kind === 'webhook' && format !== 'json' ? [fault(['format'], 'only-siem')] : []),
-    ...(isSyslog !== isSyslogUrl(url) && kind === 'siem' ? [fault(['url'], 'stream-url')] : []),
-    ...(kind === 'webhook' && isSyslogUrl(url) ? [fault(['url'], 'stream-url')] : []),
+    ...(kind !== 'siem' && format !== 'json' ? [fault(['format'], 'only-siem')] : []),
+    ...(urlKind === (kind === 'siem' && isSyslog ? 'syslog' : kind === 'mail' ? 'mail' : 'web')
+      ? []
+      : [fault(['url'], 'stream-url')]),
   ];
 }
 
 /** The faults of a secret, such as one that was read from a file. */
 export function secretFaults({ kind }: StreamDeclaration, secret: string): Fault[] {
+  if (kind === 'mail') return [fault([], 'not-with', { key: 'kind: mail' })];
   const read = check(streamSecret, secret);
   if (!read.ok) return read.faults;
   return kind === 'webhook' && !isWebhookSecret(secret) ? [fault([], 'webhook-secret')] : [];
@@ -323,18 +345,38 @@ function originOf(url: string): string {
 /** The declaration of a stream, as the API and the configuration file have it. */
 export function declarationOf(stream: StreamDeclaration): StreamDeclaration {
   const { name, kind, url, format, events, applications, groups, body, enabled } = stream;
-  return { name, kind, url, format, events, applications, groups, body, enabled };
+  const { at_least, within_minutes, quiet_minutes } = stream;
+  return {
+    name,
+    kind,
+    url,
+    format,
+    events,
+    applications,
+    groups,
+    body,
+    at_least,
+    within_minutes,
+    quiet_minutes,
+    enabled,
+  };
 }
 
 function columnsOf(given: StreamDeclaration) {
-  const { events, applications, groups, ...rest } = declarationOf(given);
+  const { events, applications, groups, at_least, within_minutes, quiet_minutes, ...rest } = declarationOf(given);
+  const alert = { atLeast: at_least, withinMinutes: within_minutes, quietMinutes: quiet_minutes };
   const lists = { events, applications, groups };
   const texts = Object.entries(lists).map(([name, list]) => [name, JSON.stringify(list)]);
-  return { ...rest, ...(Object.fromEntries(texts) as Record<keyof typeof lists, string>) };
+  return { ...rest, ...alert, ...(Object.fromEntries(texts) as Record<keyof typeof lists, string>) };
 }
 
+type AlertField = 'at_least' | 'within_minutes' | 'quiet_minutes';
+
 type Row = Omit<EventStream, keyof StreamDeclaration | 'source' | 'hasSecret'> &
-  Record<Exclude<keyof StreamDeclaration, 'enabled'> | 'source', string> & {
+  Record<Exclude<keyof StreamDeclaration, 'enabled' | AlertField> | 'source', string> & {
+    atLeast: number;
+    withinMinutes: number;
+    quietMinutes: number;
     enabled: boolean;
     secretSealed: string | null;
   };
@@ -345,7 +387,8 @@ export function streamOf(row: Row): EventStream {
   const { failingSince, retryAt, pausedAt, lastError, lastSuccessAt } = row;
   const list = (text: string) => JSON.parse(text) as string[];
   const lists = { events: list(row.events), applications: list(row.applications), groups: list(row.groups) };
-  const declaration = declarationOf({ ...(row as unknown as StreamDeclaration), ...lists });
+  const alert = { at_least: row.atLeast, within_minutes: row.withinMinutes, quiet_minutes: row.quietMinutes };
+  const declaration = declarationOf({ ...(row as unknown as StreamDeclaration), ...lists, ...alert });
   const state = { cursor, replayUntil, failingSince, retryAt, pausedAt, lastError, lastSuccessAt };
   const source = row.source === 'file' ? 'file' : 'local';
   return { id, ...declaration, source, hasSecret: row.secretSealed !== null, createdAt, updatedAt, ...state };

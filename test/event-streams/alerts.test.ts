@@ -1,0 +1,110 @@
+// Alerts: a stream that sends events by mail, with the least number of events and a quiet time, and none about mails.
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { newStream } from '../../src/admin/event-streams/event-streams.ts';
+import { createEventDeliveries } from '../../src/protocols/event-streams/deliveries.ts';
+import { type TestClock, testClock } from '../support/clock.ts';
+import { aUser } from '../support/factories.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { aStream } from './support.ts';
+
+let idp: TestIdp;
+let clock: TestClock;
+beforeAll(async () => {
+  clock = testClock();
+  idp = await startIdp({ now: clock.now });
+  // The jobs run here only when a test says so.
+  await idp.retire();
+});
+beforeEach(async () => {
+  for (const { id } of await idp.services.eventStreams.list()) await idp.services.eventStreams.remove(id, {});
+  await idp.services.db.mailMessage.deleteMany({ where: { kind: 'event-alert' } });
+});
+afterAll(() => idp?.stop());
+
+async function run(): Promise<void> {
+  await idp.services.auditChain.seal();
+  for (const { run } of createEventDeliveries(idp.services).jobs) await run(new AbortController().signal);
+}
+
+const record = (type: 'role.assigned' | 'sign-in.throttled' | 'mail.sent', more: object = {}) =>
+  idp.services.audit.record({ type, outcome: 'success', ...more }, idp.services.db);
+
+async function mails(): Promise<[string, string][]> {
+  const rows = await idp.services.db.mailMessage.findMany({
+    where: { kind: 'event-alert' },
+    orderBy: { createdAt: 'asc' },
+  });
+  return rows.map(({ recipient, subject }) => [recipient, subject]);
+}
+
+const alert = { kind: 'mail' as const, name: 'Security', url: 'mailto:soc@example.com', events: ['role.assigned'] };
+
+it('mails each address the sentence of the activity log', async () => {
+  const { account } = await aUser(idp.services, { username: 'grace' });
+  await aStream(idp, { ...alert, url: 'mailto:soc@example.com,cto@example.com' });
+  await record('role.assigned', { subjectId: account.id, data: { roleName: 'admin' } });
+  await run();
+  const subject = 'Security: grace received the role admin';
+  expect((await mails()).sort()).toEqual([
+    ['cto@example.com', subject],
+    ['soc@example.com', subject],
+  ]);
+});
+
+it('is quiet after a mail, and the next one has all events since', async () => {
+  await aStream(idp, { ...alert, quiet_minutes: 30 });
+  await record('role.assigned');
+  await run();
+  for (let count = 0; count < 3; count += 1) {
+    await record('role.assigned');
+    clock.advance({ minutes: 9 });
+    await run();
+  }
+  expect(await mails()).toHaveLength(1);
+  clock.advance({ minutes: 4 });
+  await run();
+  expect((await mails()).map(([, subject]) => subject)).toEqual([
+    expect.stringContaining('role'),
+    'Security: 3 events',
+  ]);
+  clock.advance({ hours: 2 });
+  await run();
+  expect(await mails()).toHaveLength(2);
+});
+
+it('waits for as many events as it wants in the time', async () => {
+  await aStream(idp, { ...alert, events: ['sign-in.throttled'], at_least: 3, within_minutes: 10 });
+  for (let count = 0; count < 4; count += 1) {
+    await record('sign-in.throttled');
+    await run();
+    clock.advance({ minutes: 6 });
+  }
+  expect(await mails()).toEqual([]);
+  await record('sign-in.throttled');
+  clock.advance({ minutes: 1 });
+  await record('sign-in.throttled');
+  await run();
+  expect(await mails()).toHaveLength(1);
+});
+
+it('has no event about a mail, which would be followed by another one', async () => {
+  await aStream(idp, { ...alert, events: ['*'], quiet_minutes: 0 });
+  await run();
+  await idp.services.db.mailMessage.deleteMany({ where: { kind: 'event-alert' } });
+  await record('mail.sent');
+  await run();
+  expect(await mails()).toEqual([]);
+});
+
+it('has addresses and nothing else in its URL', () => {
+  const url = (value: string) => newStream.safeParse({ name: 'A', kind: 'mail', url: value }).success;
+  expect(url('mailto:ann@example.com')).toBe(true);
+  for (const wrong of [
+    'mailto:',
+    'mailto:ann',
+    'mailto:ann@example.com?bcc=eve@example.com',
+    'mailto:a@b.c,',
+    'mailto:ann@example.com%0Aeve',
+  ])
+    expect(url(wrong), wrong).toBe(false);
+});
