@@ -14,6 +14,7 @@ import { type PageText, sentences, type Text, t, textAt } from '../base/texts/te
 import type { Core } from '../core/core.ts';
 import { termsIn } from '../people/accounts/terms.ts';
 import type { GroupInvitation } from '../people/groups/invitations.ts';
+import { deputyEnd } from '../people/groups/owners.ts';
 import type { People } from '../people/people.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 import { createLinkPage } from './mailed-links.ts';
@@ -48,6 +49,13 @@ const decisionForm = withEnd({
   decision: z.enum(['approve', 'decline']),
   answer: z.string().trim().max(500).default(''),
 });
+const DEPUTIES = `${HERE}/deputies`;
+const deputyForm = z.object({
+  login: z.string().trim().min(1).max(254),
+  until: z.iso.date(),
+  group: z.array(id).min(1).max(OWNED),
+});
+const endDeputyForm = z.object({ group: id, user: id });
 const withdrawForm = z.object({ request: id });
 const askForm = withEnd({ application: id, group: id, reason: z.string().trim().min(1).max(500) });
 
@@ -70,7 +78,40 @@ export function groupRoutes(services: Base & People & { page: AccountPageHelpers
       owned: owned.map((group) => ({ ...group, waiting: waiting.filter((one) => one.groupId === group.id).length })),
       next: next && { href: `${HERE}?after=${encodeURIComponent(next)}`, total },
       requests: await groupRequests.of(account.id),
+      deputies: await groupOwners.deputies(account.id),
+      mayDeputize: (await groupOwners.own(account.id)).length > 0,
     });
+  });
+
+  // A deputy decides for up to 90 days, so a stolen session names none.
+  const deputyGuards = [signedIn.requireSignIn, signedIn.requireRecentAuthentication] as const;
+
+  router.get('/deputies', ...deputyGuards, async (ctx) => {
+    const { account } = signedIn.userOf(ctx);
+    ctx.render('account/deputies', {
+      notice: page.takeNotice(ctx),
+      groups: await groupOwners.own(account.id),
+      deputies: (await groupOwners.deputies(account.id)).filter(({ isOwn }) => isOwn),
+      today: dayOf(now()),
+      last: dayOf(deputyEnd(now())),
+    });
+  });
+
+  router.post('/deputies', ...deputyGuards, checkChange, async (ctx) => {
+    const { login, until, group } = await parseForm(ctx, deputyForm, { lists: ['group'] });
+    const end = new Date(`${until}T${END_OF_DAY}Z`);
+    if (hasPassed(end) || end > deputyEnd(now())) {
+      const wrong = t('groups.deputy-day', { days: limits.groups.deputyDays });
+      return page.redirectWithNotice(ctx, DEPUTIES, wrong, 'bad');
+    }
+    await limited(DEPUTIES, () => groupOwners.appointDeputy(group, { login, until: end }, { by: page.actorOf(ctx) }));
+    page.redirectWithNotice(ctx, DEPUTIES, t('groups.deputy-named', { login }), 'plain');
+  });
+
+  router.post('/deputies/end', ...deputyGuards, checkChange, async (ctx) => {
+    const { group, user } = await parseForm(ctx, endDeputyForm);
+    await groupOwners.dismissDeputy(group, user, { by: page.actorOf(ctx) });
+    page.redirectWithNotice(ctx, DEPUTIES, t('groups.deputy-ended'));
   });
 
   // Before /:id: an id is random.

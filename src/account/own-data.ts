@@ -88,6 +88,13 @@ export const ownTables: Readonly<Record<string, OwnTable>> = {
     with: GROUP,
     page: { title: t('groups.owned'), names: ['group.name'], since: 'createdAt', until: 'until' },
   },
+  group_deputies: {
+    model: 'groupOwner',
+    key: ['groupId', 'userId'],
+    by: 'deputyOf',
+    columns: ['until', 'createdAt'],
+    with: GROUP,
+  },
   group_requests: {
     model: 'groupRequest',
     columns: ['reason', 'until', 'state', 'answer', 'decidedAt', 'createdAt', 'expiresAt', 'applicationId'],

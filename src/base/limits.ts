@@ -291,6 +291,7 @@ export const limits = {
     requestsPerDay: 10, // of one person, each of which is a mail to the owners
     keepRequestsDays: 30, // after that, so that the person sees the state; invitations too
     invitationDays: 7,
+    deputyDays: 90,
     openInvitations: 20, // of one owner, in all groups
     members: 200_000, // of one change in the console or by a command
     inRequest: 25_000, // of one API call, whose body is parsed in one turn of the event loop

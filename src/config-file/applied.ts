@@ -58,7 +58,7 @@ export async function stateOf(db: Db): Promise<string> {
     () => db.asStored.group.findMany(),
     () => db.asStored.groupChild.findMany(),
     () => db.asStored.groupRole.findMany(),
-    () => db.asStored.groupOwner.findMany(),
+    () => db.asStored.groupOwner.findMany({ where: { deputyOf: null } }),
     () => db.asStored.groupDomain.findMany({ omit: { checkedAt: true } }),
     () => db.asStored.connectionGroupMapping.findMany(),
   ];

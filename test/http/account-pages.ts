@@ -223,7 +223,19 @@ export const accountPages: Record<string, [string, object]> = {
     },
   ],
   accountConnectionsNone: ['account/connections', { linked: [], available: [] }],
-  accountGroupsNone: ['account/groups', { groups: [], owned: [], requests: [] }],
+  accountGroupsNone: ['account/groups', { groups: [], owned: [], requests: [], deputies: [], mayDeputize: false }],
+  accountDeputies: [
+    'account/deputies',
+    {
+      groups: [
+        { groupId: 'lab', group: 'Lab' },
+        { groupId: 'physics', group: 'Physics' },
+      ],
+      deputies: [{ group: { id: 'lab', name: 'Lab' }, person: alice, until: at('2099-07-31T23:59:59Z') }],
+      today: '2099-07-01',
+      last: '2099-09-29',
+    },
+  ],
   accountGroups: [
     'account/groups',
     {
@@ -239,6 +251,8 @@ export const accountPages: Record<string, [string, object]> = {
         { name: 'Science', path: '/Science', isDirect: false, via: 'Physics', until: null },
       ],
       owned: [{ id: 'lab', name: 'Lab', path: '/Lab', waiting: 2 }],
+      deputies: [{ group: { id: 'lab', name: 'Lab' }, person: alice, until: at('2099-07-31T23:59:59Z'), isOwn: false }],
+      mayDeputize: true,
       requests: (['open', 'granted', 'denied', 'withdrawn', 'lapsed'] as const).map((state) => ({
         id: state,
         group: { name: 'Chemistry' },

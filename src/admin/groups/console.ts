@@ -964,12 +964,15 @@ async function ownerBlocks(
         [{ label: t('console.groups.until'), isShort: true }, ({ until }) => until ?? t('console.groups.no-end')],
         [
           t('console.shared.status'),
-          ({ isConfirmed }) => (isConfirmed ? '' : { text: t('console.groups.unconfirmed'), tone: 'warn' }),
+          ({ isConfirmed, deputyOf }) => [
+            ...(deputyOf ? [t('console.groups.deputy-of', { name: nameAndUsername(deputyOf) })] : []),
+            ...(isConfirmed ? [] : [{ text: t('console.groups.unconfirmed'), tone: 'warn' as const }]),
+          ],
         ],
         mayWrite && [
           t('console.shared.action'),
           (one) => [
-            ...(one.isConfirmed
+            ...(one.isConfirmed || one.deputyOf
               ? []
               : [
                   {

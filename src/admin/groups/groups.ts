@@ -249,10 +249,11 @@ export function createGroupAdmin(services: AdminServices) {
     async owners(groupId: string) {
       await groups.get(groupId);
       const [rows, roles] = [await groups.owners(groupId), await groups.rolesOfOwners(groupId)];
-      const personOf = await peopleById(rows.map(({ userId }) => userId));
+      const personOf = await peopleById(rows.flatMap(({ userId, deputyOf }) => [userId, deputyOf ?? []].flat()));
       return rows
-        .map(({ userId, until, covers }) => ({
+        .map(({ userId, until, covers, deputyOf }) => ({
           person: personOf(userId),
+          deputyOf: deputyOf === null ? null : personOf(deputyOf),
           until,
           isConfirmed: roles.every((role) => (JSON.parse(covers) as string[]).includes(role.id)),
         }))
@@ -432,6 +433,7 @@ const owner = z
     username: z.string(),
     name: z.string().nullable(),
     until: time.nullable(),
+    deputy_of: z.string().nullable().describe('A deputy, whom the owner with this id named'),
     confirmed: z
       .boolean()
       .describe(
@@ -790,11 +792,12 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
       response: z.object({ items: z.array(owner) }),
       run: async ({ key }) => ({
         body: {
-          items: (await groups.owners(key)).map(({ person, until, isConfirmed }) => ({
+          items: (await groups.owners(key)).map(({ person, deputyOf, until, isConfirmed }) => ({
             user: person.id,
             username: person.username,
             name: person.name,
             until: iso(until),
+            deputy_of: deputyOf?.id ?? null,
             confirmed: isConfirmed,
           })),
         },

@@ -94,7 +94,7 @@ export const protectedTables = {
     model: 'groupOwner',
     key: ['groupId', 'userId'],
     relations: { group: 'groups', user: 'users' },
-    covers: { groupId: 'text', userId: 'text', until: 'time', covers: 'text' },
+    covers: { groupId: 'text', userId: 'text', until: 'time', covers: 'text', deputyOf: 'text' },
   },
   group_domains: {
     model: 'groupDomain',

@@ -386,7 +386,7 @@ async function storedGroups({ db, declared }: Planning): Promise<Map<string, Sto
     db.group.findMany({ orderBy: { nameKey: 'asc' } }),
     db.groupChild.findMany(),
     db.groupRole.findMany({ include: { role: { select: { name: true } } } }),
-    db.groupOwner.findMany({ include: { user } }),
+    db.groupOwner.findMany({ where: { deputyOf: null }, include: { user } }),
     db.groupDomain.findMany({ orderBy: { domain: 'asc' } }),
   ]);
   const keys = new Map(rows.map(({ id, nameKey: key }) => [id, key]));
@@ -480,7 +480,7 @@ export async function exportGroups(
     const rows = await declaredMembers(groupId, db);
     const members = people(rows.sort((a, b) => (a.user.usernameKey < b.user.usernameKey ? -1 : 1)));
     const domains = await db.groupDomain.findMany({ where: { groupId }, orderBy: { domain: 'asc' } });
-    const owners = people(await db.groupOwner.findMany({ where: { groupId }, include: { user }, orderBy }));
+    const owners = people(await db.groupOwner.findMany({ where: { groupId, deputyOf: null }, include: { user }, orderBy }));
     const edges = await db.groupChild.findMany({ where: { parentId: groupId } });
     const groups = edges.flatMap(({ childId }) => names.get(childId) ?? []).sort();
     const given = await db.groupRole.findMany({ where: { groupId }, include: { role: { select: { name: true } } } });

@@ -163,6 +163,8 @@ export const eventTypesByKind = {
     'group.domain-lost',
     'group.owner-added',
     'group.owner-removed',
+    'group.deputy-added',
+    'group.deputy-removed',
     'group.member-added',
     'group.member-changed',
     'group.member-removed',

@@ -7,7 +7,7 @@ import type { Db, Tx } from '../../base/storage/database.ts';
 import { cacheDirectory } from '../../base/storage/directory-cache.ts';
 import { hotStatements, type Sql, type Statement } from '../../base/storage/statements.ts';
 import { isStorable } from '../../base/storage/storable-text.ts';
-import { type AccountState, withState } from './active.ts';
+import { type AccountState, whereActive, withState } from './active.ts';
 import { nameKey } from './names.ts';
 import { type Address, addressOf, type TextFieldName, textFieldNames, textFields } from './profile-fields.ts';
 
@@ -215,16 +215,30 @@ function freezeAccount(account: Account): Account {
   return Object.freeze(account);
 }
 
-/** The groups that a person owns now, each with the ids of the roles that the appointment covers. */
-export async function ownershipsOf(
-  userId: string,
-  at: Date,
-  tx: Tx,
-): Promise<{ groupId: string; group: string; until: Date | null; covers: string[] }[]> {
+type Ownership = NonNullable<Awaited<ReturnType<Tx['groupOwner']['findUnique']>>>;
+
+/** Those that hold now. A deputy's one holds as long as that of the owner, whose account can be used, and covers the same. */
+export async function holding<Row extends Ownership>(rows: readonly Row[], at: Date, tx: Tx): Promise<Row[]> {
+  const isNow = ({ until }: Ownership) => isCurrent({ since: null, until }, at);
+  const current = rows.filter(isNow);
+  const of = current.flatMap(({ groupId, deputyOf }) => (deputyOf === null ? [] : { groupId, userId: deputyOf }));
+  if (of.length === 0) return current;
+  const owners = await tx.groupOwner.findMany({ where: { OR: of, deputyOf: null, user: whereActive(at) } });
+  return current.flatMap((row) => {
+    if (row.deputyOf === null) return row;
+    const owner = owners.find(({ groupId, userId }) => groupId === row.groupId && userId === row.deputyOf);
+    return owner && isNow(owner) ? { ...row, covers: owner.covers } : [];
+  });
+}
+
+/** The groups that a person owns now, or is a deputy in, each with the ids of the roles that the appointment covers. */
+export async function ownershipsOf(userId: string, at: Date, tx: Tx) {
   const rows = await tx.groupOwner.findMany({ where: { userId }, include: { group: { select: { name: true } } } });
-  return rows
-    .filter(({ until }) => isCurrent({ since: null, until }, at))
-    .map(({ group, covers, ...row }) => ({ ...row, group: group.name, covers: JSON.parse(covers) as string[] }));
+  return (await holding(rows, at, tx)).map(({ group, covers, ...row }) => ({
+    ...row,
+    group: group.name,
+    covers: JSON.parse(covers) as string[],
+  }));
 }
 
 function accountOf(

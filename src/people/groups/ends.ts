@@ -63,10 +63,11 @@ export function createEnds({
     await inBatches(signal, async (tx) => {
       const include = { group: { select: { name: true } } } as const;
       const rows = await tx.asStored.groupOwner.findMany({ where: ended, include, take: BATCH });
-      for (const { groupId, userId, group } of rows) {
+      for (const { groupId, userId, deputyOf, group } of rows) {
         if ((await tx.groupOwner.deleteMany({ where: { groupId, userId, ...ended } })).count === 0) continue;
         const data = { groupId, groupName: group.name, ended: true };
-        await audit.record({ type: 'group.owner-removed', outcome: 'success', subjectId: userId, data }, tx);
+        const type = deputyOf === null ? 'group.owner-removed' : 'group.deputy-removed';
+        await audit.record({ type, outcome: 'success', subjectId: userId, data }, tx);
       }
       return { found: rows.length };
     });

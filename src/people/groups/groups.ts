@@ -15,10 +15,10 @@ import type { Actor } from '../../core/audit/audit.ts';
 import type { AuditEventType } from '../../core/audit/events.ts';
 import type { Core } from '../../core/core.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
-import { isCurrent, ownershipsOf } from '../accounts/account.ts';
+import { holding, isCurrent, ownershipsOf } from '../accounts/account.ts';
 import { stateOf } from '../accounts/active.ts';
 import { groupsOfUsers } from '../accounts/members.ts';
-import { nameKey } from '../accounts/names.ts';
+import { NAMED_PERSON, nameKey } from '../accounts/names.ts';
 import {
   assertTimes,
   hasAdministrator,
@@ -390,7 +390,7 @@ export function createGroups(
       const key = { groupId: id, userId };
       const before = await tx.groupOwner.findUnique({ where: { groupId_userId: key } });
       const covers = JSON.stringify(roles.map((role) => role.id));
-      const columns = { ...key, until, covers };
+      const columns = { ...key, until, covers, deputyOf: null };
       const row = { ...columns, appointedBy: options.by?.actorId ?? null, createdAt: now() };
       await tx.groupOwner.upsert({ where: { groupId_userId: key }, create: row, update: columns });
       const isOwner = before && isCurrent({ since: null, until: before.until }, now());
@@ -400,15 +400,61 @@ export function createGroups(
     });
   }
 
-  /** Also ends the invitations of the owner. False when the person was none. */
+  /**
+   * Lets a person do what the acting owner does in the group, until a time: the deputy gets an email. Who is an owner stays one, and of two
+   * owners' deputies the later end counts. Throws forbidden unless the actor owns the group itself, and group_sensitive (409).
+   */
+  function appointDeputy(id: string, { userId, until }: { userId: string; until: Date }, options: GroupChange) {
+    return change('exclusive', options, async (tx) => {
+      const group = await get(id, tx);
+      const own = await rights.assertMayDeputize(id, options, tx);
+      const user = await tx.user.findUnique({ where: { id: userId } });
+      if (!user) throw unknownUser(userId);
+      const key = { groupId: id, userId };
+      const before = await tx.groupOwner.findUnique({ where: { groupId_userId: key } });
+      const isHeld = before && isCurrent({ since: null, until: before.until }, now());
+      const end = own.until && own.until < until ? own.until : until;
+      const isLater = before?.deputyOf !== own.userId && (!before?.until || before.until > end);
+      if (isHeld && (before.deputyOf === null || isLater)) return;
+      const columns = { ...key, until: end, covers: '[]', deputyOf: own.userId };
+      const row = { ...columns, appointedBy: own.userId, createdAt: now() };
+      await tx.groupOwner.upsert({ where: { groupId_userId: key }, create: row, update: columns });
+      const to = recipientOf(user);
+      if (to) await outbox.send({ to, kind: 'group-owner', group: group.name, groupId: id, until: end }, tx);
+      await record('group.deputy-added', group, options, tx, { subjectId: userId, until: end });
+    });
+  }
+
+  /** Takes deputies of an owner out of the group, with their invitations. Returns how many. */
+  async function endDeputies(group: Group, where: { deputyOf: string; userId?: string }, options: GroupChange, tx: Tx) {
+    const rows = await tx.groupOwner.findMany({ where: { groupId: group.id, ...where } });
+    for (const { groupId, userId } of rows) {
+      await tx.groupOwner.deleteMany({ where: { groupId, userId } });
+      await endInvitations(groupId, userId, now(), tx);
+      await record('group.deputy-removed', group, options, tx, { subjectId: userId });
+    }
+    return rows.length;
+  }
+
+  /** Ends the time of a deputy of the acting owner. False when the person was none. */
+  function dismissDeputy(id: string, userId: string, options: GroupChange): Promise<boolean> {
+    return change('exclusive', options, async (tx) => {
+      const deputyOf = options.by?.actorId ?? '';
+      return (await endDeputies(await get(id, tx), { deputyOf, userId }, options, tx)) > 0;
+    });
+  }
+
+  /** Also ends the invitations and the deputies of the owner. False when the person was none. */
   function dismissOwner(id: string, userId: string, options: GroupChange = {}): Promise<boolean> {
     return change('exclusive', options, async (tx) => {
       const group = await changeable(id, options, tx);
       await rights.assertMayWrite([id], options, tx);
+      const before = await tx.groupOwner.findFirst({ where: { groupId: id, userId } });
       const { count } = await tx.groupOwner.deleteMany({ where: { groupId: id, userId } });
       if (count === 0) return false;
       await endInvitations(id, userId, now(), tx);
-      await record('group.owner-removed', group, options, tx, { subjectId: userId });
+      await endDeputies(group, { deputyOf: userId }, options, tx);
+      await record(`group.${before?.deputyOf ? 'deputy' : 'owner'}-removed`, group, options, tx, { subjectId: userId });
       return true;
     });
   }
@@ -703,7 +749,7 @@ export function createGroups(
     },
     async owners(id: string, tx: Tx = db) {
       const rows = await tx.groupOwner.findMany({ where: { groupId: id } });
-      return rows.map(({ mac: _mac, ...row }) => row);
+      return (await holding(rows, now(), tx)).map(({ mac: _mac, ...row }) => row);
     },
     /** The groups directly above and below, and the names of the group's own roles. */
     async relations(id: string, tx: Tx = db) {
@@ -778,7 +824,32 @@ export function createGroups(
       await rights.assertMayAppoint(id, options, db);
     },
     /** What the person owns now, without the groups below. */
-    ownershipsOf: (userId: string, tx: Tx = db) => ownershipsOf(userId, now(), tx),
+    ownershipsOf: async (userId: string, tx: Tx = db) =>
+      (await ownershipsOf(userId, now(), tx))
+        .filter(({ deputyOf }) => deputyOf === null)
+        .sort((one, other) => (one.group < other.group ? -1 : 1)),
+    appointDeputy,
+    assertMayDeputize: async (id: string, { tx = db, ...options }: GroupChange): Promise<void> =>
+      void (await rights.assertMayDeputize(id, options, tx)),
+    dismissDeputy,
+    /** The deputies of this owner, and the groups in which the person is one, with the other person. */
+    async deputies(userId: string) {
+      const include = { group: true } as const;
+      const rows = [
+        ...(await db.groupOwner.findMany({ where: { deputyOf: userId }, include })),
+        ...(await db.groupOwner.findMany({ where: { userId, deputyOf: { not: null } }, include })),
+      ];
+      const held = await holding(rows, now(), db);
+      const other = ({ deputyOf, ...row }: (typeof held)[number]) =>
+        deputyOf === userId ? row.userId : (deputyOf ?? '');
+      const people = await db.asStored.user.findMany({ where: { id: { in: held.map(other) } }, select: NAMED_PERSON });
+      return held.flatMap((row) => {
+        const person = people.find(({ id }) => id === other(row));
+        return person && row.until
+          ? { group: row.group, until: row.until, isOwn: row.deputyOf === userId, person }
+          : [];
+      });
+    },
     release,
     dismissOwner,
     addMembers,

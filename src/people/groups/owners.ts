@@ -1,8 +1,10 @@
 // What an owner of groups does: at the account page and by /api/groups alike. Owners are no administrators: they see names of members and put
 // people in or take them out, no more (rights.ts).
-import { AppError, notFound, tooManyRequests } from '../../base/http/errors.ts';
+import { AppError, invalidInput, notFound, tooManyRequests } from '../../base/http/errors.ts';
+import { limits } from '../../base/limits.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { lockGroups } from '../../base/storage/row-lock.ts';
+import { textFault } from '../../base/texts/faults.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Core } from '../../core/core.ts';
 import type { Accounts } from '../accounts/accounts.ts';
@@ -28,6 +30,11 @@ interface MemberRow {
   since: Date | null;
   until: Date | null;
 }
+
+const DAY_MS = 24 * 3600 * 1000;
+/** Until when a deputy can act, at most: the end of a day in UTC. */
+export const deputyEnd = (now: Date) =>
+  new Date((Math.floor(now.getTime() / DAY_MS) + limits.groups.deputyDays + 1) * DAY_MS - 1);
 
 export function createGroupOwners(core: Core & { groups: Groups; accounts: Accounts; rateLimits: RateLimits }) {
   const { db, sql, now, groups, accounts, rateLimits } = core;
@@ -57,6 +64,35 @@ export function createGroupOwners(core: Core & { groups: Groups; accounts: Accou
     member,
 
     groupsOf: groups.ownedBy,
+
+    /** The groups that the person was appointed to, and can have a deputy for. */
+    own: groups.ownershipsOf,
+    deputies: groups.deputies,
+    dismissDeputy: groups.dismissDeputy,
+
+    /**
+     * Makes the person with exactly this username or address the actor's deputy in these groups; does the same for a name that nobody has.
+     * Throws forbidden, group_sensitive, too_many_requests (429), and invalid_input for an end that has passed or is too late.
+     */
+    async appointDeputy(
+      groupIds: readonly string[],
+      { login, until }: { login: string; until: Date },
+      { by = {} }: GroupChange,
+    ): Promise<void> {
+      assertTimes({ since: null, until }, now());
+      if (until > deputyEnd(now()))
+        throw invalidInput([textFault(['until'], t('groups.deputy-day', { days: limits.groups.deputyDays }))]);
+      const tries = await rateLimits.consume('group-additions:account', by.actorId ?? '');
+      if (!tries.allowed) throw tooManyRequests(tries.retryAfterSeconds);
+      const found = await accounts.findByLogin(login);
+      await transaction(db, async (tx) => {
+        for (const id of groupIds) {
+          await groups.assertMayDeputize(id, { by, tx });
+          if (found?.isActive && found.id !== by.actorId)
+            await groups.appointDeputy(id, { userId: found.id, until }, { by, tx });
+        }
+      });
+    },
 
     /** Throws not_found, as for a group that does not exist, unless the person owns it or one above it. */
     async group(groupId: string, userId: string) {

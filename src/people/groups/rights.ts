@@ -5,7 +5,7 @@ import { inChunks } from '../../base/storage/chunks.ts';
 import type { Tx } from '../../base/storage/database.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
-import { ownershipsOf } from '../accounts/account.ts';
+import { holding, ownershipsOf } from '../accounts/account.ts';
 import { whereActive } from '../accounts/active.ts';
 import { managedRole } from '../rbac/assign-roles.ts';
 import type { Authority } from '../rbac/authority.ts';
@@ -62,12 +62,12 @@ export async function endInvitations(groupId: string, invitedBy: string, now: Da
 /** Owners who get a mail about a group. */
 const MOST_OWNERS = 20;
 
-/** The active accounts that own the group or one above it now. */
+/** The active accounts that own the group or one above it now, or are deputies there. */
 export async function ownersOf(groupId: string, now: Date, tx: Tx) {
   const lasting = { user: whereActive(now), OR: [{ until: null }, { until: { gt: now } }] };
   const where = { groupId: { in: await idsAbove([groupId], tx) }, ...lasting };
   const rows = await tx.groupOwner.findMany({ where, include: { user: true }, take: MOST_OWNERS });
-  return [...new Map(rows.map(({ user }) => [user.id, user])).values()];
+  return [...new Map((await holding(rows, now, tx)).map(({ user }) => [user.id, user])).values()];
 }
 
 const roleIdsOf = async (groupIds: readonly string[], tx: Tx): Promise<string[]> => {
@@ -151,6 +151,13 @@ export function createGroupRights({ now, authority }: Core & { authority: Author
   }
 
   return {
+    /** The actor's own appointment to this group, which a deputy has not. Throws forbidden, and group_sensitive (409). */
+    async assertMayDeputize(id: string, { by = {} }: GroupChange, tx: Tx) {
+      const own = (await assertOwns(id, by.actorId, tx)).find((one) => one.groupId === id && one.deputyOf === null);
+      if (!own) throw forbidden('forbidden', { detail: { groupId: id } });
+      return own;
+    },
+
     rolesConferred,
     rolesCoveredBy,
     isSensitive,

@@ -965,6 +965,7 @@ CREATE TABLE "group_owners" (
     "user_id" TEXT NOT NULL,
     "until" TIMESTAMP(3),
     "covers" TEXT NOT NULL,
+    "deputy_of" TEXT,
     "appointed_by" TEXT,
     "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "mac" TEXT NOT NULL DEFAULT '',
@@ -1460,6 +1461,9 @@ CREATE INDEX "group_roles_role_id_idx" ON "group_roles"("role_id");
 CREATE INDEX "group_owners_user_id_idx" ON "group_owners"("user_id");
 
 -- CreateIndex
+CREATE INDEX "group_owners_deputy_of_idx" ON "group_owners"("deputy_of") WHERE ("deputy_of" IS NOT NULL);
+
+-- CreateIndex
 CREATE INDEX "group_owners_until_idx" ON "group_owners"("until") WHERE ("until" IS NOT NULL);
 
 -- CreateIndex
@@ -1662,6 +1666,9 @@ ALTER TABLE "group_owners" ADD CONSTRAINT "group_owners_group_id_fkey" FOREIGN K
 
 -- AddForeignKey
 ALTER TABLE "group_owners" ADD CONSTRAINT "group_owners_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "group_owners" ADD CONSTRAINT "group_owners_deputy_of_fkey" FOREIGN KEY ("deputy_of") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "group_domains" ADD CONSTRAINT "group_domains_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups"("id") ON DELETE CASCADE ON UPDATE CASCADE;

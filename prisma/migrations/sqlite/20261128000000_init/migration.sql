@@ -897,13 +897,15 @@ CREATE TABLE "group_owners" (
     "user_id" TEXT NOT NULL,
     "until" DATETIME,
     "covers" TEXT NOT NULL,
+    "deputy_of" TEXT,
     "appointed_by" TEXT,
     "created_at" DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "mac" TEXT NOT NULL DEFAULT '',
 
     PRIMARY KEY ("group_id", "user_id"),
     CONSTRAINT "group_owners_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups" ("id") ON DELETE CASCADE ON UPDATE CASCADE,
-    CONSTRAINT "group_owners_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+    CONSTRAINT "group_owners_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users" ("id") ON DELETE CASCADE ON UPDATE CASCADE,
+    CONSTRAINT "group_owners_deputy_of_fkey" FOREIGN KEY ("deputy_of") REFERENCES "users" ("id") ON DELETE CASCADE ON UPDATE CASCADE
 );
 
 -- CreateTable
@@ -1394,6 +1396,9 @@ CREATE INDEX "group_roles_role_id_idx" ON "group_roles"("role_id");
 
 -- CreateIndex
 CREATE INDEX "group_owners_user_id_idx" ON "group_owners"("user_id");
+
+-- CreateIndex
+CREATE INDEX "group_owners_deputy_of_idx" ON "group_owners"("deputy_of") WHERE "deputy_of" IS NOT NULL;
 
 -- CreateIndex
 CREATE INDEX "group_owners_until_idx" ON "group_owners"("until") WHERE "until" IS NOT NULL;
