@@ -8,6 +8,7 @@ import type { Context, Extras, State } from '../base/http/context.ts';
 import { notFound, tooManyRequests } from '../base/http/errors.ts';
 import { parseForm } from '../base/http/input.ts';
 import { limits } from '../base/limits.ts';
+import type { Tx } from '../base/storage/database.ts';
 import { type PageText, t } from '../base/texts/text.ts';
 import { maskNumber, phoneNumber } from '../people/mfa/factors/phone-number.ts';
 import type { RecoveryCodes } from '../people/mfa/factors/recovery-codes.ts';
@@ -224,18 +225,25 @@ async function addPasskey(dependencies: FactorPages, ctx: Context): Promise<void
   const {
     page,
     factorRecoveryCodes,
+    rpSessions,
     mfa: { passkeys },
   } = dependencies;
-  const { account } = page.signedIn.userOf(ctx);
+  const { account, session } = page.signedIn.userOf(ctx);
   const { response, name, sealed } = await parseForm(ctx, newForm);
   const credential = parseAttestation(response);
   const challenge = openChallenge(dependencies, account.id, sealed);
+  let proven: readonly string[] = [];
+  const inTransaction = async (_tx: Tx, amr: readonly string[]) => {
+    proven = amr;
+  };
   const result =
     credential && challenge
-      ? await passkeys.register(account, credential, { challenge, name, ...page.actorOf(ctx) })
+      ? await passkeys.register(account, credential, { challenge, name, inTransaction, ...page.actorOf(ctx) })
       : undefined;
   if (result?.outcome === 'already-registered') return showForm(dependencies, ctx, t('enrol.passkey-exists'));
   if (result?.outcome !== 'ok') return showForm(dependencies, ctx, t('enrol.passkey-failed'));
+  // The next sensitive change needs no second use of the key that was in the hand just now.
+  await rpSessions.addProof(session, proven);
   await page.notifyOwner(account, 'passkey-added', ctx);
   await factorRecoveryCodes.afterAdding(ctx, t('factors.passkey-done'), sealed);
 }
@@ -280,6 +288,7 @@ export function phoneRoutes(dependencies: FactorPages): Router<State, Extras> {
     codeDelivery,
     rateLimits,
     factorRecoveryCodes,
+    rpSessions,
     mfa: { phones },
   } = dependencies;
   const { signedIn, checkChange } = page;
@@ -305,7 +314,7 @@ export function phoneRoutes(dependencies: FactorPages): Router<State, Extras> {
   });
 
   router.post('/confirm', ...recentAuthentication, checkChange, page.mayEnrol, async (ctx) => {
-    const { account } = signedIn.userOf(ctx);
+    const { account, session } = signedIn.userOf(ctx);
     const { code, sealed } = await parseForm(ctx, codeForm);
     const decision = await rateLimits.consume('code:account', account.id);
     if (!decision.allowed) throw tooManyRequests(decision.retryAfterSeconds, { next: backLink });
@@ -317,6 +326,7 @@ export function phoneRoutes(dependencies: FactorPages): Router<State, Extras> {
     // The number in the profile is the same, so it is proven too.
     if (account.phoneNumber && phoneNumber(account.phoneNumber) === number)
       await accounts.confirmPhoneNumber(account.id, account.phoneNumber, page.actorOf(ctx));
+    await rpSessions.addProof(session, ['sms']);
     await page.notifyOwner(account, 'phone-changed', ctx);
     await factorRecoveryCodes.afterAdding(ctx, t('factors.sms-done'), sealed);
   });
