@@ -182,7 +182,7 @@ function scimRules({ token, token_file }: DeclaredScimConnection): Fault[] {
   return token !== undefined && token_file !== undefined ? [fault(['token_file'], 'not-with', { key: 'token' })] : [];
 }
 
-function groupRules({ members = [], owners, groups, roles }: DeclaredGroup): Fault[] {
+function groupRules({ members = [], owners = [], groups, roles }: DeclaredGroup): Fault[] {
   return [
     ...timedFaults('members', members, nameKey),
     ...timedFaults('owners', owners, nameKey),

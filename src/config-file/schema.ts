@@ -147,8 +147,8 @@ export const group = z.strictObject({
   roles: z.array(line).default([]).describe('names of the roles of the members'),
   owners: z
     .array(z.union([line, z.strictObject({ username: line, until: instant })]))
-    .default([])
-    .describe('usernames, as for `members`'),
+    .optional()
+    .describe('usernames, as for `members`; without the key, nobody’s ownership changes'),
   domains: z
     .array(emailDomain)
     .max(50)

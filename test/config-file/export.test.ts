@@ -212,6 +212,16 @@ sign_up_codes: [{ name: Partners, code: ABCD-EFGH-JKLM-NPQR, max_uses: 5 }]
     expect(only).not.toMatch(/^(settings|users|groups|roles|connections):/m);
   });
 
+  it('changes nothing but the source on the server that wrote it, without users', async () => {
+    const text = (await server.export({ withUsers: false })).replace(/sign_up_codes:[\s\S]*/, '');
+    const plan = lines(await server.plan(text));
+    expect(plan.filter((line) => !/^change .* \(source\)$/.test(line))).toEqual([]);
+    await server.apply(text);
+    const { id } = (await server.groups.find('Lab')) ?? expect.fail('no group');
+    expect([await server.groups.owners(id), await server.groups.members(id)]).toMatchObject([[{}], [{}, {}]]);
+    await server.configFile.release(await server.configFile.entries(), {});
+  });
+
   it('has pictures as files', async () => {
     const folder = testFolder();
     const text = await server.export({

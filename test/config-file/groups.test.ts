@@ -194,6 +194,28 @@ connections:
     expect(await plan(text)).toEqual([]);
   });
 
+  itOnSqlite('leaves the owners alone where it does not name them, and dismisses all by an empty list', async () => {
+    const { id } = await bench.groups.create({ name: 'Owned' });
+    await bench.groups.appointOwner(id, { userId: 'subject-olga' });
+    const withOwned = (entry: string) => FILE.replace('{ name: Guests }', `{ name: Guests }\n  - ${entry}`);
+    expect(await apply(withOwned('{ name: Owned }'))).toEqual(['change groups Owned (source)']);
+    expect(await bench.groups.owners(id)).toMatchObject([{ userId: 'subject-olga' }]);
+    expect(await apply(withOwned('{ name: Owned, owners: [] }'))).toEqual(['change groups Owned (owners)']);
+    expect(await bench.groups.owners(id)).toEqual([]);
+    expect(await apply(FILE)).toEqual(['delete groups Owned']);
+  });
+
+  itOnSqlite(
+    'leaves no owner in a group that gives permissions in Gatehouse, also one that it does not name',
+    async () => {
+      const { id } = await bench.groups.create({ name: 'Owned' });
+      await bench.groups.appointOwner(id, { userId: 'subject-olga' });
+      const text = FILE.replace('{ name: Guests }', '{ name: Guests }\n  - { name: Owned, roles: [admin] }');
+      expect(await plan(text)).toEqual([expect.stringContaining('the group Owned gives permissions in Gatehouse')]);
+      await bench.groups.remove(id);
+    },
+  );
+
   itOnSqlite('confirms owners when it gives their group a role', async () => {
     const text = FILE.replace('roles: [lab-user] }', 'roles: [lab-user, reader] }');
     expect(await apply(text)).toEqual(['change groups Science (roles)', 'change groups Physics (owners)']);

@@ -105,9 +105,9 @@ function passes(
   const idOf = async (name: string, tx: Tx) =>
     stored.get(groupKey(name))?.id ?? (await groups.find(name, tx))?.id ?? '';
   const children = entry.groups.map(groupKey);
-  const owners = lasting(entry.owners.map(timed), now());
+  const owners = entry.owners && lasting(entry.owners.map(timed), now());
   const members = entry.members && lasting(entry.members.map(timed), now());
-  const ownerKeys = new Set(owners.map(({ name }) => nameKey(name)));
+  const ownerKeys = owners && new Set(owners.map(({ name }) => nameKey(name)));
   const wanted = new Map((members ?? []).map((member) => [nameKey(member.name), member]));
   const before = existing?.members ?? [];
   const kept = new Set(
@@ -117,7 +117,7 @@ function passes(
     async (tx: Tx) => {
       if (!existing) return;
       for (const { name, userId } of existing.owners)
-        if (!ownerKeys.has(name)) await groups.dismissOwner(existing.id, userId, inTx(tx));
+        if (ownerKeys && !ownerKeys.has(name)) await groups.dismissOwner(existing.id, userId, inTx(tx));
       for (const { domain } of existing.domains)
         if (!entry.domains.includes(domain)) await groupDomains.remove(existing.id, domain, inTx(tx));
       for (const key of existing.children)
@@ -149,7 +149,7 @@ function passes(
       const isAppointed = (owner: Timed) =>
         !isShort && known.some((one) => one.name === nameKey(owner.name) && isSame(one, owner));
       for (const owner of await withUserIds(
-        owners.filter((one) => !isAppointed(one)),
+        (owners ?? []).filter((one) => !isAppointed(one)),
         tx,
       ))
         await groups.appointOwner(id, owner, inTx(tx));
@@ -187,7 +187,7 @@ function changedFields(entry: DeclaredGroup, stored: StoredGroup | undefined, no
     requests,
     groups: entry.groups.map(groupKey).sort(),
     roles: [...entry.roles].sort(),
-    owners: listed(lasting(entry.owners.map(timed), now)),
+    ...(entry.owners && { owners: listed(lasting(entry.owners.map(timed), now)) }),
     domains: [...new Set(entry.domains)].sort(),
     ...(declared && { members: listed(declared) }),
   };
@@ -201,7 +201,7 @@ function changedFields(entry: DeclaredGroup, stored: StoredGroup | undefined, no
       requests: stored.requests,
       groups: [...stored.children].sort(),
       roles: [...stored.roles].sort(),
-      owners: listed(lasting(stored.owners, now)),
+      ...(entry.owners && { owners: listed(lasting(stored.owners, now)) }),
       // One that is not proven is not the one of the file, which is.
       domains: stored.domains.map(({ domain, provenAt }) => (provenAt ? domain : `${domain} (not proven)`)),
       ...((stored.fileMembers || isOfOthers) && { members: listed(members) }),
@@ -225,7 +225,7 @@ function listed(people: readonly Timed[]) {
 /** Whether a group, or one below it, gets a role by the file that the appointment of an owner does not cover. */
 function needsConfirmation({ name, owners }: DeclaredGroup, stored: StoredGroup, graph: Graph): boolean {
   const roles = [...rolesOfOwner(graph, groupKey(name))];
-  const staying = new Set(owners.map((owner) => nameKey(timed(owner).name)));
+  const staying = new Set((owners ?? []).map((owner) => nameKey(timed(owner).name)));
   return stored.owners.some((owner) => staying.has(owner.name) && roles.some((role) => !owner.covers.includes(role)));
 }
 
@@ -272,7 +272,8 @@ async function graphAfter(planning: Planning, stored: ReadonlyMap<string, Stored
   for (const [index, { name, groups, roles: given, owners, domains, requests }] of declared.groups.entries()) {
     const byConnection = mapped.has(groupKey(name)) ? 'group_mappings' : undefined;
     const others = domains.length > 0 ? 'domains' : requests ? 'requests' : byConnection;
-    const opened = owners.length > 0 ? 'owners' : others;
+    const owning = owners ?? stored.get(groupKey(name))?.owners ?? [];
+    const opened = owning.length > 0 ? 'owners' : others;
     nodes.set(groupKey(name), { name, index, children: groups.map(groupKey), parents: [], roles: given, opened });
   }
   for (const [key, { children }] of nodes) for (const child of children) nodes.get(child)?.parents.push(key);
@@ -351,7 +352,7 @@ function sensitiveFaults(graph: Graph): Fault[] {
 /** Names that nothing has once the file is applied. */
 async function entryFaults(planning: Planning): Promise<Fault[]> {
   const { declared, db, roleNames } = planning;
-  const people = declared.groups.flatMap(({ members = [], owners }) => [...members, ...owners].map(timed));
+  const people = declared.groups.flatMap(({ members = [], owners = [] }) => [...members, ...owners].map(timed));
   const ofFile = new Set(declared.users.map(({ username }) => nameKey(username)));
   const subjects = new Set(declared.users.flatMap(({ sub }) => sub ?? []));
   const others = [...new Set(people.map(({ name }) => nameKey(name)))].filter((key) => !ofFile.has(key));
