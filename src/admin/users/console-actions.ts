@@ -130,10 +130,7 @@ export const userActions: readonly UserAction[] = [
     isOffered: ({ factors }) => factors.totp || factors.passkeys > 0 || factors.phone !== undefined,
     run: async (users, id, by) => {
       await users.resetFactors(id, by);
-      const done = t('console.user-action.reset-factors.done');
-      const { hasCredentials } = await users.get(id, by);
-      if (hasCredentials) return done;
-      return notSent(sentences([done, t('console.user-action.reset-factors.locked-out')]), id);
+      return withoutFactorNotice(users, id, by, t('console.user-action.reset-factors.done'));
     },
   },
   {
@@ -270,6 +267,13 @@ const notSent = (text: PageText, id: string): Notice => ({
   tone: 'warn',
   link: { href: `/admin/users/${id}/password`, label: t('console.users.temporary') },
 });
+
+/** What the page says after a factor was removed: also when the person has no way in left. */
+export async function withoutFactorNotice(users: UserAdmin, id: string, by: Actor, done: Text): Promise<Text | Notice> {
+  const { hasCredentials } = await users.get(id, by);
+  if (hasCredentials) return done;
+  return notSent(sentences([done, t('console.user-action.reset-factors.locked-out')]), id);
+}
 
 /** A question where the action has a consequence, and the target of its form; one button is enough for others. */
 export function userActionPages(router: Router<State, Extras>, services: ConsoleServices): void {

@@ -47,6 +47,7 @@ import {
   type UserTab,
   userActionPages,
   userActions,
+  withoutFactorNotice,
 } from './console-actions.ts';
 import { bulkPages } from './console-bulk.ts';
 import { grantBlocks, grantPages, leavingNotice } from './console-grants.ts';
@@ -92,8 +93,10 @@ const blocksOf: Readonly<Record<UserTab, Blocks>> = {
   roles: (visit, services) => grantBlocks(visit, visit.subject.details.account, services),
   access: async (visit, services) => accessBlocks(visit, services),
   security: async (visit, services) => [
+    ...wayBackBlocks(visit.subject),
     securityFacts(
       visit.subject.details,
+      services.now(),
       await deliveryOf(services, visit.subject.details.account.id, 'password-reset'),
     ),
     await factorBlock(visit, services),
@@ -339,11 +342,19 @@ function factorPages(router: Router<State, Extras>, { frame, admin: { users } }:
         ],
       },
     ],
-    lead: () => t('console.users.factor.remove.consequence'),
+    lead: async ({ by, subject: { account, factor } }) => {
+      const { password, factors } = await users.get(account.id, by);
+      const isLastWay = !password && factor.kind === 'passkey' && factors.passkeys === 1;
+      return sentences([
+        t('console.users.factor.remove.consequence'),
+        ...(isLastWay ? [t('console.user-action.reset-factors.no-password')] : []),
+      ]);
+    },
     button: t('console.shared.remove'),
     async submit({ by, subject: { account, factor } }) {
       await users.removeFactor(account.id, factor.id, by);
-      return { to: tabPath(account.id, 'security'), notice: t('console.users.factor.remove.done') };
+      const notice = await withoutFactorNotice(users, account.id, by, t('console.users.factor.remove.done'));
+      return { to: tabPath(account.id, 'security'), notice };
     },
   });
 }
@@ -558,7 +569,34 @@ function nothingOpen(account: Account): Empty {
 type Facts = Extract<Block, { kind: 'facts' }>;
 
 /** @param passwordReset what became of the last email with a link for a new password */
-function securityFacts({ password, firstEnrolment }: UserDetails, passwordReset: Cell | undefined): Facts {
+/** Of a person who has no way to sign in: what lets them in again. */
+function wayBackBlocks({ details: { account, hasCredentials }, offered, path, mayWrite }: OpenUser): Block[] {
+  if (hasCredentials) return [];
+  const invite = offered.find((one) => one.path === 'invite');
+  const rows = [
+    ...(invite ? [{ text: t('console.users.way-back.invite'), action: actionButton(path, invite) }] : []),
+    ...(mayWrite
+      ? [
+          {
+            text: t('console.users.way-back.password'),
+            action: { label: t('console.users.temporary'), href: `${path}/password` },
+          },
+        ]
+      : []),
+  ];
+  return rows.length > 0
+    ? [{ kind: 'tasks', title: t('console.users.way-back', { user: nameOf(account) }), rows }]
+    : [];
+}
+
+function securityFacts(
+  { password, factors, firstEnrolment }: UserDetails,
+  now: Date,
+  passwordReset: Cell | undefined,
+): Facts {
+  const { allowedUntil } = firstEnrolment;
+  const hasFactor = factors.totp || factors.passkeys > 0 || factors.phone !== undefined;
+  const isAllowed = password && !hasFactor && allowedUntil && allowedUntil > now;
   const needsApproval: Cell = { text: t('console.users.factors.needs-approval'), tone: 'warn' };
   return {
     kind: 'facts',
@@ -573,6 +611,14 @@ function securityFacts({ password, firstEnrolment }: UserDetails, passwordReset:
       },
       ...(passwordReset ? [{ label: t('console.mail.template.password-reset'), value: passwordReset }] : []),
       ...(firstEnrolment.requestedAt ? [{ label: t('console.users.factors.setup'), value: needsApproval }] : []),
+      ...(isAllowed
+        ? [
+            {
+              label: t('console.users.factors.setup'),
+              value: t('console.users.factors.allowed', { until: allowedUntil }),
+            },
+          ]
+        : []),
     ],
   };
 }

@@ -63,6 +63,16 @@ describe('users', () => {
     const done = await admin.follow(await admin.submit(question, {}, { form: '/reset-factors' }));
     expect(textOf(done.text)).toContain('The person has no password and can’t sign in now');
     expect(done.text).toContain(`href="/admin/users/${id}/password"`);
+    // In one place: what lets the person in again.
+    const security = await admin.get(`/admin/users/${id}/security`);
+    expect(textOf(security.text)).toContain('Pia Passkey can’t sign in');
+    for (const path of ['invite', 'password']) expect(security.text).toContain(`href="/admin/users/${id}/${path}"`);
+
+    await idp.services.db.passkey.create({ data: passkey });
+    const removal = await admin.get(`/admin/users/${id}/factors/${encodeURIComponent(`passkey-${passkey.id}`)}/remove`);
+    expect(textOf(removal.text)).toContain('This person has no password');
+    const removed = await admin.follow(await admin.submit(removal, {}, { form: '/remove' }));
+    expect(textOf(removed.text)).toContain('Method removed. The person has no password and can’t sign in now');
 
     const other = await aUser(idp.services);
     const data = { ...passkey, id: `reset-${other.account.id}`, userId: other.account.id };
@@ -72,6 +82,7 @@ describe('users', () => {
     const reset = await admin.follow(await admin.submit(plain, {}, { form: '/reset-factors' }));
     expect(textOf(reset.text)).toContain('Two-step verification reset. ');
     expect(textOf(reset.text)).not.toContain('no password');
+    expect(textOf(reset.text)).toMatch(/Two-step setup With the password alone, at a sign-in until/);
   });
 
   it('are created without a username: it is the email address', async () => {
