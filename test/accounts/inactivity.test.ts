@@ -89,6 +89,34 @@ describe('an account that nobody uses', () => {
     expect(await mailsTo(user)).toBe(4);
   });
 
+  it('is deleted after a third email, where the setting says so; not one that an administrator disabled', async () => {
+    const { settings, accounts, audit } = idp.services;
+    const [user, other] = [await aUser(idp.services), await aUser(idp.services)];
+    await accounts.setActive(other.account.id, false);
+    await warned(user);
+    await run();
+    expect((await rowOf(user)).isEnabled).toBe(false);
+    await days(40);
+    expect(await mailsTo(user)).toBe(0);
+    await expect(settings.set('delete_unused_after_days', 10)).rejects.toThrow();
+    await settings.set('delete_unused_after_days', 60);
+    await days(5);
+    expect(await mailsTo(user)).toBe(0);
+    await days(1);
+    expect([await mailsTo(user), (await rowOf(user)).idleNotice]).toEqual([1, 'last']);
+    const [mail] = await idp.services.db.mailMessage.findMany({ where: { userId: user.account.id } });
+    expect(mail?.subject).toContain('will be deleted on');
+    await days(13);
+    expect((await accounts.find(user.account.id))?.wasUnused).toBe(true);
+    await days(1);
+    expect(await accounts.find(user.account.id)).toBeUndefined();
+    const events = await audit.list({ subjectId: user.account.id, types: ['account.deleted'] });
+    expect(events).toMatchObject([{ actorId: null }]);
+    await days(200);
+    expect(await accounts.find(other.account.id)).toBeDefined();
+    await settings.set('delete_unused_after_days', 0);
+  });
+
   it('is signed out where it is disabled', async () => {
     const user = await aUser(idp.services);
     await signedIn(idp, user);

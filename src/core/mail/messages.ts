@@ -222,7 +222,7 @@ export type MailMessage = { to: Recipient } & (
   | { kind: 'group-owner'; group: string; groupId: string; until: Date | null }
   | { kind: 'group-answer'; group: string; isGranted: boolean; until: Date | null }
   | { kind: 'account-end'; until: Date }
-  | { kind: 'account-unused'; since: Date; until: Date }
+  | { kind: 'account-unused'; since: Date; until: Date; isDisabled: boolean }
   | { kind: 'deletion'; until: Date }
   | { kind: 'membership-end'; of: 'group' | 'role'; name: string; until: Date }
   | { kind: 'members-end'; group: string; groupId: string; members: readonly { name: string; until: Date }[] }
@@ -450,15 +450,19 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     action: { label: words('mail.account-end.action'), url: link('/account') },
     after: [words('mail.account-end.after')],
   }),
-  'account-unused': ({ message: { since, until }, hello, server, account, link }) => ({
-    subject: words('mail.account-unused.subject', { day: describeDay(until) }),
+  'account-unused': ({ message: { since, until, isDisabled }, hello, server, account, link }) => ({
+    subject: words(`mail.account-unused.${isDisabled ? 'deleted' : 'subject'}`, { day: describeDay(until) }),
     preheader: server,
     paragraphs: [
       hello,
-      words('mail.account-unused.text', { ...account, since: describeDay(since), day: describeDay(until) }),
+      words(`mail.account-unused.${isDisabled ? 'deleted-text' : 'text'}`, {
+        ...account,
+        since: describeDay(since),
+        day: describeDay(until),
+      }),
     ],
-    action: { label: words('mail.account-unused.action'), url: link('/account') },
-    after: [words('mail.account-unused.after')],
+    ...(!isDisabled && { action: { label: words('mail.account-unused.action'), url: link('/account') } }),
+    after: isDisabled ? [] : [words('mail.account-unused.after')],
   }),
   'accounts-end': ({ message: { accounts }, hello, host, link }) => ({
     subject: accounts.length === 1 ? 'An account ends soon' : `${accounts.length} accounts end soon`,

@@ -157,6 +157,14 @@ export const settingSchemas = {
     .default(0)
     .describe('disables accounts that nobody [used](accounts.md#unused-accounts) for so long, at least 30; 0: never')
     .register(settingFields, { section: 'retention', unit: 'days' }),
+  delete_unused_after_days: z
+    .int()
+    .min(0)
+    .max(limits.audit.retention.maxDays)
+    .refine((days) => days === 0 || days >= 30, rule('min', { bound: 30, isGiven: 'no', given: '' }))
+    .default(0)
+    .describe('deletes an account so long after it was disabled by `inactive_after_days`, at least 30; 0: never')
+    .register(settingFields, { section: 'retention', unit: 'days' }),
   self_deletion: z
     .boolean()
     .default(false)

@@ -284,7 +284,7 @@ function accountOf(
     phoneNumberVerified: Boolean(row.phoneNumberVerified),
     address: addressOf(row.address),
     ...withState(activity, now),
-    wasUnused: !activity.isEnabled && idleNotice === 'disabled',
+    wasUnused: !activity.isEnabled && (idleNotice === 'disabled' || idleNotice === 'last'),
     lastSeenAt: new Date(row.lastSeenAt),
     termsAcceptedAt: row.termsAcceptedAt && new Date(row.termsAcceptedAt),
     deleteAt: row.deleteAt && new Date(row.deleteAt),

@@ -167,7 +167,7 @@ export function createAccounts(
     setActive: (id: string, isEnabled: boolean, by: Actor = {}, outer?: Tx, reason?: 'unused'): Promise<boolean> =>
       withinTransaction(db, outer, async (tx) => {
         if ((await lockedAccount(id, tx)).isEnabled === isEnabled) return false;
-        const idle = { idleNotice: reason ? 'disabled' : '', idleNoticeAt: null };
+        const idle = { idleNotice: reason ? 'disabled' : '', idleNoticeAt: reason ? now() : null };
         await tx.user.update({ where: { id }, data: { isEnabled, ...idle, updatedAt: now() }, select: { id: true } });
         const type = isEnabled ? 'account.enabled' : 'account.disabled';
         const data = { before: { isEnabled: !isEnabled }, after: { isEnabled } };

@@ -1,4 +1,5 @@
-// Accounts that nobody uses are disabled, after two emails to their people; never one without an address. Each use begins again (seen.ts).
+// Accounts that nobody uses are disabled after two emails to their people, and deleted after a third one; never one without an address. Each
+// use begins again (seen.ts).
 
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { fragment } from '../../base/storage/fragments.ts';
@@ -10,7 +11,7 @@ import { genuineText, storeValue } from '../../core/settings/settings.ts';
 import type { Account } from './account.ts';
 import type { Accounts } from './accounts.ts';
 import { stateOf, whereActive } from './active.ts';
-import { disableAccount, type EndSession } from './life.ts';
+import { disableAccount, type EndSession, removeAccount } from './life.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 /** Accounts that are read at once. */
@@ -26,7 +27,12 @@ const MANY_SHARE = 0.2;
 const APPROVAL_DAYS = FIRST_DAYS + 1;
 const STOP = 'inactivity:stop';
 
-type Step = 'first' | 'second' | 'disabled';
+type Step = 'first' | 'second' | 'disabled' | 'last' | 'deleted';
+/** Without a use until an account is disabled, and from then on until it is deleted; 0: never. */
+interface Days {
+  days: number;
+  deleteDays: number;
+}
 interface Due {
   id: string;
   step: Step;
@@ -67,9 +73,11 @@ export function createInactivity(services: Core & { accounts: Accounts; roles: R
   const unusedDays = () => settings.get('inactive_after_days');
 
   /** What is due for an account; undefined: nothing. */
-  function stepOf(row: Row, days: number): Step | undefined {
+  function stepOf(row: Row, { days, deleteDays }: Days): Step | undefined {
     const isExcepted = row.source === 'file' || row.isManaged || row.isInvited;
-    if (isExcepted || stateOf(row, now()) !== 'active') return undefined;
+    if (isExcepted) return undefined;
+    if (!row.isEnabled) return deleteDays > 0 ? stepToDeletion(row, deleteDays) : undefined;
+    if (stateOf(row, now()) !== 'active') return undefined;
     const since = Math.max(row.lastSeenAt.getTime(), row.activeFrom?.getTime() ?? 0);
     const isUnused = (count: number) => since <= daysAgo(count).getTime();
     const isTold = (notice: Step) =>
@@ -80,8 +88,16 @@ export function createInactivity(services: Core & { accounts: Accounts; roles: R
     return isUnused(days - FIRST_DAYS) ? 'first' : undefined;
   }
 
+  /** Of an account that was disabled because nobody used it: an email, and 14 days later the deletion. */
+  function stepToDeletion({ idleNotice, idleNoticeAt: at }: Row, deleteDays: number): Step | undefined {
+    if (at === null || (idleNotice !== 'disabled' && idleNotice !== 'last')) return undefined;
+    if (idleNotice === 'disabled') return at <= daysAgo(deleteDays - FIRST_DAYS) ? 'last' : undefined;
+    if (at <= daysAgo(NOTICE_DAYS)) return 'last';
+    return at <= daysAgo(FIRST_DAYS) ? 'deleted' : undefined;
+  }
+
   /** The accounts for which something is due, found by the index of the last use. COALESCE keeps SQLite from the index of all invitations. */
-  async function allDue(days: number, signal: AbortSignal | undefined): Promise<Due[]> {
+  async function allDue(all: Days, signal: AbortSignal | undefined): Promise<Due[]> {
     const found: Due[] = [];
     for (let last = { lastSeenAt: new Date(0), id: '' }; !signal?.aborted; ) {
       const rows = await db.$queryRaw<Row[]>(fragment`SELECT u.id, u.last_seen_at AS "lastSeenAt",
@@ -91,10 +107,10 @@ export function createInactivity(services: Core & { accounts: Accounts; roles: R
           EXISTS (SELECT 1 FROM mail_tokens t WHERE t.user_id = u.id AND t.purpose = 'invite'
             AND COALESCE(t.used_at, t.bounced_at) IS NULL AND t.expires_at > ${now()}) AS "isInvited"
         FROM users u WHERE (u.last_seen_at, u.id) > (${last.lastSeenAt}, ${last.id}) AND u.email IS NOT NULL
-          AND u.last_seen_at <= ${daysAgo(days - FIRST_DAYS)} ORDER BY u.last_seen_at, u.id LIMIT ${PIECE}`);
+          AND u.last_seen_at <= ${daysAgo(all.days - FIRST_DAYS)} ORDER BY u.last_seen_at, u.id LIMIT ${PIECE}`);
       const read = rows.map(rowOf);
       for (const row of read) {
-        const step = stepOf(row, days);
+        const step = stepOf(row, all);
         const { id, lastSeenAt, idleNotice } = row;
         if (step) found.push({ id, step, before: { lastSeenAt, idleNotice } });
       }
@@ -113,18 +129,23 @@ export function createInactivity(services: Core & { accounts: Accounts; roles: R
       if (!account || (await isLastAdmin(account, tx))) return;
       const at = now();
       // Only as it was read: its person came meanwhile, or an administrator changed it.
-      const where = { id, ...before, ...whereActive(at) };
+      const isDisabled = step === 'last' || step === 'deleted';
+      const where = { id, ...before, ...(isDisabled ? { isEnabled: false } : whereActive(at)) };
       const data = { idleNotice: step, idleNoticeAt: at, updatedAt: account.updatedAt };
       if ((await tx.user.updateMany({ where, data })).count === 0) return;
       if (step === 'disabled') {
         await disableAccount(services, id, {}, tx, 'unused');
         return;
       }
+      if (step === 'deleted') {
+        await removeAccount(services, id, {}, tx);
+        return;
+      }
       const to = recipientOf(account);
       if (!to) return;
-      const atLeast = at.getTime() + (step === 'first' ? FIRST_DAYS : SECOND_DAYS) * DAY_MS;
-      const until = new Date(Math.max(before.lastSeenAt.getTime() + days * DAY_MS, atLeast));
-      await outbox.send({ to, kind: 'account-unused', since: before.lastSeenAt, until }, tx);
+      const atLeast = at.getTime() + (step === 'second' ? SECOND_DAYS : FIRST_DAYS) * DAY_MS;
+      const until = new Date(isDisabled ? atLeast : Math.max(before.lastSeenAt.getTime() + days * DAY_MS, atLeast));
+      await outbox.send({ to, kind: 'account-unused', since: before.lastSeenAt, until, isDisabled }, tx);
     });
 
   const readStop = async (tx: Tx = db): Promise<Stop | undefined> => {
@@ -159,7 +180,8 @@ export function createInactivity(services: Core & { accounts: Accounts; roles: R
 
   async function run(signal?: AbortSignal): Promise<void> {
     const days = await unusedDays();
-    const due = days > 0 ? await allDue(days, signal) : [];
+    const deleteDays = await settings.get('delete_unused_after_days');
+    const due = days > 0 ? await allDue({ days, deleteDays }, signal) : [];
     if (signal?.aborted || !(await isAllowed(due.length, days))) return;
     for (const one of due) {
       if (signal?.aborted) return;
