@@ -15,6 +15,7 @@ import { csvCell } from '../../core/audit/export.ts';
 import type { Core } from '../../core/core.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { Accounts } from '../../people/accounts/accounts.ts';
+import { seenAt } from '../../people/accounts/active.ts';
 import { nameKey } from '../../people/accounts/names.ts';
 import {
   addressColumn,
@@ -137,9 +138,11 @@ export const reportOf = (rows: readonly ImportRow[]): string =>
     .join('');
 export const REPORT_HEADER = 'line,username,result,reason\r\n';
 
+/** The day; an import leaves it as it is. */
+const LAST_USE = 'last_seen_at';
 /** Before the own fields and `attributes`, which has what no other column can. */
 const EXPORT_COLUMNS = [
-  ...['username', 'email', 'name', 'roles', 'groups', 'active', 'active_from', 'active_until'],
+  ...['username', 'email', 'name', 'roles', 'groups', 'active', 'active_from', 'active_until', LAST_USE],
   ...textClaims.filter((claim) => claim !== 'name'),
   ...['phone_number', ...addressPartNames.map(addressColumn), 'sso_id', 'sso_connection'],
 ];
@@ -182,6 +185,7 @@ async function* exportUsers(services: ImportServices, by: Actor): AsyncGenerator
           active: isEnabled ? 'yes' : 'no',
           active_from: account.activeFrom?.toISOString() ?? null,
           active_until: account.activeUntil?.toISOString() ?? null,
+          [LAST_USE]: seenAt(account)?.toISOString().slice(0, 10) ?? null,
           sso_id: ssoId,
           sso_connection: connections.get(id) ?? null,
         };
@@ -414,7 +418,7 @@ function rowReader(columns: readonly string[], fields: readonly (SimpleAttribute
 }
 
 const isKnown = (name: string) =>
-  (IMPORT_COLUMNS as readonly string[]).includes(name) || taggedName(name) !== undefined;
+  name === LAST_USE || (IMPORT_COLUMNS as readonly string[]).includes(name) || taggedName(name) !== undefined;
 
 function valuesOf(columns: readonly string[], cells: readonly string[]): Values {
   const named = columns.map((name, index) => [name, cells[index]?.trim() ?? ''] as const);

@@ -136,7 +136,11 @@ describe('an import', () => {
     const sample = await admin.get('/admin/import/sample.csv');
     expect(sample.headers['content-disposition']).toContain('attachment');
     expect(textOf((await triedImport(admin, sample.text)).text)).toContain('2 can be created, 0 not.');
+    const { db } = idp.services;
+    await db.user.updateMany({ where: { username: 'admin' }, data: { lastSeenAt: new Date('2026-03-04T00:00:00Z') } });
     const exported = (await admin.get('/admin/import/export')).text;
+    expect(exported).toMatch(/,active_from,active_until,last_seen_at,/);
+    expect(exported).toMatch(/\nadmin,.*,yes,,,2026-03-04,/);
     const again = textOf((await triedImport(admin, exported, { existing: 'update' })).text);
     expect(again).toMatch(/ 0 can be created, \d+ unchanged, \d+ not\./);
   });
