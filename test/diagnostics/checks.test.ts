@@ -17,6 +17,7 @@ const facts = {
   conditions: [],
   locks: [],
   codeWaitSeconds: 0,
+  invitation: undefined,
   password: { mustChange: false, changedAt: now },
   factors: { totp: false, passkeys: 0, verifyingPasskeys: 0, recoveryCodes: 0, phone: undefined },
   requirements: {

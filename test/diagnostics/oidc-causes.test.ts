@@ -6,7 +6,7 @@ import { type Application, anApplication, authorizeUrl, completeSignIn, postAs, 
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
-import { textOf } from '../support/pages/html.ts';
+import { linksOf, textOf } from '../support/pages/html.ts';
 import { sharedIdp } from '../support/shared-idp.ts';
 
 let idp: TestIdp;
@@ -49,11 +49,13 @@ async function causeOf(page: Page): Promise<{ rule: string | undefined; words: s
   const found = await idp.services.rejections.find(code);
   const details = await admin.get(`/admin/rejections/${code}`);
   const failed = /<li class="failed">([\s\S]*?)<\/li>/.exec(details.text)?.[1] ?? '';
+  // A fix with a warning has a page of its own.
+  const link = linksOf(details.text, details.url).find(({ href }) => href.includes('/fix/'));
   const rule = found?.rules.find(({ state }) => state === 'failed')?.rule;
   return {
     rule: rule ?? said.slice(0, 200),
     words: textOf(failed),
-    button: details.forms.find(({ fields }) => 'fix' in fields)?.buttons[0]?.label,
+    button: details.forms.find(({ fields }) => 'fix' in fields)?.buttons[0]?.label ?? link?.label,
   };
 }
 

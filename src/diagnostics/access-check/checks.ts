@@ -241,12 +241,22 @@ function method(facts: AccessFacts): Result {
   const ways = [...(isLocalAccepted(facts) ? localWays(facts) : []), ...linked];
   if (ways.length > 0) return passed(t('console.access-check.can-use', { who, ways: oneOf(ways) }));
   if (offered.length > 0) {
-    const first = t('console.access-check.not-linked', { who, connections: oneOf(offered) });
+    const first = sentences([
+      t('console.access-check.not-linked', { who, connections: oneOf(offered) }),
+      ...invitationSentence(facts),
+    ]);
     return isLocalAccepted(facts) ? later(first) : later(sentences([noLocal(facts), first]));
   }
-  const none = t('console.access-check.no-way', { who });
+  const none = sentences([t('console.access-check.no-way', { who }), ...invitationSentence(facts)]);
   if (isLocalAccepted(facts)) return failed(none);
   return failed(localWays(facts).length > 0 ? noLocal(facts) : sentences([noLocal(facts), none]));
+}
+
+/** What became of an invitation that was not accepted. */
+function invitationSentence({ account, invitation }: AccessFacts): Text[] {
+  if (!invitation || invitation.state === 'accepted') return [];
+  const { state, sentAt: at } = invitation;
+  return [t('console.access-check.invitation', { who: nameOf(account), state, at })];
 }
 
 const noLocal = ({ application }: AccessFacts) => t('console.access-check.no-local', { app: application.name });

@@ -21,6 +21,7 @@ import { type Resource, resourcesOf } from '../../applications/resources.ts';
 import { acceptsSignIn, type SignInRule, signInRulesOf } from '../../applications/rules/sign-in-rule.ts';
 import { inNetworks } from '../../base/network/networks.ts';
 import type { AuditEntry } from '../../core/audit/audit.ts';
+import type { InvitationView } from '../../core/mail/link-tokens.ts';
 import type { Connection } from '../../federation/connections/connection.ts';
 import { FederationError } from '../../federation/faults.ts';
 import type { AccountRejection } from '../../federation/ldap/identity.ts';
@@ -43,6 +44,8 @@ export interface AccessFacts {
   conditions: AccessCondition[];
   /** Who disabled the account, as far as the audit log says it, and when. */
   disabled: DisabledBy | undefined;
+  /** The last one; accepted, or none, where the person has a way to sign in. */
+  invitation: InvitationView | undefined;
   locks: Lock[];
   /** How long the person waits after wrong codes of the second step. */
   codeWaitSeconds: number;
@@ -170,6 +173,7 @@ export async function readFacts(
   return {
     account,
     application,
+    invitation: (await services.registration.invitations.statesOf([account.id])).get(account.id),
     locks,
     password,
     factors,

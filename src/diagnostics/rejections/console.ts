@@ -114,6 +114,15 @@ function rejectionDetails(router: Router<State, Extras>, { frame, rejections }: 
     frame.show(ctx, detailsPage(await rejections.explain(ctx.params.code ?? ''), mayOf(ctx)));
   });
 
+  router.get('/:code/fix/:fix', ...frame.page(READ), async (ctx) => {
+    const { code = '', fix = '' } = ctx.params;
+    const { fixes } = await rejections.explain(code);
+    const wanted = fixes.find(({ id }) => id === fix);
+    if (!wanted) return frame.redirect(ctx, `${HOME}/${code}`);
+    frame.assertMay(ctx, wanted.needs);
+    frame.show(ctx, fixPage(`${HOME}/${code}`, wanted));
+  });
+
   // The fix decides which permission it takes, so it is looked up before anything is changed.
   router.post('/:code', ...frame.change(READ), async (ctx) => {
     const { code = '' } = ctx.params;
@@ -248,7 +257,7 @@ const PAGES: Record<string, { label: PageText; path(id: string): string }> = {
   path_rule: { label: t('console.rejections.edit-paths'), path: (id) => `/admin/applications/${id}/access` },
 };
 
-/** One fix on a page of its own: after a fault, and after the sign-in that it needs. */
+/** One fix on a page of its own: one with a warning, after a fault, and after the sign-in that it needs. */
 function fixPage(address: string, { id, label, effect, adds, warning }: Fix): ConsolePage {
   const added: Cell = { text: adds ?? '', code: true };
   return {
@@ -265,6 +274,7 @@ function fixPage(address: string, { id, label, effect, adds, warning }: Fix): Co
         action: address,
         fields: [{ name: 'fix', label: '', type: 'hidden', value: id }],
         button: label,
+        ...(warning && { look: 'danger' }),
         cancel: address,
       },
     ],
@@ -302,11 +312,14 @@ function fixBlocks(explanation: Explanation, may: May): Block[] {
 /** The buttons, each with what it changes for others. */
 function fixRows({ rejection, fixes }: Explanation, may: May) {
   const mine = fixes.filter(({ needs }) => may(needs));
-  return mine.map(({ id, label, effect }, position) => {
+  const address = `${HOME}/${rejection.code}`;
+  return mine.map(({ id, label, effect, warning }, position) => {
     const look = position === 0 ? ('primary' as const) : ('secondary' as const);
     return {
       text: effect,
-      action: { label, look, post: `/admin/rejections/${rejection.code}`, fields: { fix: id } },
+      action: warning
+        ? { label, look: 'secondary' as const, href: `${address}/fix/${encodeURIComponent(id)}` }
+        : { label, look, post: address, fields: { fix: id } },
     };
   });
 }

@@ -35,6 +35,8 @@ interface Change {
   effect: PageText;
   /** The address that it registers, and those that the application has. */
   address?: { added: string; registered: readonly string[] };
+  /** What to find out before it. */
+  warning?: PageText;
   patch: Record<string, unknown>;
 }
 
@@ -103,13 +105,13 @@ export async function fixesOf(rule: RuleId, about: Case, services: DiagnosticSer
   return changesFor(rule, application, about)
     .map((change) => untilItPasses(change, rule, application, about))
     .filter((change) => change !== undefined)
-    .map(({ id: changeId, address, label, effect, patch }) => ({
+    .map(({ id: changeId, address, warning, label, effect, patch }) => ({
       id: changeId,
       label,
       effect,
       needs,
       adds: address?.added,
-      warning: address && newOriginWarning(name, address.added, address.registered),
+      warning: (address && newOriginWarning(name, address.added, address.registered)) ?? warning,
       apply: (by: Actor) => applications.update(id, patch, by),
     }));
 }
@@ -138,12 +140,14 @@ function untilItPasses(first: Change, rule: RuleId, application: Application, ab
     const next = broken && broken !== rule ? changesFor(broken, application, about)[0] : undefined;
     if (!next) return undefined;
     const address = change.address ?? next.address;
+    const warning = change.warning ?? next.warning;
     change = {
       id: `${change.id} ${next.id}`,
       label: listOf([change.label, next.label]),
       effect: concatenated([change.effect, ' ', next.effect]),
       patch: { ...change.patch, ...next.patch },
       ...(address && { address }),
+      ...(warning && { warning }),
     };
   }
   return undefined;
@@ -283,6 +287,15 @@ function oidcChange(rule: RuleId, { name, metadata }: OidcApplication, { rejecti
       patch,
     };
   }
+  // Of a public client the changed declaration is not accepted.
+  if (rule === 'pkce' && metadata.require_pkce !== false)
+    return {
+      id: 'no-pkce',
+      label: t('console.rejections.allow-no-pkce'),
+      effect: t('console.rejections.effect.no-pkce', { name }),
+      warning: t('console.rejections.no-pkce-warning', { name }),
+      patch: { require_pkce: false },
+    };
   if (rule === 'grant') {
     const patch = { grant_types: [...metadata.grant_types, grant] };
     return {

@@ -56,7 +56,9 @@ async function fix(code: string, rule: string, button: string, ...values: string
   const failed = /<li class="failed">([\s\S]*?)<\/li>/.exec(page.text)?.[1] ?? '';
   expect(textOf(failed)).toContain(rule);
   for (const value of values) expect(textOf(failed)).toContain(value);
-  const done = await admin.follow(await admin.submit(page, {}, { button }));
+  // A fix with a warning has a page of its own.
+  const link = linksOf(page.text, page.url).find(({ href, label }) => href.includes('/fix/') && label === button);
+  const done = await admin.follow(await admin.submit(link ? await admin.get(link.href) : page, {}, { button }));
   expect(textOf(done.text)).toMatch(/Fixed|Changed/);
 }
 
@@ -106,7 +108,11 @@ describe('a rejected authorization request', () => {
     const page = await rejectionOf(evil);
     expect(textOf(page.text)).toContain('is new for Wiki');
     await signedInLongAgo(idp, ann);
-    const asked = await confirmation(client, await client.submit(page, {}, { button: 'Add redirect URI' }));
+    // One more page stands between an address at another host and the button.
+    expect(page.forms.some(({ fields }) => 'fix' in fields)).toBe(false);
+    const fixPage = await client.get(`${page.url}/fix/redirect-uri`);
+    expect(textOf(fixPage.text)).toContain(`Address ${evil}`);
+    const asked = await confirmation(client, await client.submit(fixPage, {}, { button: 'Add redirect URI' }));
     expect(textOf(asked.text)).toContain('You’re about to change the application Wiki');
     const again = await signInAgain(client, asked, ann);
     expect(textOf(again.text)).toContain(`Address ${evil}`);
@@ -210,19 +216,28 @@ describe('a rejected authorization request', () => {
     expect(textOf(check.text)).toContain(told);
   });
 
-  it('offers no fix for missing PKCE, which only the application can add', async () => {
-    const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
-    const query = new URLSearchParams({
-      client_id: clientId,
-      redirect_uri: REDIRECT,
-      response_type: 'code',
-      scope: 'openid',
-    });
-    const rejected = await httpClient(idp.issuer).get(`/authorize?${query}`);
-    const code = CODE.exec(new URL(rejected.location ?? '').searchParams.get('error_description') ?? '')?.[0];
+  it('is fixed without PKCE after a warning, for an application that has a secret', async () => {
+    const withoutPkce = async (clientId: string) => {
+      const query = { client_id: clientId, redirect_uri: REDIRECT, response_type: 'code', scope: 'openid' };
+      const rejected = await httpClient(idp.issuer).get(`/authorize?${new URLSearchParams(query)}`);
+      const said = new URL(rejected.location ?? '', idp.issuer);
+      return { said, code: CODE.exec(said.searchParams.get('error_description') ?? '')?.[0] };
+    };
+    const { clientId } = await aClient(idp.services, { client_name: 'Old wiki', redirect_uris: [REDIRECT] });
+    const { code } = await withoutPkce(clientId);
     const page = await admin.get(`/admin/rejections/${code}`);
     expect(textOf(/<li class="failed">([\s\S]*?)<\/li>/.exec(page.text)?.[1] ?? '')).toContain('PKCE');
-    expect(page.text).not.toContain('<h2>Fix</h2>');
+    expect(page.forms.some(({ fields }) => 'fix' in fields)).toBe(false);
+    const asked = await admin.get(`/admin/rejections/${code}/fix/no-pkce`);
+    expect(textOf(asked.text)).toContain('First look for PKCE in the settings of Old wiki');
+    const done = await admin.follow(await admin.submit(asked, {}, { button: 'Accept requests without PKCE' }));
+    expect(textOf(done.text)).toContain('Fixed.');
+    expect((await withoutPkce(clientId)).said.pathname).toContain('/signin/');
+
+    const open = await aClient(idp.services, { redirect_uris: [REDIRECT], token_endpoint_auth_method: 'none' });
+    const ofPublic = await admin.get(`/admin/rejections/${(await withoutPkce(open.clientId)).code}`);
+    expect(ofPublic.text).not.toContain('<h2>Fix</h2>');
+    expect(ofPublic.text).not.toContain('without PKCE');
   });
 });
 
