@@ -1,6 +1,4 @@
-local headers = { 'remote-user', 'remote-groups', 'remote-name', 'remote-email', 'x-gatehouse-jwt' }
-
-core.register_action('gatehouse', { 'http-req' }, function(txn, website)
+core.register_action('gatehouse', { 'http-req' }, function(txn, website, headers)
   local asked = txn.http:req_get_headers()
   asked['x-forwarded-method'] = { [0] = txn.sf:method() }
   asked['x-forwarded-proto'] = { [0] = txn.sf:ssl_fc() == 1 and 'https' or 'http' }
@@ -11,19 +9,20 @@ core.register_action('gatehouse', { 'http-req' }, function(txn, website)
   asked['content-length'] = nil
   asked['transfer-encoding'] = nil
   local url = 'http://gatehouse:3000/forward-auth/haproxy?website=' .. website
-  local answer = core.httpclient():get({ url = url, headers = asked, timeout = 5000 })
+  local answer = core.httpclient():get({ url = url, headers = asked, timeout = 2000 })
   if answer.status == 200 then
-    for _, name in ipairs(headers) do
+    for name in headers:gmatch('[^,]+') do
       txn.http:req_set_header(name, answer.headers[name] and answer.headers[name][0] or '')
     end
+    txn:set_var('txn.gatehouse', 1)
     return
   end
   local reply = txn:reply({ status = answer.status > 0 and answer.status or 503 })
-  for _, name in ipairs({ 'location', 'set-cookie', 'content-type', 'retry-after', 'www-authenticate' }) do
+  for _, name in ipairs({ 'location', 'set-cookie', 'content-type', 'retry-after', 'www-authenticate', 'x-gatehouse-reference' }) do
     for _, value in pairs(answer.headers and answer.headers[name] or {}) do
       reply:add_header(name, value)
     end
   end
   reply:set_body(answer.body or '')
   txn:done(reply)
-end, 1)
+end, 2)

@@ -8,6 +8,7 @@ import {
   type ProxyKind,
   proxiedApplication,
   proxiedSettings,
+  proxyKinds,
 } from '../../src/applications/fields/proxied-application.ts';
 
 const read = (name: string) => readFileSync(name, 'utf8');
@@ -22,14 +23,33 @@ it('the guide has the verifier of the example in JavaScript, and links to the ot
 });
 
 /** What the console displays for the website of the examples, whose backend is `wiki`. */
-function configuration(proxy: ProxyKind): string {
-  const application = { clientId: 'https://wiki.example.com', metadata: proxiedSettings.parse({ proxy }) };
-  const { text } = proxyConfiguration(
-    application as Parameters<typeof proxyConfiguration>[0],
-    'https://id.example.com',
-  );
+function configuration(proxy: ProxyKind, clientId = 'https://wiki.example.com', issuer = 'https://id.example.com') {
+  const application = { clientId, metadata: proxiedSettings.parse({ proxy }) };
+  const { text } = proxyConfiguration(application as Parameters<typeof proxyConfiguration>[0], issuer);
   return text.replaceAll('BACKEND:8080', 'wiki:80');
 }
+
+/** Traefik reads labels without regard to case, a list with commas, and the service alone from its port. */
+const fromLabels = (labels: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(labels).map(([name, value]) => [name.toLowerCase(), String(value)]));
+function fromFile({
+  http,
+}: {
+  http: {
+    middlewares: Record<string, { forwardAuth: object }>;
+    routers: Record<string, { rule: string; middlewares: string[] }>;
+  };
+}) {
+  const [[name, { forwardAuth }] = expect.fail()] = Object.entries(http.middlewares);
+  const { rule, middlewares } = http.routers[name] ?? expect.fail();
+  return fromLabels({
+    ...prefixed(`traefik.http.middlewares.${name}.forwardauth.`, forwardAuth),
+    ...prefixed(`traefik.http.routers.${name}.`, { rule, middlewares }),
+    [`traefik.http.services.${name}.loadbalancer.server.port`]: 8080,
+  });
+}
+const prefixed = (start: string, values: object) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [`${start}${name}`, value]));
 
 const envoyFilters = () =>
   parse(example('envoy.yaml')).static_resources.listeners[0].filter_chains[0].filters[0].typed_config.http_filters;
@@ -37,22 +57,50 @@ const envoyFilters = () =>
 it('the examples have the configuration of the console', () => {
   expect(example('Caddyfile')).toContain(configuration('caddy'));
   expect(example('nginx.conf')).toContain(configuration('nginx'));
-  const [staticPart = '', dynamicPart = ''] = configuration('traefik').split('# dynamic.yaml\n');
+  const [staticPart = '', dynamicPart = '', labelled = ''] = configuration('traefik').split(
+    /# (?:dynamic|compose)\.yaml.*\n/,
+  );
   expect(parse(example('traefik.yaml'))).toMatchObject(parse(staticPart));
-  expect(parse(example('dynamic.yaml'))).toMatchObject(parse(dynamicPart));
-  const [rules = '', script] = configuration('haproxy').split('-- gatehouse.lua\n');
+  const dynamic = parse(dynamicPart);
+  expect(parse(example('dynamic.yaml'))).toMatchObject(dynamic);
+  expect(fromLabels(parse(labelled).labels)).toEqual(fromFile(dynamic));
+  const [rules = '', script] = configuration('haproxy').split('-- gatehouse.lua, the same for all websites\n');
   expect(example('gatehouse.lua')).toBe(script);
   const lines = rules.split('\n').filter((line) => line.startsWith('  '));
   expect(example('haproxy.cfg').split('\n')).toEqual(expect.arrayContaining(lines));
-  expect(example('haproxy.cfg')).toContain(lines.slice(1).join('\n'));
+  expect(example('haproxy.cfg')).toContain(lines.slice(2).join('\n'));
   const { http_filters, clusters } = parse(configuration('envoy'));
   expect(envoyFilters().slice(0, -1)).toEqual(http_filters);
   expect(parse(example('envoy.yaml')).static_resources.clusters).toEqual(expect.arrayContaining(clusters));
 });
 
+it.each(proxyKinds)('%s finds a Gatehouse on this machine at the address where it listens', (proxy) => {
+  for (const host of ['localhost', 'id.localhost']) {
+    const text = configuration(proxy, 'http://wiki.localhost:8080', `http://${host}:3000`);
+    expect(text).toContain('127.0.0.1');
+    expect(text).not.toContain(`${host}:3000`);
+  }
+});
+
+it('two websites share no name of Traefik, and one script of HAProxy', () => {
+  const [one, other] = ['https://wiki.example.com', 'https://wiki-2.example.com'];
+  const namesOf = (origin: string) => {
+    const [, dynamicPart = '', labelled = ''] = configuration('traefik', origin).split(
+      /# (?:dynamic|compose)\.yaml.*\n/,
+    );
+    const { middlewares, routers, services } = parse(dynamicPart).http;
+    const all = [middlewares, routers, services, parse(labelled).labels].map((part) => Object.keys(part));
+    return all.flatMap((names, at) => names.map((name) => `${at} ${name}`));
+  };
+  expect(namesOf(one).filter((name) => namesOf(other).includes(name))).toEqual([]);
+  const scriptOf = (origin: string) => configuration('haproxy', origin).split('-- gatehouse.lua')[1];
+  expect(scriptOf(other)).toBe(scriptOf(one));
+});
+
 it('the examples for Kubernetes hand on the same headers', () => {
   const [middleware] = parseAllDocuments(example('kubernetes/traefik.yaml')).map((one) => one.toJS());
-  const { gatehouse } = parse(configuration('traefik').split('# dynamic.yaml\n')[1] ?? '').http.middlewares;
+  const [, dynamicPart = ''] = configuration('traefik').split(/# (?:dynamic|compose)\.yaml.*\n/);
+  const gatehouse = parse(dynamicPart).http.middlewares['wiki-example-com'];
   expect(middleware.spec.forwardAuth).toEqual({
     ...gatehouse.forwardAuth,
     address: gatehouse.forwardAuth.address.replace('//gatehouse:', '//gatehouse.gatehouse:'),

@@ -55,6 +55,15 @@ it('is signed in there too, and leads to the page that was wanted', async () => 
   expect((await browser.get(`${originOf(closed)}/`, asProgram)).status).toBe(401);
 });
 
+it('opens when the page is loaded again, while the proxy of another one is down', async () => {
+  const browser = httpClient();
+  const origin = originOf(site);
+  const callback = await completeSignIn(browser, `${origin}/`, { user, redirectUri: `${origin}/.gatehouse/` });
+  // The browser is led to the other one, and gets no answer.
+  expect((await browser.get(callback.location ?? '')).location).toContain('/.gatehouse/join?');
+  expect((await browser.get(`${origin}${wanted}`)).status).toBe(200);
+});
+
 it('the others see neither the page nor the website nor each other, and not how long the page is', async () => {
   const lengths = new Set<number>();
   for (const page of ['/', wanted, `/${'a'.repeat(900)}`]) {

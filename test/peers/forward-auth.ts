@@ -39,20 +39,28 @@ const INSTALLED = process.env.PROXIES ?? '/opt/peers/proxies';
 interface RealProxy {
   name: string;
   kind: ProxyKind;
-  /** Writes the configuration with its surroundings, and starts the program. The website is at this host, with its port. */
-  start(folder: string, host: string, snippet: string, backend: string): Promise<Program>;
+  /** Writes the configuration with its surroundings, and starts the program. */
+  start(folder: string, sites: readonly Placed[]): Promise<Program>;
+}
+
+/** A website at this host, with the port that all of one proxy have. */
+interface Placed {
+  host: string;
+  snippet: string;
+  backend: string;
 }
 
 const wheel = (name: string) => needFile(path.join(INSTALLED, 'v/bin', name), 'README.md');
-const ready = (host: string) => `http://${host}/.gatehouse/none`;
-const portOf = (host: string) => new URL(`http://${host}`).port;
+const ready = ([one]: readonly Placed[]) => `http://${one?.host}/.gatehouse/none`;
+const portOf = ([one]: readonly Placed[]) => new URL(`http://${one?.host}`).port;
 
 function startCaddy(program: string): RealProxy['start'] {
-  return (folder, host, snippet) => {
-    writeFileSync(path.join(folder, 'Caddyfile'), `{\n\tadmin off\n\tauto_https off\n}\n${snippet}`);
+  return (folder, sites) => {
+    const all = sites.map(({ snippet }) => snippet).join('');
+    writeFileSync(path.join(folder, 'Caddyfile'), `{\n\tadmin off\n\tauto_https off\n}\n${all}`);
     return startProgram(program, ['run', '--config', path.join(folder, 'Caddyfile')], {
       env: { HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
-      ready: ready(host),
+      ready: ready(sites),
     });
   };
 }
@@ -61,17 +69,20 @@ const all: RealProxy[] = [
   {
     name: 'Traefik 3.7',
     kind: 'traefik',
-    start(folder, host, snippet) {
-      const [, strategy, dynamic = ''] = /aliasHeadersStrategy: (\w+)\n([\s\S]*)/.exec(snippet) ?? [];
-      const file = path.join(folder, 'dynamic.yaml');
-      writeFileSync(file, dynamic);
+    start(folder, sites) {
+      let strategy: string | undefined;
+      for (const [at, { snippet }] of sites.entries()) {
+        const [, found, dynamic] = /aliasHeadersStrategy: (\w+)\n([\s\S]*)\n# compose.yaml/.exec(snippet) ?? [];
+        strategy = found;
+        writeFileSync(path.join(folder, `${at}.yaml`), dynamic ?? '');
+      }
       const flags = [
-        `--entrypoints.web.address=127.0.0.1:${portOf(host)}`,
+        `--entrypoints.web.address=127.0.0.1:${portOf(sites)}`,
         `--entrypoints.web.http.aliasheadersstrategy=${strategy}`,
-        `--providers.file.filename=${file}`,
+        `--providers.file.directory=${folder}`,
         '--log.level=ERROR',
       ];
-      return startProgram(wheel('traefik'), flags, { cwd: folder, ready: ready(host) });
+      return startProgram(wheel('traefik'), flags, { cwd: folder, ready: ready(sites) });
     },
   },
   { name: 'Caddy 2.11', kind: 'caddy', start: (...given) => startCaddy(wheel('caddy'))(...given) },
@@ -83,44 +94,59 @@ const all: RealProxy[] = [
   {
     name: 'nginx 1.22',
     kind: 'nginx',
-    start(folder, host, snippet) {
+    start(folder, sites) {
       const file = path.join(folder, 'nginx.conf');
-      const server = snippet.replace('server {', `server {\n  listen 127.0.0.1:${portOf(host)};`);
+      const all = sites.map(({ snippet }) => snippet).join('');
+      const server = all.replaceAll('server {', `server {\n  listen 127.0.0.1:${portOf(sites)};`);
       writeFileSync(
         file,
         `daemon off;\npid ${folder}/pid;\nerror_log stderr;\nevents {}\nhttp {\n  access_log off;\n  client_body_temp_path ${folder}/body;\n  proxy_temp_path ${folder}/proxy;\n  fastcgi_temp_path ${folder}/fastcgi;\n  uwsgi_temp_path ${folder}/uwsgi;\n  scgi_temp_path ${folder}/scgi;\n${server}}\n`,
       );
       return startProgram(needFile('/usr/sbin/nginx', 'apt-get install nginx'), ['-c', file, '-e', 'stderr'], {
-        ready: ready(host),
+        ready: ready(sites),
       });
     },
   },
   {
     name: 'HAProxy 2.6',
     kind: 'haproxy',
-    start(folder, host, snippet, backend) {
-      const [configuration = '', script = ''] = snippet.split('-- gatehouse.lua\n');
-      const [, load = '', rules = ''] = /(lua-load \S+)\n([\s\S]*)/.exec(configuration) ?? [];
+    start(folder, sites) {
       const lua = path.join(folder, 'gatehouse.lua');
-      writeFileSync(lua, script);
+      let global = '';
+      const backends = sites.map(({ host, snippet, backend }, at) => {
+        const [configuration = '', script = ''] = snippet.split('-- gatehouse.lua, the same for all websites\n');
+        writeFileSync(lua, script);
+        const [loads = '', rules = ''] = configuration.split(/# in the backend of .*\n/);
+        global = loads.replace(/^#.*\n/, '').replace('/etc/haproxy/gatehouse.lua', lua);
+        return { name: `website${at}`, host, text: `backend website${at}\n${rules}  server one ${backend}\n` };
+      });
+      const uses = backends.map(({ name, host }) => `  use_backend ${name} if { hdr(host) -i ${host} }\n`).join('');
       const file = path.join(folder, 'haproxy.cfg');
       writeFileSync(
         file,
-        `global\n  ${load.replace('/etc/haproxy/gatehouse.lua', lua)}\ndefaults\n  mode http\n  timeout connect 5s\n  timeout client 30s\n  timeout server 30s\nfrontend web\n  bind 127.0.0.1:${portOf(host)}\n  default_backend website\nbackend website\n${rules}  server one ${backend}\n`,
+        `global\n${global}defaults\n  mode http\n  timeout connect 5s\n  timeout client 30s\n  timeout server 30s\nfrontend web\n  bind 127.0.0.1:${portOf(sites)}\n${uses}  default_backend website0\n${backends.map(({ text }) => text).join('')}`,
       );
       return startProgram(needFile('/usr/sbin/haproxy', 'apt-get install haproxy'), ['-f', file], {
-        ready: ready(host),
+        ready: ready(sites),
       });
     },
   },
   {
     name: 'Envoy 1.40',
     kind: 'envoy',
-    start(folder, host, snippet, backend) {
-      const [rest = '', route = ''] = snippet.split('# to the routes of the virtual host, first\n');
-      const [filters = '', clusters = ''] = rest.split('# The cluster of Gatehouse\n');
+    start(folder, sites) {
+      const [rest = '', route = ''] = sites[0]?.snippet.split('# to the routes of the virtual host, first\n') ?? [];
+      const [own = '', clusters = ''] = rest.split('# The cluster of Gatehouse\n');
+      // The filters once, with the headers of all.
+      const handedOn = sites.flatMap(
+        ({ snippet }) =>
+          /allowed_upstream_headers:\n *patterns:\n((?: *- exact: .*\n)*)/.exec(snippet)?.[1]?.split('\n') ?? [],
+      );
+      const filters = own.replace(
+        /(?<=allowed_upstream_headers:\n *patterns:\n)(?: *- exact: .*\n)*/,
+        [...new Set(handedOn)].filter(Boolean).join('\n').concat('\n'),
+      );
       const indent = (text: string, by: string) => text.replace(/^(?=.)/gm, by);
-      const [backendHost, backendPort] = backend.split(':');
       const file = path.join(folder, 'envoy.yaml');
       const router =
         '  - name: envoy.filters.http.router\n    typed_config:\n      "@type": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router\n';
@@ -129,7 +155,7 @@ const all: RealProxy[] = [
         `static_resources:
   listeners:
     - address:
-        socket_address: { address: 127.0.0.1, port_value: ${portOf(host)} }
+        socket_address: { address: 127.0.0.1, port_value: ${portOf(sites)} }
       filter_chains:
         - filters:
             - name: envoy.filters.network.http_connection_manager
@@ -141,29 +167,37 @@ const all: RealProxy[] = [
                   - upgrade_type: websocket
                 route_config:
                   virtual_hosts:
-                    - name: website
+${sites
+  .map(
+    ({ host }, at) => `                    - name: website${at}
                       domains: ['${host}']
                       routes:
 ${indent(route, '                      ')}
                         - match: { prefix: / }
-                          route: { cluster: website }
+                          route: { cluster: website${at} }`,
+  )
+  .join('\n')}
 ${indent(filters + router, '                ')}
 ${indent(clusters, '  ')}
-    - name: website
+${sites
+  .map(
+    ({ backend }, at) => `    - name: website${at}
       type: STATIC
       load_assignment:
-        cluster_name: website
+        cluster_name: website${at}
         endpoints:
           - lb_endpoints:
               - endpoint:
                   address:
-                    socket_address: { address: ${backendHost}, port_value: ${backendPort} }
+                    socket_address: { address: ${backend.split(':')[0]}, port_value: ${backend.split(':')[1]} }`,
+  )
+  .join('\n')}
 `,
       );
       return startProgram(
         wheel('envoy'),
         ['-c', file, '--log-level', 'error', '--use-dynamic-base-id', '--concurrency', '1'],
-        { ready: ready(host) },
+        { ready: ready(sites) },
       );
     },
   },
@@ -228,7 +262,7 @@ async function putBehind(
   const configuration = text.replaceAll('BACKEND:8080', backend.address);
   const lines = testRoute?.(application);
   const snippet = change(lines ? withTestRoute(kind, configuration, lines) : configuration);
-  const program = await start(newFolder(kind), host, snippet, backend.address).catch((error) => {
+  const program = await start(newFolder(kind), [{ host, snippet, backend: backend.address }]).catch((error) => {
     backend.stop();
     throw error;
   });
@@ -242,6 +276,8 @@ async function putBehind(
     async stop() {
       await program.stop();
       backend.stop();
+      // Its port may be that of another one.
+      await services.applications.remove(application.id);
     },
   };
 }
@@ -277,7 +313,10 @@ async function tryProxy(gatehouse: Gatehouse, { failing, apps }: Apps, proxy: Re
     }
     await passesThrough(gatehouse, proxy, other, check);
     if (proxy.kind === 'traefik') await stripsPrefix(gatehouse, proxy, check);
+    if (proxy.kind === 'haproxy') await failsInLua(gatehouse, proxy, check);
     await choosesHost(gatehouse, proxy, site, check);
+    await hasTwo(gatehouse, proxy, check);
+    await closesInTime(gatehouse, proxy, check);
     await letsProgramsIn(gatehouse, proxy, check);
     const exits = [
       ...apps.map(
@@ -397,7 +436,7 @@ async function passesThrough(gatehouse: Gatehouse, proxy: RealProxy, other: Site
 async function stripsPrefix(gatehouse: Gatehouse, proxy: RealProxy, check: Check): Promise<void> {
   const site = await putBehind(gatehouse, proxy, `127.0.0.1:${await freePort()}`, PATHS, (snippet) =>
     snippet
-      .replace('[gatehouse]', '[strip, gatehouse]')
+      .replace('middlewares: [', 'middlewares: [strip, ')
       .replace('  middlewares:\n', '  middlewares:\n    strip:\n      stripPrefix:\n        prefixes: [/app]\n'),
   );
   try {
@@ -428,6 +467,19 @@ async function stripsPrefix(gatehouse: Gatehouse, proxy: RealProxy, check: Check
   } finally {
     await site.stop();
   }
+}
+
+/** HAProxy goes on after an error of a script. */
+async function failsInLua(gatehouse: Gatehouse, proxy: RealProxy, check: Check): Promise<void> {
+  const site = await putBehind(gatehouse, proxy, `127.0.0.1:${await freePort()}`, [], (snippet) =>
+    snippet.replace(
+      '  local asked',
+      () => "  if txn.sf:path() ~= '/.gatehouse/none' then error('no') end\n  local asked",
+    ),
+  );
+  const { status } = await httpClient().get(`${site.origin}/`);
+  await site.stop();
+  check('an error of its script lets nobody through', status === 503, status);
 }
 
 /** Programs, which send their credential in `Authorization`. */
@@ -498,6 +550,89 @@ async function choosesHost({ services }: Gatehouse, { kind }: RealProxy, site: S
   }
 }
 
+/** Two websites of one proxy, with headers of their own, of which one lets programs in. */
+async function hasTwo(gatehouse: Gatehouse, { kind, start }: RealProxy, check: Check): Promise<void> {
+  const { services, issuer } = gatehouse;
+  const user = await aReader(gatehouse);
+  const port = await freePort();
+  const placed: (Placed & { origin: string; id: string; stop(): void })[] = [];
+  for (const [host, rest] of [
+    [`127.0.0.1:${port}`, { headers: 'authentik' as const, app_passwords: true }],
+    [`localhost:${port}`, {}],
+  ] as const) {
+    const backend = await startBackend();
+    const origin = `http://${host}`;
+    const registered = { name: `One of two at ${host}`, url: origin, proxy: kind, access: READER, ...rest };
+    const application = await services.applications.createProxied(registered);
+    if (application.protocol !== 'proxy') throw new Error('a website was expected');
+    const snippet = proxyConfiguration(application, issuer).text.replaceAll('BACKEND:8080', backend.address);
+    placed.push({ origin, id: application.id, host, snippet, backend: backend.address, stop: backend.stop });
+  }
+  const [one, other] = placed;
+  if (!one || !other) throw new Error('two websites were expected');
+  const program = await start(newFolder(kind), placed);
+  try {
+    for (let tries = 0; tries < 200 && (await httpClient().get(other.origin)).status === 404; tries += 1)
+      await sleep(50);
+    const browser = httpClient();
+    const seen = async ({ origin }: Placed & { origin: string }) => {
+      const page = await openWebsite(browser, origin, '/', user);
+      return page.status === 200 ? page.json<Received>().headers : { status: String(page.status), text: page.text };
+    };
+    const [ofOne, ofOther] = [await seen(one), await seen(other)];
+    check('of two websites in one proxy, one has its headers', ofOne['x-authentik-username'] === user.username, ofOne);
+    check('and the other one has its own', ofOther['remote-user'] === user.username, ofOther);
+    const account = await services.accounts.find(user.account.id);
+    const password =
+      account && (await services.appPasswords.create(account, { applicationId: one.id, name: 'Program' }, {}));
+    const send = (origin: string) =>
+      httpClient().get(`${origin}/`, {
+        headers: { authorization: basic(user.username, password ?? ''), accept: '*/*' },
+      });
+    const opened = await send(one.origin);
+    const isHidden = opened.status === 200 && !opened.json<Received>().headers.authorization;
+    check('an app password opens its website, and does not reach it', isHidden, [opened.status, opened.text]);
+    const elsewhere = await send(other.origin);
+    check('and is none at the other one', elsewhere.status === 401, [elsewhere.status, elsewhere.text]);
+  } catch (error) {
+    check('two websites run', false, `${(error as Error).stack} ${program.output().slice(-1500)}`);
+  } finally {
+    await program.stop();
+    for (const { id, stop } of placed) {
+      stop();
+      await services.applications.remove(id);
+    }
+  }
+}
+
+/** Traefik has no setting for it: 30 seconds. */
+const secondsToClose = (kind: ProxyKind) => (kind === 'traefik' ? 35 : 12);
+
+/** While Gatehouse takes a question and does not answer, a proxy answers 5xx after a short time. */
+async function closesInTime(gatehouse: Gatehouse, proxy: RealProxy, check: Check): Promise<void> {
+  let hangs = false;
+  const hanging = http.createServer((_, res) => {
+    if (!hangs) res.writeHead(403).end();
+  });
+  await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
+  const { port } = hanging.address() as AddressInfo;
+  const site = await putBehind(gatehouse, proxy, `127.0.0.1:${await freePort()}`, [], (snippet) =>
+    snippet.replaceAll(new URL(gatehouse.issuer).port, String(port)),
+  );
+  try {
+    hangs = true;
+    const started = performance.now();
+    const { status } = await httpClient().get(`${site.origin}/`);
+    const seconds = (performance.now() - started) / 1000;
+    const isClosed = status >= 500 && seconds < secondsToClose(proxy.kind);
+    check(`it answers ${status} after ${seconds.toFixed(1)} s while Gatehouse hangs`, isClosed, [status, seconds]);
+  } finally {
+    await site.stop();
+    hanging.closeAllConnections();
+    hanging.close();
+  }
+}
+
 /** Where a sign-out begins. */
 interface Exit {
   name: string;
@@ -542,8 +677,8 @@ function withTestRoute(kind: ProxyKind, snippet: string, lines: string): string 
         .replace('  services:\n', () => `  services:\n${services}`);
     },
     caddy: () => snippet.replace(/(?=\treverse_proxy )/, () => lines),
-    nginx: () => snippet.replace(/(?<=\n {4}proxy_pass .*\n)(?= {2}\})/, () => lines),
-    haproxy: () => snippet.replace('\n-- gatehouse.lua', () => `\n${lines}\n-- gatehouse.lua`),
+    nginx: () => snippet.replace(/(?= {2}location \/ )/, () => lines),
+    haproxy: () => snippet.replace('\n-- gatehouse.lua,', () => `\n${lines}\n-- gatehouse.lua,`),
     envoy: () => snippet + lines.replace(/^ {2}#/, '#'),
   };
   return place[kind]();
@@ -560,7 +695,7 @@ const spoiled: Record<ProxyKind, Record<string, Spoiled>> = {
   traefik: {
     'Remote-Email reaches the website': without(/Remote-Email, /),
     'Other spellings of the headers don’t reach it': (text) => text.replace('Strategy: delete', 'Strategy: keep'),
-    '/ is closed without a session': without(/(?<= {4}website:\n.*\n) {6}middlewares: \[gatehouse\]\n/),
+    '/ is closed without a session': without(/(?<=rule: Host\(`[^`]*`\)\n) {6}middlewares: .*\n/),
     'It names the website': without(/\?website=\S+/),
   },
   caddy: {
@@ -573,12 +708,17 @@ const spoiled: Record<ProxyKind, Record<string, Spoiled>> = {
     'Other spellings of the headers don’t reach it': (text) =>
       text.replace('server {', 'server {\n  underscores_in_headers on;'),
     '/ is closed without a session': (text) => text.replace('auth_request /gatehouse-check', 'auth_request off'),
+    '/gatehouse-test.php is closed without a session': (text) =>
+      text.replace(
+        '  location / {',
+        () => '  location ~ \\.php$ {\n    auth_request off;\n    return 200;\n  }\n  location / {',
+      ),
     'Redirects and cookies reach the browser': without(/.*add_header Set-Cookie.*\n/),
   },
   haproxy: {
-    'Remote-Email reaches the website': without(/'remote-email', /),
+    'Remote-Email reaches the website': without(/(?<=lua\.gatehouse .*)remote-email,/),
     'Other spellings of the headers don’t reach it': without(/.*del-header \[.*\n/),
-    '/ is closed without a session': without(/.*http-request lua\.gatehouse.*\n/),
+    '/ is closed without a session': without(/.*http-request (lua\.gatehouse|deny deny_status).*\n/g),
     'Cookies reach Gatehouse': (text) => text.replace("asked['content-length'] = nil", "asked['cookie'] = nil"),
   },
   envoy: {

@@ -37,7 +37,7 @@ type Answer = { status: number; report: TestReport | undefined; hasCookie: boole
 const asPage = { accept: 'text/html', 'sec-fetch-mode': 'navigate', cookie: 'gatehouse_test=1' };
 const asProgram = { accept: 'application/json', 'sec-fetch-mode': 'cors' };
 /** So many paths are tried, each with one request. */
-const MAX_PATHS = 5;
+const MAX_PATHS = 7;
 
 export type WebsiteTest = ReturnType<typeof createWebsiteTest>;
 
@@ -107,8 +107,10 @@ export function createWebsiteTest(core: Core) {
   }
 
   async function wayChecks(test: Test): Promise<Tested[]> {
-    const { paths } = test.application.metadata;
-    const closed = [...new Set(['/', ...paths.map(({ path }) => path)])].filter((path) =>
+    const { paths, proxy } = test.application.metadata;
+    // Each location of nginx with a pattern goes before the one that has all, and may forget to ask.
+    const named = proxy === 'nginx' ? ['/', '/gatehouse-test.php', '/gatehouse-test.css'] : ['/'];
+    const closed = [...new Set([...named, ...paths.map(({ path }) => path)])].filter((path) =>
       rulesFor(paths, 'GET', path).some((rule) => rule?.rule !== 'public'),
     );
     const odd = paths.length > 0 ? ['/gatehouse-test/..%2f'] : [];

@@ -10,6 +10,7 @@ import {
   letsProgramsIn,
   type ProxyKind,
 } from '../../../applications/fields/proxied-application.ts';
+import { isLocalhostName } from '../../../base/config/addresses.ts';
 import { TEST_BACKEND_PATH } from '../../../protocols/forward-auth/website-test.ts';
 
 /** As they are called, and what their configuration is written in. */
@@ -46,15 +47,17 @@ function siteOf({ clientId, metadata }: ProxiedApplication, issuer: string): Sit
   ];
   // A proxy with TLS is in front of this server, and replaces the headers that describe the request to the website.
   const gatehouse = new URL(isTls(issuer) ? 'http://gatehouse:3000' : issuer);
+  // Some proxies take the address of IPv6, where this server does not listen, or ask a name server for it.
+  if (isLocalhostName(gatehouse.hostname)) gatehouse.hostname = '127.0.0.1';
   return { origin: clientId, host: new URL(clientId).host, gatehouse, headers };
 }
 
 /** An address of the website that the proxy sends to this server, for the test: lines to add to the configuration, each with its place. */
 const testRoutes: Readonly<Record<ProxyKind, (site: Site) => string>> = {
-  traefik: ({ host, gatehouse }) => `  # dynamic.yaml, to the routers
-    website-test:
+  traefik: ({ host, gatehouse }) => `  # to the routers
+    ${nameOf(host)}-test:
       rule: Host(\`${hostOnly(host)}\`) && Path(\`${TEST_BACKEND_PATH}\`)
-      middlewares: [gatehouse]
+      middlewares: [${nameOf(host)}]
       service: gatehouse-test
   # to the services
     gatehouse-test:
@@ -68,11 +71,9 @@ const testRoutes: Readonly<Record<ProxyKind, (site: Site) => string>> = {
 		header_up Host {upstream_hostport}
 	}
 `,
-  nginx: ({ gatehouse }) => `    # in "location /"
-    location = ${TEST_BACKEND_PATH} {
-      set $gatehouse_method $request_method;
-      proxy_pass ${gatehouse.origin};
-    }
+  nginx: ({ gatehouse }) => `  location = ${TEST_BACKEND_PATH} {
+    proxy_pass ${gatehouse.origin};
+  }
 `,
   haproxy: ({ gatehouse }) => `  # in the backend, at the end
   http-request set-header Host ${gatehouse.host} if { path ${TEST_BACKEND_PATH} }
@@ -89,11 +90,11 @@ const testRoutes: Readonly<Record<ProxyKind, (site: Site) => string>> = {
 export type TestedPart = 'asks' | 'header' | 'aliases' | 'connection' | 'answer' | 'request' | 'website' | 'test-route';
 
 const partOf: Readonly<Record<Exclude<TestedPart, 'header' | 'test-route'>, RegExp>> = {
-  asks: /middlewares: \[|address: |forward_auth |auth_request \/|lua\.gatehouse|ext_authz$|ExtAuthz|\turi \//,
+  asks: /middlewares: |address[:=]|forward_auth |auth_request \/|lua\.gatehouse|ext_authz$|ExtAuthz|\turi \//,
   aliases: /aliasHeaders|request_header "-|\[\^A-Za-z0-9-\]|remove_on_match/,
   connection: /@hop|req\.hdr\(Connection\)/,
   answer: /gatehouse_location|gatehouse_cookie|error_page|'location'|exact: (location|set-cookie)$/,
-  request: /exact: (cookie|accept|sec-fetch-mode)$|X-Original|X-Forwarded|x-forwarded/,
+  request: /exact: (cookie|accept|referer|sec-fetch-mode)$|X-Original|X-Forwarded|x-forwarded/,
   website: /website=|lua\.gatehouse|url = /,
 };
 
@@ -111,6 +112,8 @@ export function linesAbout(part: TestedPart, application: ProxiedApplication, is
   return all.split('\n').filter(isAbout).join('\n');
 }
 
+/** In the configuration of several websites. */
+const nameOf = (host: string) => host.replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-|-$/g, '');
 const hostOnly = (host: string) => new URL(`http://${host}`).hostname;
 const portOf = ({ port, protocol }: URL) => port || (protocol === 'https:' ? '443' : '80');
 const isTls = (url: string) => url.startsWith('https:');
@@ -121,29 +124,38 @@ const isTls = (url: string) => url.startsWith('https:');
 const MARKS = [..."_.~!#$%&'*+^`|"];
 
 function traefik({ origin, host, gatehouse, headers }: Site): string {
+  const [name, asked] = [nameOf(host), `${gatehouse.origin}/forward-auth/traefik?website=${origin}`];
   return `# traefik.yaml, for the entry point of ${host}
 entryPoints:
   ${isTls(origin) ? 'websecure' : 'web'}:
     http:
       aliasHeadersStrategy: delete
 
-# dynamic.yaml
+# dynamic.yaml, one for each website
 http:
   middlewares:
-    gatehouse:
+    ${name}:
       forwardAuth:
-        address: ${gatehouse.origin}/forward-auth/traefik?website=${origin}
+        address: ${asked}
         authResponseHeaders: [${headers.join(', ')}]
   routers:
-    website:
+    ${name}:
       rule: Host(\`${hostOnly(host)}\`)
-      middlewares: [gatehouse]
-      service: website
+      middlewares: [${name}]
+      service: ${name}
   services:
-    website:
+    ${name}:
       loadBalancer:
         servers:
           - url: http://BACKEND:8080
+
+# compose.yaml: with labels, the website needs no dynamic.yaml
+labels:
+  traefik.http.middlewares.${name}.forwardauth.address: ${asked}
+  traefik.http.middlewares.${name}.forwardauth.authresponseheaders: ${headers.join(',')}
+  traefik.http.routers.${name}.rule: Host(\`${hostOnly(host)}\`)
+  traefik.http.routers.${name}.middlewares: ${name}
+  traefik.http.services.${name}.loadbalancer.server.port: 8080
 `;
 }
 
@@ -157,6 +169,10 @@ ${MARKS.map((mark) => `	request_header "-*${mark}*"`).join('\n')}
 		uri /forward-auth/caddy?website=${origin}
 		header_up Host {upstream_hostport}
 		copy_headers ${headers.join(' ')}
+		transport http {
+			dial_timeout 5s
+			response_header_timeout 5s
+		}
 	}
 	reverse_proxy BACKEND:8080
 }
@@ -167,8 +183,8 @@ function nginx({ origin, host, gatehouse, headers }: Site): string {
   const variable = (name: string) => `$gatehouse_${name.toLowerCase().replaceAll('-', '_')}`;
   const answered = (name: string) => `$upstream_http_${name.toLowerCase().replaceAll('-', '_')}`;
   const handedOn = headers.map(
-    (name) => `    auth_request_set ${variable(name)} ${answered(name)};
-    proxy_set_header ${name} ${variable(name)};`,
+    (name) => `  auth_request_set ${variable(name)} ${answered(name)};
+  proxy_set_header ${name} ${variable(name)};`,
   );
   const listen = isTls(origin)
     ? `  listen 443 ssl;
@@ -184,29 +200,37 @@ function nginx({ origin, host, gatehouse, headers }: Site): string {
 map $upstream_status $gatehouse_challenge {
   403 $upstream_http_www_authenticate;
 }
+# error_page changes the method.
+map $request_method $gatehouse_method {
+  default $request_method;
+}
 server {
 ${listen}  server_name ${hostOnly(host)};
 
-  location / {
-    set $gatehouse_method $request_method;
-    auth_request /gatehouse-check;
-    auth_request_set $gatehouse_location $upstream_http_location;
-    auth_request_set $gatehouse_cookie $upstream_http_set_cookie;
-    error_page 401 403 = /gatehouse-check;
+  # For every location, unless it has an auth_request or a proxy_set_header of its own.
+  auth_request /gatehouse-check;
+  auth_request_set $gatehouse_location $upstream_http_location;
+  auth_request_set $gatehouse_cookie $upstream_http_set_cookie;
+  error_page 401 403 = /gatehouse-check;
 ${handedOn.join('\n')}
-    proxy_http_version 1.1;
-    proxy_set_header Host ${host};
-    proxy_set_header Upgrade $http_upgrade;
-    proxy_set_header Connection $connection_upgrade;
+  proxy_http_version 1.1;
+  proxy_set_header Host ${host};
+  proxy_set_header Upgrade $http_upgrade;
+  proxy_set_header Connection $connection_upgrade;
+
+  location / {
     proxy_pass http://BACKEND:8080;
   }
   location = /gatehouse-check {
     internal;
+    auth_request off;
     if ($gatehouse_location) {
       add_header Set-Cookie $gatehouse_cookie always;
       return 302 $gatehouse_location;
     }
     proxy_pass ${gatehouse.origin}/forward-auth/nginx;
+    proxy_connect_timeout 5s;
+    proxy_read_timeout 5s;
     proxy_pass_request_body off;
     proxy_hide_header WWW-Authenticate;
     add_header WWW-Authenticate $gatehouse_challenge always;
@@ -221,21 +245,21 @@ ${handedOn.join('\n')}
 }
 
 function haproxy({ origin, host, gatehouse, headers }: Site): string {
-  const names = headers.map((name) => `'${name.toLowerCase()}'`).join(', ');
+  // An error of Lua would let the request through. HAProxy asks four times when it gets no answer.
   const removed = headers.filter((name) => name !== 'Authorization');
-  return `# haproxy.cfg: in the section "global"
+  return `# haproxy.cfg: in the section "global", once
   lua-load /etc/haproxy/gatehouse.lua
+  httpclient.resolvers.prefer ipv4
 
 # in the backend of ${host}
   http-request deny if { req.hdr(Connection) -m sub -i ${headers.join(' ')} }
   http-request del-header [^A-Za-z0-9-] -m reg
   http-request del-header ${removed.join('\n  http-request del-header ')}
-  http-request lua.gatehouse ${origin}
+  http-request lua.gatehouse ${origin} ${headers.join(',').toLowerCase()}
+  http-request deny deny_status 503 unless { var(txn.gatehouse) -m found }
 
--- gatehouse.lua
-local headers = { ${names} }
-
-core.register_action('gatehouse', { 'http-req' }, function(txn, website)
+-- gatehouse.lua, the same for all websites
+core.register_action('gatehouse', { 'http-req' }, function(txn, website, headers)
   local asked = txn.http:req_get_headers()
   asked['x-forwarded-method'] = { [0] = txn.sf:method() }
   asked['x-forwarded-proto'] = { [0] = txn.sf:ssl_fc() == 1 and 'https' or 'http' }
@@ -246,22 +270,23 @@ core.register_action('gatehouse', { 'http-req' }, function(txn, website)
   asked['content-length'] = nil
   asked['transfer-encoding'] = nil
   local url = '${gatehouse.origin}/forward-auth/haproxy?website=' .. website
-  local answer = core.httpclient():get({ url = url, headers = asked, timeout = 5000 })
+  local answer = core.httpclient():get({ url = url, headers = asked, timeout = 2000 })
   if answer.status == 200 then
-    for _, name in ipairs(headers) do
+    for name in headers:gmatch('[^,]+') do
       txn.http:req_set_header(name, answer.headers[name] and answer.headers[name][0] or '')
     end
+    txn:set_var('txn.gatehouse', 1)
     return
   end
   local reply = txn:reply({ status = answer.status > 0 and answer.status or 503 })
-  for _, name in ipairs({ 'location', 'set-cookie', 'content-type', 'retry-after', 'www-authenticate' }) do
+  for _, name in ipairs({ 'location', 'set-cookie', 'content-type', 'retry-after', 'www-authenticate', 'x-gatehouse-reference' }) do
     for _, value in pairs(answer.headers and answer.headers[name] or {}) do
       reply:add_header(name, value)
     end
   end
   reply:set_body(answer.body or '')
   txn:done(reply)
-end, 1)
+end, 2)
 `;
 }
 
@@ -269,7 +294,8 @@ function envoy({ host, gatehouse, headers }: Site): string {
   const exact = (names: readonly string[], indent: string) =>
     names.map((name) => `${indent}- exact: ${name.toLowerCase()}`).join('\n');
   return `# The filters of ${host}, before envoy.filters.http.router. Each virtual host of the listener names its hosts, this one
-# domains: ['${host}']. With '*', a request gets through that was asked about another website.
+# domains: ['${host}']. With '*', a request gets through that was asked about another website. Several websites share
+# the filters, whose allowed_upstream_headers name those of all.
 http_filters:
   - name: envoy.filters.http.header_mutation
     typed_config:
@@ -291,19 +317,21 @@ http_filters:
         authorization_request:
           allowed_headers:
             patterns:
-${exact(['cookie', 'authorization', 'accept', 'accept-language', 'origin', 'x-requested-with', 'x-forwarded-proto', 'x-forwarded-for', 'sec-fetch-mode', 'sec-fetch-dest', 'sec-fetch-site', 'sec-purpose', 'upgrade', 'sec-websocket-key', 'access-control-request-method'], '              ')}
+${exact(['cookie', 'authorization', 'accept', 'accept-language', 'origin', 'referer', 'x-requested-with', 'x-forwarded-proto', 'x-forwarded-for', 'sec-fetch-mode', 'sec-fetch-dest', 'sec-fetch-site', 'sec-purpose', 'upgrade', 'sec-websocket-key', 'access-control-request-method'], '              ')}
         authorization_response:
           allowed_upstream_headers:
             patterns:
 ${exact(headers, '              ')}
           allowed_client_headers:
             patterns:
-${exact(['location', 'set-cookie', 'content-type', 'retry-after', 'www-authenticate'], '              ')}
+${exact(['location', 'set-cookie', 'content-type', 'retry-after', 'www-authenticate', 'x-gatehouse-reference'], '              ')}
 
 # The cluster of Gatehouse
 clusters:
   - name: gatehouse
     type: STRICT_DNS
+    dns_lookup_family: V4_PREFERRED
+    connect_timeout: 5s
     load_assignment:
       cluster_name: gatehouse
       endpoints:
