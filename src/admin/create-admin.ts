@@ -10,6 +10,7 @@ import { createProvisioningAdmin, provisioningEndpoints } from './applications/p
 import { auditEndpoints, createAuditAdmin } from './audit/audit.ts';
 import { createConnectionAdmin } from './connections/actions.ts';
 import { connectionEndpoints } from './connections/api.ts';
+import { createDeliveryAdmin, deliveryEndpoints } from './event-streams/deliveries.ts';
 import { createEventStreamAdmin, eventStreamEndpoints } from './event-streams/event-streams.ts';
 import { createGroupAdmin, groupEndpoints } from './groups/groups.ts';
 import { createKeyAdmin, keyEndpoints } from './keys/keys.ts';
@@ -53,6 +54,7 @@ export function createAdminActions(services: AdminServices) {
     signUpCodes: createSignUpCodeAdmin(services),
     scim: createScimAdmin(services),
     eventStreams: createEventStreamAdmin(services),
+    deliveries: createDeliveryAdmin(services),
     settings: createSettingAdmin(services),
     configuration: createConfigurationAdmin(services),
     mail: createMailAdmin(services),
@@ -77,6 +79,7 @@ export function adminEndpoints(admin: AdminActions): Endpoint[] {
     ...connectionEndpoints(admin.connections),
     ...scimEndpoints(admin.scim),
     ...eventStreamEndpoints(admin.eventStreams),
+    ...deliveryEndpoints(admin.deliveries),
     ...apiKeyEndpoints(admin.apiKeys),
     ...keyEndpoints(admin.keys),
     ...auditEndpoints(admin.audit),

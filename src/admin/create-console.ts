@@ -6,7 +6,7 @@ import { brandRoutes } from './branding/console.ts';
 import { connectionRoutes } from './connections/console.ts';
 import type { ConsoleServices } from './console-services.ts';
 import { documentRoutes } from './documents/console.ts';
-import { eventStreamRoutes } from './event-streams/console.ts';
+import { deliveryRoutes, eventStreamRoutes } from './event-streams/console.ts';
 import { groupRoutes } from './groups/console.ts';
 import { keyRoutes } from './keys/console.ts';
 import { mailRoutes, mailTemplateRoutes } from './mail/console.ts';
@@ -41,6 +41,7 @@ export const createConsole = (services: ConsoleServices) => [
   sessionRoutes(services),
   auditRoutes(services),
   eventStreamRoutes(services),
+  deliveryRoutes(services),
   apiKeyRoutes(services),
   keyRoutes(services),
   mailRoutes(services),

@@ -543,6 +543,7 @@ describe('the server', () => {
     expect(secret).not.toBe(made.secret);
     const range = { from: '2026-01-01T00:00:00Z', until: '2099-01-01T00:00:00Z' };
     expect(await ok('POST', `${stream}/replay`, range)).toMatchObject({ events: expect.any(Number) });
+    expect(await ok('GET', '/deliveries')).toMatchObject({ items: expect.any(Array) });
     expect(await ok('POST', `${stream}/resume`)).toMatchObject({ failing_since: null });
     const sent = await vi.waitFor(
       async () => {
@@ -552,7 +553,8 @@ describe('the server', () => {
       },
       { timeout: 20_000, interval: 200 },
     );
-    await ok('POST', `${stream}/deliveries/${sent[0]?.id}/retry`, undefined, { status: 204 });
+    const done = sent.find(({ state }) => state === 'done');
+    await ok('POST', `${stream}/deliveries/${done?.id}/retry`, undefined, { status: 204 });
     await ok('POST', `${stream}/deliveries/none/retry`, undefined, { status: 404 });
     expect(await ok('GET', stream)).toMatchObject({ name: 'HR', last_success_at: expect.any(String) });
     await ok('DELETE', stream, undefined, { status: 204, ...ifMatch('*') });

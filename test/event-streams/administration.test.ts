@@ -54,6 +54,40 @@ it('the console adds a stream, shows its secret once, tries it, shows what was d
   await idp.services.eventStreams.remove(stream?.id ?? '', {});
 });
 
+it('the deliveries of every kind are on one page, by destination', async () => {
+  const { services } = idp;
+  const receiver = await aReceiver();
+  receiver.always({ status: 503 });
+  const { stream } = await aStream(idp, { name: 'Away', url: receiver.url, events: ['group.created'] });
+  const at = new Date();
+  const wiki = {
+    channel: 'back',
+    participantId: null,
+    clientId: 'gone-wiki',
+    accountId: 'ann',
+    sid: null,
+    createdAt: at,
+  };
+  await services.db.logoutDelivery.create({
+    data: { id: 'given-up', ...wiki, nextTryAt: at, failedAt: at, lastError: 'status 500' },
+  });
+  await services.audit.record({ type: 'group.created', outcome: 'success', subjectId: 'ann' }, services.db);
+  await services.auditChain.seal();
+  for (const job of createEventDeliveries(services).jobs) await job.run(new AbortController().signal);
+  const admin = await consoleOf(idp, await staff(idp, 'admin'));
+  await vi.waitFor(
+    async () => {
+      const page = textOf((await admin.get('/admin/deliveries')).text);
+      expect(page).toMatch(/Away answered with status 503 Event stream Failing 1 0/);
+      expect(page).toMatch(/gone-wiki status 500 Sign-out Failing 0 1/);
+    },
+    { timeout: 20_000, interval: 200 },
+  );
+  await services.db.logoutDelivery.deleteMany({ where: { id: 'given-up' } });
+  await services.eventStreams.remove(stream.id, {});
+  await receiver.close();
+});
+
 it('the configuration file declares streams, whose secrets it never gives away', async () => {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
   const yaml = (more = '') => `

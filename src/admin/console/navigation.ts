@@ -80,7 +80,9 @@ const GROUPS: readonly { title?: PageText; entries: readonly Entry[] }[] = [
         counts: 'rejections',
       }),
       entry('/admin/audit', t('console.navigation.activity-log'), { icon: 'scroll-text' }, within(AUDIT)),
-      entry('/admin/event-streams', t('console.navigation.event-streams'), { icon: 'send' }, AUDIT),
+      entry('/admin/event-streams', t('console.navigation.event-streams'), { icon: 'send' }, AUDIT, {
+        also: '/admin/deliveries',
+      }),
     ],
   },
   {

@@ -1,5 +1,7 @@
 // /admin/event-streams: where events go, one stream with its deliveries, a new one, its secret, a replay, and the deletion of one.
+import Router from '@koa/router';
 import { z } from 'zod';
+import type { Extras, State } from '../../base/http/context.ts';
 import { invalidInput } from '../../base/http/errors.ts';
 import { check } from '../../base/texts/faults.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
@@ -17,9 +19,11 @@ import {
 import { dangerZone } from '../console/danger-zone.ts';
 import { tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
+import { addPage } from '../console/pages.ts';
 import { lines } from '../console/text-area.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
+import type { Destination } from './deliveries.ts';
 import { type CreatedStream, type EventDelivery, eventStreamNoun, newStream } from './event-streams.ts';
 
 const HOME = '/admin/event-streams';
@@ -191,6 +195,7 @@ function listPage(streams: readonly EventStream[], mayWrite: boolean): ConsolePa
   return {
     title: t('console.navigation.event-streams'),
     lead: t('console.event-streams.lead'),
+    tabs: deliveryTabs('streams'),
     actions: mayWrite ? [{ ...ADD, look: 'primary' }] : [],
     blocks: [
       {
@@ -516,6 +521,71 @@ function secretPage({ stream, secret }: CreatedStream): ConsolePage {
           }
         : { kind: 'text', text: t('console.event-streams.saved') },
       done,
+    ],
+  };
+}
+
+/** /admin/deliveries. */
+export function deliveryRoutes({ frame, admin: { deliveries } }: ConsoleServices): Router<State, Extras> {
+  const router = new Router<State, Extras>({ prefix: '/admin/deliveries' });
+  addPage(router, frame, '/', {
+    needs: ['gatehouse.audit:read'],
+    page: async () => deliveriesPage(await deliveries.list()),
+  });
+  return router;
+}
+
+const DESTINATION_KINDS = {
+  mail: t('console.deliveries.mail'),
+  logout: t('console.deliveries.logout'),
+  events: t('console.deliveries.events'),
+  provisioning: t('console.deliveries.provisioning'),
+};
+
+/** The tabs of the two pages about what leaves this server. */
+const deliveryTabs = (current: 'streams' | 'deliveries'): NonNullable<ConsolePage['tabs']> => [
+  { href: '/admin/event-streams', label: t('console.navigation.event-streams'), isCurrent: current === 'streams' },
+  { href: '/admin/deliveries', label: t('console.deliveries.tab'), isCurrent: current === 'deliveries' },
+];
+
+const DESTINATION_PAGES: Readonly<Record<Destination['kind'], (id: string) => string>> = {
+  mail: () => '/admin/mail',
+  logout: (id) => `/admin/applications/${id}`,
+  events: (id) => `/admin/event-streams/${id}`,
+  provisioning: (id) => `/admin/applications/${id}/provisioning`,
+};
+
+function deliveriesPage(destinations: readonly Destination[]): ConsolePage {
+  const nameOf = ({ kind, id, name }: Destination): Mark =>
+    id === null && kind !== 'mail'
+      ? { text: name, code: true }
+      : { text: name, href: DESTINATION_PAGES[kind](id ?? '') };
+  return {
+    title: t('console.deliveries'),
+    lead: t('console.deliveries.lead'),
+    tabs: deliveryTabs('deliveries'),
+    blocks: [
+      {
+        kind: 'table',
+        caption: t('console.deliveries'),
+        ...tableOf(destinations, [
+          [t('console.deliveries.to'), (one) => ({ ...nameOf(one), small: one.lastError ?? undefined })],
+          [t('console.event-streams.kind'), ({ kind }) => DESTINATION_KINDS[kind]],
+          [
+            t('console.shared.status'),
+            ({ isPaused, failed, lastError }) =>
+              isPaused
+                ? { text: t('console.event-streams.state.paused'), tone: 'bad' }
+                : failed > 0 || lastError !== null
+                  ? { text: t('console.event-streams.state.failing'), tone: 'warn' }
+                  : { text: t('console.event-streams.state.delivering'), tone: 'good' },
+          ],
+          [{ label: t('console.event-streams.delivery.waiting'), isNumber: true }, ({ waiting }) => waiting],
+          [{ label: t('console.event-streams.delivery.failed'), isNumber: true }, ({ failed }) => failed],
+          [t('console.deliveries.since'), ({ oldestAt }) => oldestAt ?? ''],
+        ]),
+        empty: { icon: 'send', title: t('console.deliveries.none'), text: t('console.deliveries.none-text') },
+      },
     ],
   };
 }

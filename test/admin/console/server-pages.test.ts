@@ -31,6 +31,7 @@ const PAGES = [
   '/sessions',
   '/audit',
   '/event-streams',
+  '/deliveries',
   '/api-keys',
   '/security/sign-up-codes',
   '/keys',
