@@ -262,6 +262,7 @@ describe('the schema of own fields', () => {
     ],
     ['an unknown audience', { type: 'string', visible_to: ['everyone'] }, 'name'],
     ['a change by who may not see it', { type: 'string', visible_to: ['desk'], editable_by: ['person'] }, 'visible_to'],
+    ['a question to people who may not answer it', { type: 'string', visible_to: ['desk'], ask: true }, 'editable_by'],
     ['a long mask', { type: 'string', mask: 'A'.repeat(101) }, 'name'],
   ])('does not have %s', async (_, property, reason) => {
     const answered = await admin.send(

@@ -717,11 +717,17 @@ function isOpenTab(user: OpenUser, tab: UserTab): boolean {
 }
 
 /** What can be done on this tab: buttons at once, and what has a consequence in the danger zone. No block when there is nothing. */
-function actionBlocks({ path, offered, mayWrite }: OpenUser, tab: UserTab): { harmless: Block[]; danger: Block[] } {
+function actionBlocks(
+  { details, path, offered, mayWrite }: OpenUser,
+  tab: UserTab,
+): { harmless: Block[]; danger: Block[] } {
   const here = offered.filter((one) => one.tab === tab && !one.isBeside);
   const isDangerous = ({ consequence, isHarmless }: UserAction) => consequence !== undefined && !isHarmless;
   const items: Action[] = [
-    ...(mayWrite && tab === 'security' ? [{ label: t('console.users.temporary'), href: `${path}/password` }] : []),
+    // Without a way to sign in, it stands above.
+    ...(mayWrite && tab === 'security' && details.hasCredentials
+      ? [{ label: t('console.users.temporary'), href: `${path}/password` }]
+      : []),
     ...here.filter((one) => !isDangerous(one)).map((one) => actionButton(path, one)),
   ];
   const rows = here

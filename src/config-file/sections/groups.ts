@@ -481,7 +481,9 @@ export async function exportGroups(
     const rows = await declaredMembers(groupId, db);
     const members = people(rows.sort((a, b) => (a.user.usernameKey < b.user.usernameKey ? -1 : 1)));
     const domains = await db.groupDomain.findMany({ where: { groupId }, orderBy: { domain: 'asc' } });
-    const owners = people(await db.groupOwner.findMany({ where: { groupId, deputyOf: null }, include: { user }, orderBy }));
+    const owners = people(
+      await db.groupOwner.findMany({ where: { groupId, deputyOf: null }, include: { user }, orderBy }),
+    );
     const edges = await db.groupChild.findMany({ where: { parentId: groupId } });
     const groups = edges.flatMap(({ childId }) => names.get(childId) ?? []).sort();
     const given = await db.groupRole.findMany({ where: { groupId }, include: { role: { select: { name: true } } } });
