@@ -15,7 +15,7 @@ import { TEST_BACKEND_PATH } from '../../../protocols/forward-auth/website-test.
 
 /** As they are called, and what their configuration is written in. */
 export const proxies: Readonly<Record<ProxyKind, { name: string; file: string; snippet(site: Site): string }>> = {
-  traefik: { name: 'Traefik', file: 'traefik.yaml, dynamic.yaml', snippet: traefik },
+  traefik: { name: 'Traefik', file: 'traefik.yaml, dynamic.yaml or compose.yaml', snippet: traefik },
   caddy: { name: 'Caddy', file: 'Caddyfile', snippet: caddy },
   nginx: { name: 'nginx', file: 'nginx.conf', snippet: nginx },
   haproxy: { name: 'HAProxy', file: 'haproxy.cfg, gatehouse.lua', snippet: haproxy },
