@@ -22,6 +22,7 @@ import { createScimAdmin, scimEndpoints } from './scim/scim.ts';
 import { createSessionAdmin, sessionEndpoints } from './sessions/sessions.ts';
 import { createSettingAdmin } from './settings/actions.ts';
 import { configurationEndpoints, createConfigurationAdmin, settingEndpoints } from './settings/api.ts';
+import { createRetentionAdmin, retentionEndpoints } from './settings/retention.ts';
 import { createSignUpCodeAdmin, signUpCodeEndpoints } from './sign-up-codes/sign-up-codes.ts';
 import { createUserAdmin } from './users/actions.ts';
 import { userEndpoints } from './users/api.ts';
@@ -56,6 +57,7 @@ export function createAdminActions(services: AdminServices) {
     eventStreams: createEventStreamAdmin(services),
     deliveries: createDeliveryAdmin(services),
     settings: createSettingAdmin(services),
+    retention: createRetentionAdmin(services),
     configuration: createConfigurationAdmin(services),
     mail: createMailAdmin(services),
     audit: createAuditAdmin(services),
@@ -84,6 +86,7 @@ export function adminEndpoints(admin: AdminActions): Endpoint[] {
     ...keyEndpoints(admin.keys),
     ...auditEndpoints(admin.audit),
     ...settingEndpoints(settings),
+    ...retentionEndpoints(admin.retention),
     ...signUpCodeEndpoints(admin.signUpCodes),
     ...configurationEndpoints(configuration),
     ...mailEndpoints(admin.mail),

@@ -572,6 +572,10 @@ describe('the server', () => {
   });
 
   it('shows and changes its settings', async () => {
+    const kept = await ok<{ items: object[] }>('GET', '/retention');
+    expect(kept.items).toContainEqual(
+      expect.objectContaining({ kind: 'sessions', setting: 'session_hours', days: null }),
+    );
     const before = await ok<{ items: { name: string; source: string; value: unknown }[] }>('GET', '/settings');
     expect(before.items).toContainEqual({ name: 'session_hours', value: 12, source: 'default' });
     const after = await ok<typeof before>('PATCH', '/settings', { session_hours: 8 }, ifMatch(before.etag));

@@ -23,6 +23,7 @@ import {
   settingTexts,
   switchesField,
 } from './console-fields.ts';
+import { retentionBlock } from './retention.ts';
 import { SECURITY, SETTINGS, type SettingGroup, type SettingTab, settingPermission } from './setting-tabs.ts';
 
 const CHANGE = oneOf('gatehouse.settings:write', 'gatehouse.settings:write-security');
@@ -115,12 +116,12 @@ function allPage(services: ConsoleServices, visit: Visit<SettingEntry[]>, sent: 
   };
 }
 
-function tabPage(
+async function tabPage(
   services: ConsoleServices,
   visit: Visit<SettingEntry[]>,
   { group, tab: { href, lead, boxes, links } }: { group: SettingGroup; tab: SettingTab },
   sent: Sent,
-): ConsolePage {
+): Promise<ConsolePage> {
   const { subject: entries, meets, may } = visit;
   const names = boxes.flatMap(settingsIn);
   const isDeclared = entries.some(({ name, source }) => source === 'file' && names.includes(name));
@@ -139,6 +140,7 @@ function tabPage(
       ...(boxes.includes('mail-server') && may('gatehouse.mail:write')
         ? [testForm(services.frame.account(visit.ctx).email)]
         : []),
+      ...(boxes.includes('retention') ? [await retentionBlock(services.admin.retention)] : []),
     ],
   };
 }
