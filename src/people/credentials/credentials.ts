@@ -15,11 +15,11 @@ import { inactiveReason } from '../accounts/active.ts';
 import type { Breached } from './breached.ts';
 import { kindOf } from './hash-work.ts';
 import { isAcceptableHash, isCurrentHash, type Passwords } from './password.ts';
-import { passwordAdvice } from './password-advice.ts';
 import {
   minimumLength,
   type PasswordFault,
   type PasswordLengths,
+  passwordAdvice,
   passwordFaults,
   passwordLength,
   withoutKnownWords,
