@@ -28,7 +28,7 @@ const sublayers: Record<string, string[][]> = {
   account: [['*'], ['registration', 'recovery', 'rp'], ['mailed-links']],
   federation: [['*'], ['connections'], ['faults']],
   protocols: [['authzen', 'event-streams', 'provisioning', 'scim'], ['forward-auth'], ['logout'], ['saml'], ['oidc']],
-  'protocols/saml': [['create-saml'], ['sso', 'slo'], ['metadata'], ['messages'], ['xml']],
+  'protocols/saml': [['routes'], ['sso', 'slo'], ['metadata'], ['messages'], ['xml']],
   applications: [['*', 'brand', 'consents']],
   people: [
     ['people'],

@@ -19,8 +19,8 @@ import type { ForwardAuth } from '../protocols/forward-auth/forward-auth.ts';
 import type { SessionServices } from '../protocols/logout/session-services.ts';
 import type { Oidc } from '../protocols/oidc/create-oidc.ts';
 import type { Provisioning } from '../protocols/provisioning/provisioning.ts';
-import type { Saml } from '../protocols/saml/create-saml.ts';
 import type { FetchMetadata } from '../protocols/saml/metadata/fetch.ts';
+import type { Saml } from '../protocols/saml/routes.ts';
 import type { ScimConnections } from '../protocols/scim/connections.ts';
 import type { SignInPolicy } from '../sign-in/sign-in-policy.ts';
 

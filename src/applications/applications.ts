@@ -1,6 +1,5 @@
 // Registers and changes applications of every protocol, for the console, the API, the command line, the configuration file
 // and dynamic registration.
-
 import { conflict, forbidden, invalidInput, notFound } from '../base/http/errors.ts';
 import { randomId, sha256 } from '../base/platform/random.ts';
 import { isUniqueConstraintError, type Tx, withinTransaction } from '../base/storage/database.ts';
@@ -43,7 +42,6 @@ import type { ServiceProviderSettings } from './fields/service-provider.ts';
 import { oidcRules } from './oidc-rules.ts';
 import { createProvisioningTokens } from './provisioning-tokens.ts';
 import { createApplicationReads, listKey, type StoredApplication } from './read.ts';
-import { createReservedCheck } from './reserved-identifiers.ts';
 import { type Declaration, heldBy, neededFor, websitesOfClient } from './rules/field-rights.ts';
 import { isNamedByPaths, withChangedName } from './rules/names.ts';
 import { unlistedAlgFaults } from './rules/signing-algorithms.ts';
@@ -623,4 +621,38 @@ export async function planPicture(tx: Tx, applicationId: string, url: string | u
   const data = { ...NOT_READ, url, nextTryAt: at, updatedAt: at };
   await tx.applicationPicture.upsert({ where, create: { ...data, ...where }, update: data, select: { url: true } });
   return true;
+}
+
+/**
+ * Returns the check whether an identifier looks like one of these, which belong to Gatehouse itself: registered for something else they would
+ * mislead users and administrators, who read them with less care than a computer.
+ */
+function createReservedCheck(reserved: readonly string[]): (identifier: string) => boolean {
+  const keys = new Set(reserved.map(identifierKey));
+  return (identifier) => keys.has(identifierKey(identifier));
+}
+
+/**
+ * The comparable form of an identifier: equal keys look alike. Percent-encoding, case, look-alike letters (nameKey), scheme, default port,
+ * trailing dots and slashes, dot segments, query and fragment make no difference.
+ */
+function identifierKey(identifier: string): string {
+  const text = nameKey(percentDecoded(identifier)).replace(/[\s\p{C}\p{Default_Ignorable_Code_Point}]/gu, '');
+  const address = text.replaceAll('\\', '/').replace(/^https?:\/*/, 'https://');
+  if (!address.startsWith('https://') || !URL.canParse(address)) return text.replace(/\/+$/, '');
+  const { hostname, port, pathname } = new URL(address);
+  const path = pathname.replace(/\/{2,}/g, '/').replace(/[/.]+$/, '');
+  return `https://${hostname.replace(/\.+$/, '')}${port === '' || port === '80' ? '' : `:${port}`}${path}`;
+}
+
+/** An identifier that is encoded more often is compared as it is then: nobody reads through so many layers. */
+const MAX_LAYERS = 5;
+
+function percentDecoded(text: string, layers = 0): string {
+  if (layers === MAX_LAYERS || !text.includes('%')) return text;
+  try {
+    return percentDecoded(decodeURIComponent(text), layers + 1);
+  } catch {
+    return text;
+  }
 }

@@ -8,7 +8,7 @@ import { createLogout } from '../protocols/logout/create-logout.ts';
 import { createEngineLogoutHooks } from '../protocols/logout/end-session.ts';
 import { createOidc } from '../protocols/oidc/create-oidc.ts';
 import { FIRST_PARTY_CLIENT_ID, firstPartyClientMetadata } from '../protocols/oidc/in-process-clients.ts';
-import { createSaml } from '../protocols/saml/create-saml.ts';
+import { createSaml } from '../protocols/saml/routes.ts';
 import type { Services } from './services.ts';
 
 export type Protocols = Awaited<ReturnType<typeof createProtocols>>;

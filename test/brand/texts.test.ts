@@ -2,7 +2,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { textAreas } from '../../src/admin/branding/texts.ts';
+import { textAreas } from '../../src/admin/branding/console.ts';
 import { checkDatabase } from '../../src/cli/doctor/check-database.ts';
 import { readValidFile } from '../../src/config-file/read-file.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';

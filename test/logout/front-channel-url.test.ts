@@ -1,6 +1,6 @@
 // The switch "Name the session in front-channel logouts" does what it says (OpenID Connect Front-Channel Logout 1.0, section 2).
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createFrontChannelUrl } from '../../src/protocols/logout/front-channel/steps.ts';
+import { createFrontChannelUrl } from '../../src/protocols/logout/front-channel/routes.ts';
 import type { Participant } from '../../src/protocols/logout/logout-run.ts';
 import { aClient } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';

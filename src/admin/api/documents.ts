@@ -24,7 +24,7 @@ interface JsonSchema {
 }
 
 /** GET /api/openapi.json and GET /api/docs. */
-export function documentRoutes(endpoints: readonly Endpoint[], issuer: string): Router<State, Extras> {
+export function apiDocumentRoutes(endpoints: readonly Endpoint[], issuer: string): Router<State, Extras> {
   // Created at the first request: it takes a tenth of a second, which no start has to wait for.
   let cached: { text: string; page: ReturnType<typeof pageOf> } | undefined;
   const documents = () => {

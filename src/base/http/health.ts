@@ -1,8 +1,10 @@
-// Routes for operators: liveness and readiness. They respond under any host name.
+// Routes for operators: liveness, readiness and metrics. They respond under any host name.
 import { setTimeout as sleep } from 'node:timers/promises';
 import Router from '@koa/router';
-import type { Extras, State } from './context.ts';
-import { AppError } from './errors.ts';
+import { safeEqual } from '../platform/random.ts';
+import { bearerOf } from './authorization-header.ts';
+import type { Context, Extras, State } from './context.ts';
+import { AppError, unauthorized } from './errors.ts';
 
 /** What a check found: a reason or a warning is a few words without secrets, because anyone may read them. */
 export type CheckResult = boolean | { passed: boolean; reason?: string; warning?: string };
@@ -60,4 +62,32 @@ async function resultOf(check: Check): Promise<Exclude<CheckResult, boolean>> {
   end.abort();
   tooLate.catch(() => {}); // aborted
   return typeof result === 'boolean' ? { passed: result } : result;
+}
+
+/** GET /metrics, on a port of its own, or with a bearer token on the public port; without the right token 401 (RFC 6750 3). */
+export function metricsRoutes({
+  metrics,
+  token,
+}: {
+  metrics: { contentType: string; render(): Promise<string> };
+  /** The bearer token that a request needs; absent: none. */
+  token: string | undefined;
+}): Router<State, Extras> {
+  const router = new Router<State, Extras>();
+
+  router.get('/metrics', async (ctx) => {
+    if (token !== undefined) assertToken(ctx, token);
+    ctx.set('Cache-Control', 'no-store');
+    ctx.type = metrics.contentType;
+    ctx.body = await metrics.render();
+  });
+
+  return router;
+}
+
+function assertToken(ctx: Context, token: string): void {
+  const sent = bearerOf(ctx);
+  if (sent !== undefined && safeEqual(sent, token)) return;
+  const error = sent === undefined ? '' : ', error="invalid_token"';
+  throw unauthorized('invalid_token', { headers: { 'WWW-Authenticate': `Bearer realm="metrics"${error}` } });
 }

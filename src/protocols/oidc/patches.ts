@@ -1,11 +1,14 @@
 // Every override of oidc-provider: three lists, each in the order in which it is applied. One test in
 // test/contracts/patches for each; why it exists and what to ask upstream: patches/README.md.
 
+import { decodeProtectedHeader } from 'jose';
 import type { Base } from '../../base/base.ts';
 import type { Context } from '../../base/http/context.ts';
 import type { Cookies } from '../../base/http/cookies.ts';
 import type { PrivateJwk } from '../../core/keys/key-pair.ts';
-import type { KoaContextWithOIDC, Provider } from './engine/library.ts';
+import { keyAlgs } from '../../core/keys/rotation.ts';
+import { engineScopes, userScopes } from './claims/scopes.ts';
+import { type Client, type KoaContextWithOIDC, Provider } from './engine/library.ts';
 import type { Published } from './engine/public-documents.ts';
 import {
   acceptEverySecret,
@@ -26,14 +29,12 @@ import {
   renderSelfSubmittingForm,
   requireDeviceCookies,
 } from './patches/http.ts';
-import { acceptEmptySecrets, completeRequestedScope } from './patches/parameters.ts';
 import { addApplicationClaims } from './patches/provider/client-claims.ts';
 import { type ClientKeySets, limitClientKeys } from './patches/provider/client-key-sets.ts';
 import { introspectJwts } from './patches/provider/jwt-introspection.ts';
 import { type QueueLogoutToken, queueLogoutTokens } from './patches/provider/logout-token-queue.ts';
 import { separateAuthTime } from './patches/provider/session-auth-time.ts';
 import { mergeSessionsOnSave, type SessionSavingDependencies } from './patches/provider/session-saving.ts';
-import { acceptEveryAlgorithm, deriveSuccessor, includeSessionId } from './patches/tokens.ts';
 import type { ReportRejectedClient } from './registration.ts';
 import type { ClientSource } from './store/clients.ts';
 import type { RefreshTokenRetries } from './store/refresh-token-retries.ts';
@@ -178,3 +179,174 @@ export const responsePatches: readonly ResponsePatch[] = [
     apply: (ctx, { contentSecurityPolicy }) => renderSelfSubmittingForm(ctx, contentSecurityPolicy),
   },
 ];
+
+// Patch: IdToken.validate. Every ID token that this server has signed is an id_token_hint: the engine accepts only those of the algorithm
+// that the client is registered with now, not those from before the registration changed.
+
+type Validate = (jwt: string, client: Client) => Promise<unknown>;
+
+export function acceptEveryAlgorithm(provider: Provider): void {
+  const idToken = provider.IdToken as unknown as { validate: Validate };
+  const { validate } = idToken;
+  idToken.validate = async function validateWithItsAlgorithm(jwt, client) {
+    const alg = algOf(jwt);
+    // Never HS256 for a client that is not registered with it: its secret may be a placeholder (store/clients.ts).
+    const isOurs = keyAlgs.some((one) => one === alg);
+    const view = isOurs ? (Object.create(client, { idTokenSignedResponseAlg: { value: alg } }) as Client) : client;
+    return validate.call(idToken, jwt, view);
+  };
+}
+
+function algOf(jwt: string): string | undefined {
+  try {
+    return decodeProtectedHeader(jwt).alg;
+  } catch {
+    return undefined;
+  }
+}
+
+// Patch: RefreshToken.prototype.generateTokenId. The value of a rotated refresh token's successor follows from the token, so
+// that a retry of the same refresh gets the same successor (store/refresh-token-retries.ts). The engine makes a random one.
+
+interface RefreshTokenPrototype {
+  generateTokenId(): string;
+}
+
+export function deriveSuccessor(provider: Provider, { successorOf }: RefreshTokenRetries): void {
+  const prototype = provider.RefreshToken.prototype as unknown as RefreshTokenPrototype;
+  const { generateTokenId } = prototype;
+  prototype.generateTokenId = function generateSuccessorId() {
+    const rotated = Provider.ctx?.oidc.entities.RotatedRefreshToken;
+    return rotated?.grantId ? successorOf(rotated.jti, rotated.grantId) : generateTokenId.call(this);
+  };
+}
+
+// Patch: Client.prototype.includeSid. The engine puts `sid` into ID tokens only for clients with back-channel logout. Here
+// every ID token names its session, so that a logout request can prove which session it means (oidc/pages.ts).
+
+export function includeSessionId(provider: Provider): void {
+  provider.Client.prototype.includeSid = () => true;
+}
+
+// Patch: OIDCContext.prototype.params. The scope of a request is a set: white space around and between its members says nothing (the engine
+// rejects it); the same is true of prompt and response_type (OpenID Connect Core 3.1.2.1). An authorization request without a scope that this server knows has the registered scope of its client, which RFC 6749 3.3
+// calls a pre-defined default value. The engine checks the scope before any of its hooks that know both client and request object.
+// With `resource`, the default depends on the API, which is looked up later (engine/requests/request-checks.ts). A client that acts for itself
+// has its registered scopes of the API by default; without an API, a scope has no meaning for it.
+
+const PARAMS = Symbol('params');
+const WITH_DEFAULT = new Set(['authorization', 'pushed_authorization_request', 'device_authorization']);
+
+/** The other parameters that are lists of values with one space between. */
+const SETS = ['prompt', 'response_type'];
+
+type Params = Record<string, unknown>;
+
+interface RequestContext {
+  route: string;
+  client?: { clientId: string };
+  params: Params | undefined;
+  [PARAMS]?: Params | undefined;
+}
+
+export function completeRequestedScope(provider: Provider, { clients }: { clients: ClientSource }): void {
+  Object.defineProperty(provider.OIDCContext.prototype, 'params', {
+    configurable: true,
+    get(this: RequestContext) {
+      return this[PARAMS];
+    },
+    set(this: RequestContext, params: Params | undefined) {
+      if (params && Object.hasOwn(params, 'scope')) defineScope(this, params, clients);
+      for (const name of SETS) if (params && Object.hasOwn(params, name)) defineSet(params, name);
+      this[PARAMS] = params;
+    },
+  });
+}
+
+/** Also of a request object, whose members the engine assigns one by one. */
+function defineScope(context: RequestContext, params: Params, clients: ClientSource): void {
+  let scope = asSet(params.scope);
+  Object.defineProperty(params, 'scope', {
+    enumerable: true,
+    configurable: true,
+    get: () => (typeof scope === 'object' ? scope : (defaultOf(scope) ?? scope)),
+    set: (sent: unknown) => {
+      scope = asSet(sent);
+    },
+  });
+
+  function defaultOf(sent: unknown): string | undefined {
+    const { client, route } = context;
+    const isOwn = route === 'token' && params.grant_type === 'client_credentials' && params.resource !== undefined;
+    const hasDefault = WITH_DEFAULT.has(route) && params.resource === undefined;
+    if (!client || !(isOwn || hasDefault)) return undefined;
+    const metadata = clients.cachedApplicationOf(client.clientId)?.metadata;
+    if (metadata?.scope === undefined) return undefined;
+    if (isOwn) return ofApis(sent, metadata.scope.split(' '));
+    const known = userScopes(metadata);
+    if (typeof sent === 'string' && sent.split(' ').some((one) => known.includes(one))) return undefined;
+    const registered = metadata.scope.split(' ').filter((one) => engineScopes.includes(one) || known.includes(one));
+    return registered.some((one) => known.includes(one)) ? registered.join(' ') : undefined;
+  }
+}
+
+/** Also of a request object, as above. */
+function defineSet(params: Params, name: string): void {
+  let value = asSet(params[name]);
+  Object.defineProperty(params, name, {
+    enumerable: true,
+    configurable: true,
+    get: () => value,
+    set: (sent: unknown) => {
+      value = asSet(sent);
+    },
+  });
+}
+
+/** The registered scopes of APIs, where none of them was requested. The engine leaves out those of other APIs. */
+function ofApis(sent: unknown, registered: readonly string[]): string | undefined {
+  if (typeof sent === 'string' && sent.split(' ').some((one) => registered.includes(one))) return undefined;
+  return registered.filter((one) => !engineScopes.includes(one)).join(' ') || undefined;
+}
+
+/** The members with one space between; a parameter that was sent twice stays a list, which the engine rejects. */
+function asSet(scope: unknown): unknown {
+  return typeof scope === 'string' ? scope.split(/\s+/).filter(Boolean).join(' ') || undefined : scope;
+}
+
+// Patch: OIDCContext.prototype.params. RFC 6749 2.3.1 lets a client identify itself by Basic with an empty password, as golang.org/x/oauth2
+// tries first for every public client. The engine rejects it; here it is the `client_id` of a public client.
+
+/** Apply it after `completeRequestedScope`, whose accessor it completes. */
+export function acceptEmptySecrets(
+  { OIDCContext: { prototype } }: Provider,
+  { clients }: { clients: ClientSource },
+): void {
+  const { get, set } = Object.getOwnPropertyDescriptor(prototype, 'params') ?? {};
+  Object.defineProperty(prototype, 'params', {
+    configurable: true,
+    get,
+    set(this: object, params: Params | undefined) {
+      const { ctx } = Provider;
+      const clientId = ctx && params && idWithoutSecret(ctx);
+      const method = clientId && clients.cachedApplicationOf(clientId)?.metadata.token_endpoint_auth_method;
+      // A confidential client gets the engine's error with its WWW-Authenticate header. Two different ids stay an error, too.
+      if (ctx && params && clientId && (method ?? 'none') === 'none' && (params.client_id ?? clientId) === clientId) {
+        delete ctx.req.headers.authorization;
+        params.client_id = clientId;
+      }
+      set?.call(this, params);
+    },
+  });
+}
+
+/** The client_id in `Authorization: Basic` with an empty password. */
+function idWithoutSecret(ctx: KoaContextWithOIDC): string | undefined {
+  const [, encoded = ''] = /^basic ([A-Za-z0-9+/]+={0,2})$/i.exec(ctx.get('Authorization')) ?? [];
+  const [, id] = /^([^:]+):$/.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
+  try {
+    return id && decodeURIComponent(id.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}

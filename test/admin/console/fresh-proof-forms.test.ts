@@ -1,8 +1,6 @@
 // A new form of the console has to say in test/admin/fresh-proof.ts what it does.
 import { expect, it } from 'vitest';
-import { createConsole } from '../../../src/admin/create-console.ts';
-import { createDiagnostics } from '../../../src/diagnostics/create-diagnostics.ts';
-import { createTestBench } from '../../../src/test-bench/create-test-bench.ts';
+import { createConsole, createDiagnostics, createTestBench } from '../../../src/server/administration.ts';
 import { anyDependency } from '../../support/any-dependency.ts';
 import { consoleForms, operations } from '../fresh-proof.ts';
 

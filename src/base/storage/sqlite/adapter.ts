@@ -15,9 +15,8 @@ import { type PlainSql, type SqlValue, type Statement, statementsIn } from '../s
 import { asUnavailable, DatabaseUnavailable } from '../unavailable.ts';
 import { BUSY_MILLISECONDS, clientOf, connectSqlite } from './connections.ts';
 import { createRevisions } from './directory-revision.ts';
-import { createGroupCommit } from './group-commit.ts';
 import { withStatementCache } from './statement-cache.ts';
-import { createWriterLock, type WriterLock } from './writer-lock.ts';
+import { createGroupCommit, createWriterLock, type WriterLock } from './writer.ts';
 
 // A checkpoint is part of a commit: 1000 pages cost 2 ms of CPU, 8000 pages cost 13 ms. What a savepoint may undo stays in memory:
 // more than 64 KiB of it would go to a file in /tmp, which a container with a read-only root does not have (SQLITE_IOERR_GETTEMPPATH).

@@ -8,7 +8,7 @@ import type Sqlite from 'better-sqlite3';
 
 /**
  * How long a statement waits inside SQLite, blocking this process, while another one (the command line, a backup) holds the write
- * lock: as long as a short transaction takes. After that writer-lock.ts tries again.
+ * lock: as long as a short transaction takes. After that writer.ts tries again.
  */
 export const BUSY_MILLISECONDS = 20;
 

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { routes } from '../../../../src/protocols/oidc/engine/configuration.ts';
-import { acceptEmptySecrets, completeRequestedScope } from '../../../../src/protocols/oidc/patches/parameters.ts';
+import { acceptEmptySecrets, completeRequestedScope } from '../../../../src/protocols/oidc/patches.ts';
 import { httpClient } from '../../../support/http.ts';
 import { type Engine, startBareEngine } from '../../bare-engine.ts';
 

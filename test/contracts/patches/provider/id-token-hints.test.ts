@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Client, Provider } from '../../../../src/protocols/oidc/engine/library.ts';
-import { acceptEveryAlgorithm } from '../../../../src/protocols/oidc/patches/tokens.ts';
+import { acceptEveryAlgorithm } from '../../../../src/protocols/oidc/patches.ts';
 import { redeem, signIn, startBareEngine } from '../../bare-engine.ts';
 
 const bare = await startBareEngine();

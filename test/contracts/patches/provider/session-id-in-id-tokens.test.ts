@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose';
 import { afterAll, describe, expect, it } from 'vitest';
-import { includeSessionId } from '../../../../src/protocols/oidc/patches/tokens.ts';
+import { includeSessionId } from '../../../../src/protocols/oidc/patches.ts';
 import { redeem, signIn, startBareEngine } from '../../bare-engine.ts';
 
 const bare = await startBareEngine();

@@ -93,7 +93,7 @@ function restoreOfflineAccess(ctx: KoaContextWithOIDC, { metadata }: ClientAppli
   if (params.response_type !== undefined && params.response_type !== 'code') return;
   const scopes = String(params.scope ?? '').split(' ');
   const sent = requestedScope(ctx).split(/\s+/);
-  // Without a scope for the user, the registered one is requested (patches/parameters.ts).
+  // Without a scope for the user, the registered one is requested (patches.ts).
   const known = userScopes(metadata);
   const isDefault = params.resource === undefined && !sent.some((one) => known.includes(one));
   const requested = isDefault ? [...sent, ...(metadata.scope ?? '').split(' ')] : sent;
