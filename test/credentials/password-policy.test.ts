@@ -1,9 +1,9 @@
 // The rules for a new password.
 import { describe, expect, test } from 'vitest';
+import { passwordAdvice } from '../../src/people/credentials/credentials.ts';
 import {
   minimumLength,
   type PasswordFault,
-  passwordAdvice,
   passwordFaults,
   passwordLength,
 } from '../../src/people/credentials/password-policy.ts';

@@ -2,11 +2,12 @@
 // and notices to the owner, is up to the caller.
 
 import { badRequest, invalidInput, notFound } from '../../base/http/errors.ts';
+import { limits } from '../../base/limits.ts';
 import { traced } from '../../base/platform/tracing.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { hotStatements } from '../../base/storage/statements.ts';
 import { fault } from '../../base/texts/faults.ts';
-import type { Text } from '../../base/texts/text.ts';
+import { type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { deleteLinkTokens } from '../../core/mail/link-tokens.ts';
@@ -19,7 +20,6 @@ import {
   minimumLength,
   type PasswordFault,
   type PasswordLengths,
-  passwordAdvice,
   passwordFaults,
   passwordLength,
   withoutKnownWords,
@@ -295,4 +295,16 @@ function createStoredPasswords(
 
 function kindOfStored(hash: string): string {
   return isCurrentHash(hash) ? CURRENT_KIND : kindOf(hash);
+}
+
+/** What a user reads about a password that the rules reject: one sentence. @param count the shortest password that is accepted */
+export function passwordAdvice(fault: PasswordFault, hasSecondFactor: boolean, count: number): Text {
+  switch (fault) {
+    case 'too_short':
+      return hasSecondFactor ? t('password.too-short-with-mfa', { count }) : t('password.too-short', { count });
+    case 'too_long':
+      return t('password.too-long', { count: limits.password.max });
+    default:
+      return t(`password.${fault}`);
+  }
 }

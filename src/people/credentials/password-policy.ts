@@ -1,7 +1,6 @@
 // The rules for a new password (NIST SP 800-63B-4, section 3.1.1.2): long enough, also without repetitions and without the words of
 // the account and of the service. There are no composition rules, and every printable character counts. Pure.
 import { limits } from '../../base/limits.ts';
-import { type Text, t } from '../../base/texts/text.ts';
 
 export type PasswordFault =
   | 'too_short'
@@ -154,16 +153,4 @@ function following(point: number, step: number): number {
   if (step === 1 && point === 0x39) return 0x30; // 9 is followed by 0
   if (step === -1 && point === 0x30) return 0x39;
   return point + step;
-}
-
-/** What a user reads about a password that the rules reject: one sentence. @param count the shortest password that is accepted */
-export function passwordAdvice(fault: PasswordFault, hasSecondFactor: boolean, count: number): Text {
-  switch (fault) {
-    case 'too_short':
-      return hasSecondFactor ? t('password.too-short-with-mfa', { count }) : t('password.too-short', { count });
-    case 'too_long':
-      return t('password.too-long', { count: limits.password.max });
-    default:
-      return t(`password.${fault}`);
-  }
 }
