@@ -242,7 +242,7 @@ async function addPasskey(dependencies: FactorPages, ctx: Context): Promise<void
       : undefined;
   if (result?.outcome === 'already-registered') return showForm(dependencies, ctx, t('enrol.passkey-exists'));
   if (result?.outcome !== 'ok') return showForm(dependencies, ctx, t('enrol.passkey-failed'));
-  // The next sensitive change needs no second use of the key that was in the hand just now.
+  // Without this, the next sensitive change would demand the passkey that was used just now.
   await rpSessions.addProof(session, proven);
   await page.notifyOwner(account, 'passkey-added', ctx);
   await factorRecoveryCodes.afterAdding(ctx, t('factors.passkey-done'), sealed);

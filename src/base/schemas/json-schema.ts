@@ -42,7 +42,7 @@ function assertKeywords(schema: Readonly<Record<string, unknown>>): void {
     const checked = fieldKeywords.safeParse(property);
     if (!checked.success) throw new Error(`${name}: ${checked.error.issues[0]?.message ?? ''}`);
     if (checked.data.ask && !checked.data.editable_by?.includes('person'))
-      throw new Error(`${name}: people are asked for what they may change, so "editable_by" must include "person"`);
+      throw new Error(`${name}: "ask" needs "person" in "editable_by"`);
     if (checked.data.editable_by?.includes('person') && /"pattern(Properties)?":/.test(JSON.stringify(property)))
       throw new Error(`${name}: people type it, so use "mask" and no "pattern"`);
   }
