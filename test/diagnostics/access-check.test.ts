@@ -152,7 +152,7 @@ describe('the access check', () => {
     expect(red.text).toMatch(/href="[^"]*\/password"[^>]*>(<svg.*?<\/svg>)?\s*Create temporary password/s);
     await admin.submit(await admin.get(`/admin/users/${account.id}/invite`), {}, { form: '/invite' });
     const invited = await checkOf(account.username, clientId);
-    expect(textOf(invited.text)).toContain('nopassword has not accepted the invitation of');
+    expect(textOf(invited.text)).toContain('nopassword hasn’t accepted the invitation of');
   });
 
   itOnSqlite('says that a network is over its limit, and that a client has no secret', async () => {
