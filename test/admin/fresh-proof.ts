@@ -14,6 +14,7 @@ export const operations: Record<string, string> = {
   takeUserRole: 'fresh',
   putUserInGroup: 'fresh',
   takeUserFromGroup: 'fresh',
+  handOver: 'fresh', // of a group
   disableUser: 'fresh',
   inviteUser: 'the link goes to the registered address',
   sendPasswordReset: 'the link goes to the registered address',
@@ -168,6 +169,7 @@ export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/users/:id/group/:group': ['putUserInGroup'],
   '/admin/users/:id/group/:group/remove': ['takeUserFromGroup'],
   '/admin/users/:id/access/:application/remove': ['takeUserRole', 'takeUserFromGroup'],
+  '/admin/users/:id/hand-over': ['handOver'],
   '/admin/users/:id/enable': ['enableUser'],
   '/admin/users/:id/disable': ['disableUser'],
   '/admin/users/:id/delete': ['deleteUser'],

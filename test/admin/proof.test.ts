@@ -121,6 +121,7 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
     takeUserRole: call('DELETE', `${user}/roles/${held.name}`),
     putUserInGroup: call('PUT', `${user}/groups/${child.id}`, {}),
     takeUserFromGroup: call('DELETE', `${user}/groups/${group.id}`),
+    handOver: call('POST', `/users/${owner.account.id}/hand-over`, { to: asking.account.id }),
     enableUser: call('POST', `${user}/enable`),
     disableUser: call('POST', `${user}/disable`),
     inviteUser: call('POST', `${user}/invite`),
