@@ -325,7 +325,7 @@ export function createApplications(
   }
 
   /** Throws forbidden (403) unless the actor has all that the application has in this server (rules/field-rights.ts). */
-  async function assertMayUse(application: Pick<Declaration, 'metadata'>, by: Actor, tx: Tx = db): Promise<void> {
+  async function assertMayUse(application: Declaration, by: Actor, tx: Tx = db): Promise<void> {
     const origins = websitesOfClient(application);
     const where = { protocol: 'proxy', clientId: { in: origins } };
     const websites = origins.length === 0 ? [] : await tx.application.findMany({ where, include: withAccess });

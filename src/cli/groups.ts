@@ -7,6 +7,7 @@ import type { MemberRows } from '../admin/groups/member-rows.ts';
 import { limits } from '../base/limits.ts';
 import { plural } from '../base/platform/plural.ts';
 import { inChunks } from '../base/storage/chunks.ts';
+import type { Db } from '../base/storage/database.ts';
 import { isStorableTime } from '../base/storage/storable-text.ts';
 import type { Account } from '../people/accounts/account.ts';
 import type { WantedChange } from '../people/groups/changes.ts';
@@ -45,7 +46,7 @@ async function membersOf(id: string, { groups, db }: Services) {
   }
   const names = await usernamesOf(
     rows.map(({ userId }) => userId),
-    { db },
+    db,
   );
   return rows
     .map(({ userId, source, since, until }) => ({
@@ -58,7 +59,7 @@ async function membersOf(id: string, { groups, db }: Services) {
     .sort((one, other) => one.username.localeCompare(other.username));
 }
 
-async function usernamesOf(ids: readonly string[], { db }: Pick<Services, 'db'>): Promise<Map<string, string>> {
+async function usernamesOf(ids: readonly string[], db: Db): Promise<Map<string, string>> {
   const rows = await inChunks([...new Set(ids)], (piece) =>
     db.user.findMany({ where: { id: { in: piece } }, select: { id: true, username: true } }),
   );
@@ -96,7 +97,7 @@ const show: Command = {
       const owners = await groups.owners(group.id);
       const names = await usernamesOf(
         owners.map(({ userId }) => userId),
-        { db },
+        db,
       );
       const details = {
         ...group,

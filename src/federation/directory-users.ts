@@ -37,7 +37,7 @@ export function createDirectoryUsers(
     } catch (error) {
       if (!(error instanceof FederationError)) throw error;
       const again = new Date(at.getTime() - (limits.ldap.stateSeconds - RETRY_SECONDS) * 1000);
-      await identities.takeCheck({ id: identity.id, checkedAt: at }, again);
+      await identities.takeCheck({ ...identity, checkedAt: at }, again);
       const detail = { connection: connection.id, message: error.reason, received: error.received };
       logger.warn({ code: error.code, detail }, 'a directory could not be asked about a user');
       return false;

@@ -93,7 +93,7 @@ export function createExternalIdentities(dependencies: Core) {
     },
 
     /** Takes the turn to ask its directory about the user; false when another request has it. */
-    async takeCheck({ id, checkedAt }: Pick<ExternalIdentity, 'id' | 'checkedAt'>, at: Date): Promise<boolean> {
+    async takeCheck({ id, checkedAt }: ExternalIdentity, at: Date): Promise<boolean> {
       const { count } = await db.externalIdentity.updateMany({ where: { id, checkedAt }, data: { checkedAt: at } });
       return count > 0;
     },

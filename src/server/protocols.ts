@@ -22,7 +22,7 @@ export interface Parts {
 
 /** Creates them in the order in which they depend on each other. The signing keys must be loaded. */
 export async function createProtocols(services: Services, http: Http) {
-  const { config, endSession, mfa, runs, settings, signInPolicy, upstreamSessions } = services;
+  const { config, endSession, mfa, settings, signInPolicy, upstreamSessions } = services;
   const { cookies } = http;
   const saml = createSaml({ ...services, ...http });
   const oidc = await createOidc({
@@ -42,7 +42,7 @@ export async function createProtocols(services: Services, http: Http) {
     checkDirectories: services.directoryUsers.check,
     upstream: { ...upstreamSessions, ...services.stepUps },
     logout: {
-      ...createEngineLogoutHooks({ config, ...http, endSession, runs, ownClientId: FIRST_PARTY_CLIENT_ID }),
+      ...createEngineLogoutHooks({ ...services, ...http, ownClientId: FIRST_PARTY_CLIENT_ID }),
       async limitSessions(accountId) {
         const max = settings.latest().max_sessions_per_user;
         if (max > 0) await endSession.exceeding(accountId, max);

@@ -258,5 +258,5 @@ async function createCore({ config, logger, now, ...options }: CoreOptions) {
     storedPages: createStoredPages(base),
     wake,
   };
-  return { core, brand, brandImages: createImageStore({ db, now }), closeDatabase };
+  return { core, brand, brandImages: createImageStore(base), closeDatabase };
 }

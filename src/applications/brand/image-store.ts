@@ -1,8 +1,8 @@
 // The pictures of brands: stored in the database under the hash of their content, so that every instance serves them. A setting or an application has only the name of its picture.
 
+import type { Base } from '../../base/base.ts';
 import type { Tx } from '../../base/storage/database.ts';
 import { fault } from '../../base/texts/faults.ts';
-import type { Core } from '../../core/core.ts';
 import { genuineText, removeValues, storedKeys, storeValue } from '../../core/settings/settings.ts';
 import { isImageData, isImageName } from '../../core/settings/value-schemas.ts';
 import { createImageReader, type NewImage } from './image-reader.ts';
@@ -17,7 +17,7 @@ export const IMAGE_KEY = 'brand-image:';
 const MAX_CACHED = 16;
 
 /** The thread starts with the first picture, and ends when it is idle. */
-export function createImageStore({ db, now }: Pick<Core, 'db' | 'now'>) {
+export function createImageStore({ db, now }: Base) {
   const reader = createImageReader();
   const cached = new Map<string, Buffer>();
 

@@ -56,12 +56,12 @@ const rules: Record<FieldRight, Rule> = {
 };
 
 /** The permissions for Gatehouse that an application has, or that it can learn as much as by. Everyone who changes it needs them. */
-export function rightsOfApplication({ metadata }: Pick<Declaration, 'metadata'>): string[] {
+export function rightsOfApplication({ metadata }: Declaration): string[] {
   return [...new Set(Object.values(rules).flatMap((rule) => rule.rights?.(metadata) ?? []))];
 }
 
 /** The websites for which a client can request tokens of its own (client_credentials), by their addresses. */
-export function websitesOfClient({ metadata }: Pick<Declaration, 'metadata'>): string[] {
+export function websitesOfClient({ metadata }: Declaration): string[] {
   const { grant_types = [], resources = [] } = metadata;
   if (!grant_types.includes('client_credentials')) return [];
   return resources.map((one) => (URL.canParse(one) ? new URL(one).origin : one));
@@ -71,7 +71,7 @@ export function websitesOfClient({ metadata }: Pick<Declaration, 'metadata'>): s
  * What everyone needs who changes the application or gets a credential of it, because they could use what it has: its rights, and the roles
  * and groups for which a website is meant that lets it in as itself. `websites`: those of websitesOfClient.
  */
-export function heldBy(application: Pick<Declaration, 'metadata'>, websites: readonly Declaration[]): Change[] {
+export function heldBy(application: Declaration, websites: readonly Declaration[]): Change[] {
   const letIn = websites.filter(({ metadata }) => metadata.access_tokens === 'all');
   return [
     { what: 'permissions', permissions: rightsOfApplication(application) },
@@ -86,8 +86,8 @@ export function neededFor(before: Declaration | undefined, after: Declaration): 
 
 /** A changed access rule, also of an API, gives what was meant for the roles and groups that it names, or takes it from them. */
 export function accessChange(
-  before: Pick<Declaration, 'access'> | undefined,
-  { access }: Pick<Declaration, 'access'>,
+  before: { access: Declaration['access'] } | undefined,
+  { access }: { access: Declaration['access'] },
 ): Change[] {
   const [old, next] = [rolesOf(before?.access), rolesOf(access)];
   const wasClosed = before !== undefined && isClosed(before.access);
@@ -130,8 +130,8 @@ const openingOf = (access: Declaration['access'], wasClosed: boolean): Change =>
 
 /** APIs belong to no application, so a right that is limited to one adds none. */
 function apiChange(before: Declaration | undefined, { metadata }: Declaration): Change[] {
-  const known = new Set([...(before?.metadata.resources ?? []), ...scopesOf(before)]);
-  const isNew = [...(metadata.resources ?? []), ...scopesOf({ metadata })].some((one) => !known.has(one));
+  const known = new Set([...(before?.metadata.resources ?? []), ...scopesOf(before?.metadata)]);
+  const isNew = [...(metadata.resources ?? []), ...scopesOf(metadata)].some((one) => !known.has(one));
   return isNew ? [{ what: 'permissions', permissions: [ALL_APPLICATIONS] }] : [];
 }
 
@@ -139,8 +139,7 @@ const isScimClient = ({ resources = [], scope = '' }: Declaration['metadata']) =
   resources.some((one) => one.endsWith('/scim/v2')) && scope.split(' ').includes(SCIM_SCOPE);
 
 /** The scopes of APIs; those of OpenID Connect say nothing beyond the claims. */
-function scopesOf(declaration: Pick<Declaration, 'metadata'> | undefined): string[] {
-  const { resources = [], scope = '' } = declaration?.metadata ?? {};
+function scopesOf({ resources = [], scope = '' }: Declaration['metadata'] = {}): string[] {
   const standard = ['offline_access', 'address', ...Object.keys(claimsByScope)];
   return resources.length === 0 ? [] : scope.split(' ').filter((one) => one !== '' && !standard.includes(one));
 }

@@ -5,7 +5,7 @@ import type { NameChanged } from '../../people/rbac/assign-roles.ts';
 import type { OidcMetadata } from '../fields/oidc-client.ts';
 import type { ProxiedSettings } from '../fields/proxied-application.ts';
 
-type Metadata = Partial<OidcMetadata> & Partial<Pick<ProxiedSettings, 'paths'>>;
+type Metadata = Partial<OidcMetadata> & Partial<ProxiedSettings>;
 
 /**
  * The registration with the new name, or without the old one, whose next holder is another role or group. A rule for a path that names

@@ -170,7 +170,7 @@ function withStatementSpans({ adapter, sql }: Connections, kind: DatabaseKind): 
     ...(target.releaseSavepoint && { releaseSavepoint: (name) => target.releaseSavepoint?.(name) as Promise<void> }),
   });
   const query =
-    (statements: Pick<Statements, 'query'>): Statements['query'] =>
+    (statements: PlainSql | Statements): Statements['query'] =>
     (statement, ...values) =>
       runInChildSpan(...namedSpan(statement.name, kind), () => statements.query(statement, ...values));
   const named = (statements: Statements): Statements => ({

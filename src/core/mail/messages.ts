@@ -243,6 +243,8 @@ export function compose(message: MailMessage, issuer: string, brandName?: string
 type Text = Omit<MailContent, 'service'>;
 
 /** Of a change that an administrator made: without the browser and the address, which are those of the administrator. */
+type Closing = Pick<Text, 'action' | 'after'>;
+
 const byAdministrator = ({ at }: Place): Pick<Text, 'facts' | 'after'> => ({
   facts: facts({ at }),
   after: [words('mail.by-administrator.after')],
@@ -263,8 +265,8 @@ interface Facts<Message> {
   account: { known: string; user: string };
   /** An address of this server. */
   link(path: string, token?: string): string;
-  notYou: Pick<Text, 'action' | 'after'>;
-  reviewAccount: Pick<Text, 'action' | 'after'>;
+  notYou: Closing;
+  reviewAccount: Closing;
 }
 
 function factsOf<Message extends MailMessage>(message: Message, issuer: string, brandName?: string): Facts<Message> {

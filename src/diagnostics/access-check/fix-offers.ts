@@ -8,6 +8,7 @@ import type { Access } from '../../applications/fields/oidc-client.ts';
 import { notFound } from '../../base/http/errors.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
+import type { Account } from '../../people/accounts/account.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import type { DiagnosticServices } from '../services.ts';
 import { type CheckId, nameOf } from './check.ts';
@@ -70,7 +71,7 @@ export function offersFor(services: DiagnosticServices, id: CheckId, facts: Acce
       return factorOffers(services, facts);
     case 'email':
       if (isWithheld(facts, 'email')) return [link(facts, t('console.access-check.change-scopes'), 'settings')];
-      return [userLink(facts, t('console.access-check.add-email'), 'change/email')];
+      return [userLink(facts.account, t('console.access-check.add-email'), 'change/email')];
     case 'verified-email':
       return [verifiedOffer(services, facts)];
     case 'name-id':
@@ -157,7 +158,7 @@ function link({ application }: AccessFacts, label: PageText, page: string): Offe
   };
 }
 
-function userLink({ account }: Pick<AccessFacts, 'account'>, label: PageText, page: string): Offer {
+function userLink(account: Account, label: PageText, page: string): Offer {
   return {
     needs: { of: 'user', anyOf: WRITE_USERS },
     fix: { label, href: `/admin/users/${account.id}/${page}` },
@@ -183,7 +184,7 @@ function accountOffers(
         },
       },
     ];
-  if (account.isEnabled) return [userLink({ account }, t('console.access-check.change-period'), 'change/period')];
+  if (account.isEnabled) return [userLink(account, t('console.access-check.change-period'), 'change/period')];
   return [
     {
       needs: { of: 'user', anyOf: WRITE_USERS },
@@ -279,7 +280,7 @@ function nameIdOffers(services: DiagnosticServices, facts: AccessFacts): Offer[]
   const other = link(facts, t('console.access-check.change-name-id'), 'claims');
   if (facts.missingForNameId !== 'verified-email') return [other];
   if (facts.account.email !== null) return [verifiedOffer(services, facts), other];
-  return [userLink(facts, t('console.access-check.add-email'), 'change/email'), other];
+  return [userLink(facts.account, t('console.access-check.add-email'), 'change/email'), other];
 }
 
 /** Whether the registration leaves out the scope, so that no change of the user helps. */
@@ -297,7 +298,7 @@ function passwordOffers(
   const { account, application, password, required, rule } = facts;
   const who = nameOf(account);
   if (required) return [link(facts, t('console.access-check.change-methods'), 'access')];
-  const byHand = userLink(facts, t('console.access-check.temporary-password'), 'password');
+  const byHand = userLink(facts.account, t('console.access-check.temporary-password'), 'password');
   if (rule?.isLocalAllowed === false && localWays(facts).length === 0)
     return [link(facts, t('console.access-check.change-methods'), 'access'), byHand];
   if (rule?.isLocalAllowed === false)

@@ -225,7 +225,7 @@ function givesRights(application: Application, { id, patch }: Change, { ownApis 
   )
     return true;
   const held = rightsOfApplication(application);
-  const after = { metadata: { ...application.metadata, ...patch } };
+  const after = { ...application, metadata: { ...application.metadata, ...patch } };
   return rightsOfApplication(after).some((right) => !held.includes(right));
 }
 

@@ -104,7 +104,7 @@ export function createResolver(
       const facts = await readFacts(dependencies, connection, identity, rules, tx);
       const isNew = facts.known?.id !== account.id;
       if (facts.identityId && isNew) throw identityTaken(facts);
-      if (isNew) await addIdentity(dependencies, { connection, identity, facts }, account, by, tx);
+      if (isNew) await addIdentity(dependencies, { connection, identity, rules, facts }, account, by, tx);
       await setRoles(dependencies, { connection, identity, rules }, account.id, by, tx);
       return async () => {
         if (isNew) await notifyOwner(account, 'identity-linked', by.request);
@@ -141,10 +141,13 @@ interface ConnectionRules {
   groupMappings: readonly GroupMapping[];
 }
 
-interface Case {
+interface Proven {
   connection: Connection;
   identity: UpstreamIdentity;
   rules: ConnectionRules;
+}
+
+interface Case extends Proven {
   facts: AccountFacts;
   match: Exclude<Match, { outcome: 'rejected' | 'prove' }>;
   by: Actor;
@@ -196,7 +199,7 @@ async function apply(
 
 function addIdentity(
   { identities }: { identities: ExternalIdentities },
-  { connection, identity, facts }: Pick<Case, 'connection' | 'identity' | 'facts'>,
+  { connection, identity, facts }: Proven & { facts: AccountFacts },
   account: Account,
   by: Actor,
   tx: Tx,
@@ -241,7 +244,7 @@ async function createFor(
 
 async function findOrCreate(
   dependencies: Core & People & SessionServices & { identities: ExternalIdentities },
-  { connection, identity, rules }: Pick<Case, 'connection' | 'identity' | 'rules'>,
+  { connection, identity, rules }: Proven,
   context: ResolveContext,
 ) {
   return transaction(dependencies.db, async (tx) => {
@@ -266,7 +269,7 @@ function groupsOf({ groups }: UpstreamIdentity): { names: string[]; isComplete: 
 /** Whether a role was given or taken away, or a group joined or left. */
 async function setRoles(
   { groups, setConnectionRoles }: People,
-  { connection, identity, rules }: Pick<Case, 'connection' | 'identity' | 'rules'>,
+  { connection, identity, rules }: Proven,
   userId: string,
   by: Actor,
   tx: Tx,

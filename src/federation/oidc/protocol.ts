@@ -197,7 +197,7 @@ function displayName({ user }: UpstreamAnswer, field: 'apple-user' | undefined):
 }
 
 function checksOf(
-  { settings }: OidcConnection,
+  { settings }: Pick<OidcConnection, 'settings'>,
   { issuer }: openid.ServerMetadata,
   claims: Record<string, unknown>,
   { nonce, verifier }: Memory,

@@ -445,7 +445,7 @@ export function createSignOutOnRoleChange(
 const AUTHORIZATION = '/authorize';
 
 export function createEngineLogoutHooks(
-  dependencies: Pick<Base, 'config'> &
+  dependencies: Base &
     Http & {
       endSession: EndSession;
       runs: LogoutRunStore;

@@ -129,7 +129,7 @@ export async function applyMigrations(
 
 /** The names of the migrations that the database lacks; throws MigrationError when they cannot be applied. */
 export async function findMissing(
-  { query }: Pick<MigrationSession, 'query'>,
+  { query }: MigrationSession | LockedSession,
   kind: DatabaseKind,
   migrations: readonly MigrationFile[],
 ): Promise<string[]> {

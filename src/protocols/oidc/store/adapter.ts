@@ -254,6 +254,8 @@ function accountOf({ accountId, result }: AdapterPayload): string | null {
 // process or another. A token that is revoked anywhere is invalid at its next use. On SQLite only: on
 // PostgreSQL the proof would cost as much as to read the rows (read-ahead.ts).
 
+type Revisions = Pick<Sql, 'artifactRevision'>;
+
 /** When a row was read: a change after it makes what was read unusable. */
 interface ReadAt {
   revision: number | undefined;
@@ -268,7 +270,7 @@ const MAX_ROWS = 500;
 const caches = new WeakMap<object, RowCache>();
 
 /** The cache of this database: one for all adapters, because each changes rows that others have cached. */
-export function rowCacheOf(sql: Pick<Sql, 'artifactRevision'>): RowCache {
+export function rowCacheOf(sql: Revisions): RowCache {
   const known = caches.get(sql);
   if (known) return known;
   const cache = createRowCache(sql);
@@ -276,7 +278,7 @@ export function rowCacheOf(sql: Pick<Sql, 'artifactRevision'>): RowCache {
   return cache;
 }
 
-function createRowCache(sql: Pick<Sql, 'artifactRevision'>) {
+function createRowCache(sql: Revisions) {
   const rows = new Map<string, { row: ArtifactRow | null; revision: number }>();
   let deletions = 0;
 
