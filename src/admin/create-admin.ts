@@ -20,9 +20,13 @@ import { createResourceAdmin, resourceEndpoints } from './resources/resources.ts
 import { createRoleAdmin, roleEndpoints } from './roles/roles.ts';
 import { createScimAdmin, scimEndpoints } from './scim/scim.ts';
 import { createSessionAdmin, sessionEndpoints } from './sessions/sessions.ts';
-import { createSettingAdmin } from './settings/actions.ts';
-import { configurationEndpoints, createConfigurationAdmin, settingEndpoints } from './settings/api.ts';
 import { createRetentionAdmin, retentionEndpoints } from './settings/retention.ts';
+import {
+  configurationEndpoints,
+  createConfigurationAdmin,
+  createSettingAdmin,
+  settingEndpoints,
+} from './settings/settings.ts';
 import { createSignUpCodeAdmin, signUpCodeEndpoints } from './sign-up-codes/sign-up-codes.ts';
 import { createUserAdmin } from './users/actions.ts';
 import { userEndpoints } from './users/api.ts';

@@ -24,7 +24,7 @@ import type { FederationServices } from './federation-services.ts';
 import { createLinks } from './links.ts';
 import { upstreamLogoutRoutes } from './logout/routes.ts';
 import { createRejectedSignIns } from './rejected-sign-ins.ts';
-import type { SamlUpstream } from './saml/create-saml-upstream.ts';
+import type { SamlUpstream } from './saml/saml-upstream.ts';
 import { createSignIns } from './sign-ins.ts';
 import { createTries } from './tries.ts';
 import { createUpstreamSignIn, type UpstreamSignInServices } from './upstream-sign-in.ts';

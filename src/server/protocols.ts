@@ -2,7 +2,7 @@
 
 import type { Http } from '../base/http/http.ts';
 import { createUpstreamParticipants } from '../federation/logout/upstream-participants.ts';
-import { createSamlUpstream } from '../federation/saml/create-saml-upstream.ts';
+import { createSamlUpstream } from '../federation/saml/saml-upstream.ts';
 import { createForwardAuth } from '../protocols/forward-auth/forward-auth.ts';
 import { createLogout } from '../protocols/logout/create-logout.ts';
 import { createEngineLogoutHooks } from '../protocols/logout/end-session.ts';

@@ -1,6 +1,6 @@
 // Requests from denied networks (setting denied_networks) get 403 on every route, and the audit log records them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSettingAdmin } from '../../src/admin/settings/actions.ts';
+import { createSettingAdmin } from '../../src/admin/settings/settings.ts';
 import { MFA_ACR } from '../../src/people/mfa/acr.ts';
 import { aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';

@@ -1,9 +1,9 @@
 // The test email of an administrator, and the mails with example data.
 
 import { expect, it } from 'vitest';
+import { createTestMail } from '../../src/admin/mail/mail.ts';
 import { templateNames } from '../../src/admin/mail/template-names.ts';
 import { createMailServer } from '../../src/core/mail/mail-server.ts';
-import { createTestMail } from '../../src/core/mail/test-mail.ts';
 import { fixedSettings, servicesOf } from '../support/services-of.ts';
 
 const config = {

@@ -43,9 +43,9 @@ import type { NamedField } from '../console/names.ts';
 import { addPage, type FormReader, listForm, type Visit } from '../console/pages.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import type { SettingChanges } from '../settings/actions.ts';
 import { settingsOfFile } from '../settings/console.ts';
 import { changesOf, type Lock, settingsIn, settingTexts } from '../settings/console-fields.ts';
+import type { SettingChanges } from '../settings/settings.ts';
 import {
   applicationField,
   brandPreviewRoutes,

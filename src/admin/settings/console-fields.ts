@@ -21,7 +21,7 @@ import {
 import { type Field, hiddenField } from '../console/blocks.ts';
 import { baseOf, type FieldSource, type FormKey, keyOf, patchOf } from '../console/form-fields.ts';
 import { asTyped, isRowButton, linesOf, ROWS, type Sent, sentValue } from '../console/row-buttons.ts';
-import type { SettingChanges } from './actions.ts';
+import type { SettingChanges } from './settings.ts';
 
 type Source = FieldSource & { name: SettingName };
 

@@ -150,7 +150,7 @@ function recordedContext(text: string | undefined): RequestedAuthnContext | unde
   return { comparison: comparison as RequestedAuthnContext['comparison'], classes: names, declarations: [] };
 }
 
-/** The rules of an AuthnRequest, in the order in which accept-request.ts and checkAuthnRequest check them. */
+/** The rules of an AuthnRequest, in the order in which acceptRequest and checkAuthnRequest check them. */
 const rules = [
   ...(['form', 'parameters', 'base64', 'compression', 'size', 'charset', 'xml', 'schema', 'kind', 'version'] as const),
   ...(['sender', 'client', 'signed', 'signing_key', 'signature_place', 'signature_form', 'canonicalization'] as const),

@@ -1,7 +1,13 @@
-// SAML 2.0 as service provider (SAML Profiles 4.1): sends an AuthnRequest, and redeems the answer that /saml/acs stored.
+// SAML 2.0 as service provider (SAML Profiles 4.1): the protocol of its connections, which sends an AuthnRequest and redeems the answer that
+// /saml/acs stored, and its routes.
 
 import { z } from 'zod';
+import type { Context } from '../../base/http/context.ts';
+import type { Core } from '../../core/core.ts';
 import type { RuleId } from '../../core/rejections/rules.ts';
+import type { People } from '../../people/people.ts';
+import type { LogoutBrowser } from '../../protocols/logout/logout-run.ts';
+import type { SessionServices } from '../../protocols/logout/session-services.ts';
 import { newMessageId, postMessage, redirectUrl } from '../../protocols/saml/messages/encode.ts';
 import type { NameId } from '../../protocols/saml/messages/name-id.ts';
 import type { TrustedResponse } from '../../protocols/saml/messages/open-response.ts';
@@ -13,6 +19,7 @@ import {
   readAssertion,
   readResponseHead,
 } from '../../protocols/saml/messages/read-assertion.ts';
+import type { SamlServices } from '../../protocols/saml/sso/saml-services.ts';
 import { isSameAddress } from '../../protocols/saml/xml/addresses.ts';
 import { SamlError } from '../../protocols/saml/xml/errors.ts';
 import { bindings, nameIdFormatOf, nameIdFormats, statusCodes } from '../../protocols/saml/xml/names.ts';
@@ -22,6 +29,9 @@ import type { Connection, SamlConnection } from '../connections/connection.ts';
 import type { SamlSettings } from '../connections/kinds/saml.ts';
 import { type Quirks, quirksOf } from '../connections/presets/presets.ts';
 import { FederationError } from '../faults.ts';
+import type { FederationServices } from '../federation-services.ts';
+import type { UpstreamLogoutProtocol } from '../logout/upstream-participants.ts';
+import type { RejectedSignIns } from '../rejected-sign-ins.ts';
 import type {
   PassedCheck,
   SentRequest,
@@ -31,12 +41,22 @@ import type {
   UpstreamRedirect,
   UpstreamRequirements,
 } from '../upstream.ts';
-import { asFederationError, authenticAnswer, type UpstreamSamlServices } from './identity-provider.ts';
+import type { UpstreamSignIn } from '../upstream-sign-in.ts';
+import { acsRoutes } from './acs-routes.ts';
+import {
+  asFederationError,
+  authenticAnswer,
+  createIdentityProviders,
+  type UpstreamSamlServices,
+} from './identity-provider.ts';
+import { createReceivedLogoutRequests, createSentLogoutRequests, type SentLogoutRequests } from './logout.ts';
+import { createOwnServiceProvider } from './service-provider.ts';
+import { sloRoutes } from './slo-routes.ts';
 
 /** What is stored with a request. */
 const memorySchema = z.object({ requestId: z.string() });
 
-export function createSamlProtocol(services: UpstreamSamlServices): UpstreamProtocol {
+function createSamlProtocol(services: UpstreamSamlServices): UpstreamProtocol {
   const { identityProviders, ownServiceProvider, now } = services;
   return {
     async begin(connection, requirements, acsUrl) {
@@ -398,3 +418,29 @@ function groupsOf(claims: Record<string, unknown>, path: string, quirks: Quirks)
   const isOverage = quirks.groups === 'entra-overage' && textOf(claims[GROUPS_LINK]) !== undefined;
   return { names: groupNames(claimAt(claims, path)) ?? [], isComplete: !isOverage };
 }
+
+export function createSamlUpstream(given: Core & SessionServices & FederationServices & SamlServices) {
+  const identityProviders = createIdentityProviders(given);
+  const services = { ...given, identityProviders, ownServiceProvider: createOwnServiceProvider(given) };
+  const received = createReceivedLogoutRequests(services);
+  const sent = createSentLogoutRequests(services);
+  return {
+    logoutProtocol: logoutProtocol(sent),
+    protocol: createSamlProtocol(services),
+    routes: (signIns: { rejected: RejectedSignIns; upstreamSignIn: UpstreamSignIn }) =>
+      acsRoutes({ ...services, ...signIns }),
+    logoutRoutes: (people: People, logoutBrowserOf: (ctx: Context) => LogoutBrowser) =>
+      sloRoutes({ ...services, ...people, received, sent, logoutBrowserOf }),
+  };
+}
+
+/** The logout at the upstream, the last step of a logout run (federation/logout). */
+function logoutProtocol(sent: SentLogoutRequests): UpstreamLogoutProtocol {
+  return {
+    addressOf: async (connection) => (connection.kind === 'saml' ? sent.addressOf(connection) : undefined),
+    request: async (connection, handle) =>
+      connection.kind === 'saml' && handle.kind === 'saml' ? sent.request(connection, handle) : undefined,
+  };
+}
+
+export type SamlUpstream = ReturnType<typeof createSamlUpstream>;
