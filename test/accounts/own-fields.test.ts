@@ -129,8 +129,9 @@ describe('the activity log', () => {
   });
 });
 
+const setting = '/admin/settings/attributes';
+
 describe('the form of own fields', () => {
-  const setting = '/admin/settings/attributes';
   const rows = (columns: Record<string, string[]>) =>
     Object.fromEntries(Object.entries(columns).map(([name, values]) => [`user_attributes.rows.${name}`, values]));
 
@@ -199,6 +200,54 @@ describe('the form of own fields', () => {
     expect(details).toMatch(new RegExp(`name="user_attributes.rows.${field}"[^>]* aria-invalid="true"`));
     expect(details).toContain('<option value="see" selected>');
     expect(await idp.services.settings.reload()).toEqual(before);
+  });
+});
+
+describe('the label of an own field', () => {
+  it('is one for each language, on the pages of people, in the console, its search and an import', async () => {
+    const other = await startIdp();
+    try {
+      const title = { en: 'Badge', de: 'Ausweis', fr: 'Badge d’accès' };
+      const badge = { ...schema.properties.desk_phone, title, mask: 'A-99', ask: true };
+      const properties = { badge, plain: { type: 'string', visible_to: ['person', 'desk'], title: { de: 'Einfach' } } };
+      const browser = await consoleOf(other, await staff(other, 'admin'));
+      const api = await aPerson(other, ['admin']);
+      const user_attributes = { type: 'object', properties, additionalProperties: false };
+      const stored = await api.send('PATCH', '/settings', { user_attributes }, { 'if-match': '*' });
+      expect(stored.status, stored.text).toBe(200);
+      const wrong = { properties: { badge: { ...badge, title: { klingon: 'x' } } }, type: 'object' };
+      const rejected = await api.send('PATCH', '/settings', { user_attributes: wrong }, { 'if-match': '*' });
+      expect([rejected.status, rejected.text]).toEqual([400, expect.stringContaining('badge')]);
+
+      const user = await aUser(other.services);
+      const pages = async (tag: string) => {
+        const one = httpClient(other.issuer, { headers: { 'accept-language': tag } });
+        const page = await one.follow(await one.get('/account'));
+        const asked = await one.follow(await one.submit(page, { username: user.username, password: PASSWORD }));
+        return [textOf(asked.text), textOf((await one.submit(asked, { 'attributes.badge': '1' })).text)];
+      };
+      for (const [tag, label] of [
+        ['de', 'Ausweis'],
+        ['en', 'Badge'],
+        ['fr', 'Badge d’accès'],
+        ['ja', 'Badge'],
+      ])
+        for (const text of await pages(String(tag))) expect(text).toContain(label);
+
+      await other.services.accounts.update(user.account.id, { attributes: { badge: 'B-12' } });
+      const headers = { 'accept-language': 'de' };
+      const german = async (path: string) => textOf((await browser.get(path, { headers })).text);
+      expect(await german('/admin/users?q=B-12')).toContain('Ausweis: B-12');
+      expect(await german(`/admin/users/${user.account.id}`)).toContain('Ausweis');
+      expect(await german('/admin/search?q=ausweis')).toContain('Ausweis');
+      const form = await browser.get(setting);
+      expect(form.text).toContain('value="en: Badge; de: Ausweis; fr: Badge d’accès"');
+      await browser.submit(form, { 'user_attributes.rows.mask': ['', ''] });
+      const { mask: _mask, ...rest } = badge;
+      expect((await other.services.settings.reload()).user_attributes).toMatchObject({ properties: { badge: rest } });
+    } finally {
+      await other.stop();
+    }
   });
 });
 

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { Context } from '../../base/http/context.ts';
-import { concatenated, type PageText, partsOf, Slot, t } from '../../base/texts/text.ts';
+import { dotted, type PageText, partsOf, Slot, t } from '../../base/texts/text.ts';
 import type { AuditEntry, AuditFilter } from '../../core/audit/audit.ts';
 import { type AuditEventType, type EventKind, eventTypesByKind, kindOfEvent } from '../../core/audit/events.ts';
 import { applicationOf, type Mention, mentionsIn, sentenceOf } from '../../core/audit/sentence.ts';
@@ -160,12 +160,6 @@ function placeOf([event, ...others]: [AuditEntry, ...AuditEntry[]]): PageText {
     browserName(userAgent),
     address,
   ]);
-}
-
-/** `2 times · Firefox on Linux`: those that there are. */
-export function dotted(parts: readonly (PageText | null | undefined | false)[]): PageText {
-  const given = parts.flatMap((part) => part || []);
-  return given.length === 0 ? '' : concatenated(given.flatMap((part, index) => (index === 0 ? [part] : [' · ', part])));
 }
 
 /** Every column of the entry that has a value. */

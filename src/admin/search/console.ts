@@ -3,7 +3,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { parseQuery } from '../../base/http/input.ts';
-import { inLanguage, t } from '../../base/texts/text.ts';
+import { dotted, inLanguage, t } from '../../base/texts/text.ts';
 import { searchField, tableOf } from '../console/lists.ts';
 import { addPage } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
@@ -71,7 +71,7 @@ export function searchRoutes({ frame, search }: ConsoleServices) {
     ctx.body = inLanguage(language, () => ({
       suggestions: found.map(({ kindName, text, small, href, logo }) => {
         const label = String(text);
-        const second = [String(kindName), small].filter(Boolean).join(' · ');
+        const second = String(dotted([kindName, small]));
         return { value: label, label, small: second, href, logo: drawn(logo ?? { name: label }) };
       }),
       summary: String(found.length === 0 ? t('console.search.none', { text: q }) : summaryOf(found.length)),

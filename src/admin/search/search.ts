@@ -3,13 +3,14 @@
 
 import type { ApplicationPictures } from '../../applications/pictures/pictures.ts';
 import type { FieldKeywords } from '../../base/schemas/json-schema.ts';
-import { inLanguage, type PageText, t } from '../../base/texts/text.ts';
+import { dotted, inLanguage, type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import type { Rejections } from '../../core/rejections/rejections.ts';
 import type { SettingName } from '../../core/settings/settings.ts';
 import type { AttributeSchema } from '../../people/accounts/attributes.ts';
 import { MATCHES, matchRank, nameKey } from '../../people/accounts/names.ts';
+import { labelOf, titlesOf } from '../../people/accounts/simple-attributes.ts';
 import { type Need, within } from '../../people/rbac/rights.ts';
 import type { Logo } from '../console/cells.ts';
 import { userMark } from '../console/names.ts';
@@ -28,7 +29,7 @@ export interface Found {
   kind: Kind;
   kindName: PageText;
   text: PageText;
-  small?: string | undefined;
+  small?: PageText | undefined;
   href: string;
   /** Of a person or an application. */
   logo?: Logo | undefined;
@@ -85,7 +86,7 @@ export function createSearch(services: {
           return {
             text,
             logo,
-            small: [small, email !== username && email, value].filter(Boolean).join(' · '),
+            small: dotted([small, email !== username && email, value]),
             href: `/admin/users/${account.id}`,
             rank: value === undefined ? rank : Math.min(rank, MATCHES.word),
           };
@@ -178,9 +179,9 @@ export function createSearch(services: {
 
 /** The own fields of users, by their labels and names. */
 const ownFields = ({ properties = {} }: AttributeSchema) =>
-  Object.entries(properties as Record<string, FieldKeywords>).map(([name, { title = name }]) => ({
-    text: title,
-    names: [title, name],
+  Object.entries(properties as Record<string, FieldKeywords>).map(([name, keywords]) => ({
+    text: labelOf(name, keywords),
+    names: [...titlesOf(keywords), name],
     others: '',
   }));
 

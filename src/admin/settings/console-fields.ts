@@ -391,9 +391,35 @@ function linesFor(schema: AttributeSchema): string[][] {
         isFor(audience, schema, name, what);
       const person = may('person', 'editable_by') ? 'change' : may('person', 'visible_to') ? 'see' : '';
       const desk = may('desk', 'editable_by') ? '' : may('desk', 'visible_to') ? 'see' : 'hidden';
-      return [name, kind, values.join(', '), isRequired ? 'yes' : '', ask ? 'ask' : person, desk, title, mask];
+      return [
+        name,
+        kind,
+        values.join(', '),
+        isRequired ? 'yes' : '',
+        ask ? 'ask' : person,
+        desk,
+        titleText(title),
+        mask,
+      ];
     },
   );
+}
+
+/** `en: Badge; de: Ausweis` where it has several languages. */
+const titleText = (title: NonNullable<FieldKeywords['title']>) =>
+  typeof title === 'string'
+    ? title
+    : Object.entries(title)
+        .map(([language, text]) => `${language}: ${text}`)
+        .join('; ');
+
+/** The title of this text. A language is one that the pages have. */
+function typedTitle(text: string): NonNullable<FieldKeywords['title']> {
+  const parts = text.split(/;\s*(?=[\w-]+:)/).map((part) => /^([\w-]+):\s*(.*\S)\s*$/.exec(part) ?? []);
+  const named = parts.flatMap(([, language, title]) =>
+    language && title && languages.includes(language) ? [[language, title]] : [],
+  );
+  return named.length < parts.length ? text : Object.fromEntries(named);
 }
 
 /** Among the columns of the rows. */
@@ -424,7 +450,7 @@ function withLabel(line: string[]): string[] {
 function attributeOf(
   [name = '', kind = '', values = '', required, person = '', desk = '', title = '', mask = '']: string[],
   at: number,
-): SimpleAttribute {
+): Omit<SimpleAttribute, 'label'> {
   const wrong = (column: string, code: `attribute-${'name' | 'type' | 'values' | 'mask'}`) =>
     invalidInput([fault([ATTRIBUTE_ROWS, at, column], code)]);
   if (!/^[^\s.\p{C}][^\s\p{C}]{0,63}$/u.test(name)) throw wrong('name', 'attribute-name');
@@ -433,7 +459,11 @@ function attributeOf(
   if (allowed.length > 0 && kind !== 'text') throw wrong('values', 'attribute-values');
   if (mask && (allowed.length > 0 || kind !== 'text')) throw wrong('mask', 'attribute-mask');
   const rights = rightsOf(person, desk);
-  const keywords = check(fieldKeywords, { ...(title && { title }), ...rights, ...(mask && { mask }) });
+  const keywords = check(fieldKeywords, {
+    ...(title && { title: typedTitle(title) }),
+    ...rights,
+    ...(mask && { mask }),
+  });
   if (!keywords.ok)
     throw invalidInput(keywords.faults.map((one) => ({ ...one, path: [ATTRIBUTE_ROWS, at, ...one.path] })));
   return {

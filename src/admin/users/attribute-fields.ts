@@ -3,7 +3,7 @@
 
 import { invalidInput } from '../../base/http/errors.ts';
 import { fault } from '../../base/texts/faults.ts';
-import { type PageText, t } from '../../base/texts/text.ts';
+import { concatenated, type PageText, t } from '../../base/texts/text.ts';
 import type { AttributeSchema } from '../../people/accounts/attributes.ts';
 import { nameKey } from '../../people/accounts/names.ts';
 import { type SimpleAttribute, simpleAttributes } from '../../people/accounts/simple-attributes.ts';
@@ -22,14 +22,14 @@ const declared = (schema: AttributeSchema) =>
   simpleAttributes(schema).filter(({ name }) => !COLUMNS.some((column) => column === name));
 
 /** `Team: Ops`: the first value that begins with the text, as a search finds it, with the label of its field. */
-export function matchedValue(schema: AttributeSchema, attributes: Attributes, search: string): string | undefined {
+export function matchedValue(schema: AttributeSchema, attributes: Attributes, search: string): PageText | undefined {
   const key = nameKey(search);
   if (key === '') return undefined;
   for (const [name, value] of Object.entries(attributes)) {
     const found = [value].flat().find((one) => typeof one !== 'object' && nameKey(String(one)).startsWith(key));
     if (found === undefined || typeof found === 'boolean') continue;
-    const label = simpleAttributes(schema).find((one) => one.name === name)?.keywords.title ?? name;
-    return `${label}: ${found}`;
+    const label = simpleAttributes(schema).find((one) => one.name === name)?.label ?? name;
+    return concatenated([label, `: ${found}`]);
   }
   return undefined;
 }
@@ -99,13 +99,13 @@ function typeOf(value: unknown): Type {
   return isSplit ? 'json' : typeOfPlain(value);
 }
 
-function fieldOf({ name, kind, values, isRequired, keywords }: SimpleAttribute, value: unknown): Field {
+function fieldOf({ name, label, kind, values, isRequired }: SimpleAttribute, value: unknown): Field {
   const field = {
     name: `${ROWS}.${name}`,
-    label: keywords.title ?? name,
+    label,
     ...(isRequired && { hint: t('console.users.form.attributes.required') }),
   };
-  const option = (one: string, label: PageText = one) => ({ value: one, label });
+  const option = (one: string, text: PageText = one) => ({ value: one, label: text });
   switch (kind) {
     case 'list':
       return {

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { fullName } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
-import { type Text, t } from '../../base/texts/text.ts';
+import { dotted, type Text, t } from '../../base/texts/text.ts';
 import { type InvitationState, invitationStates } from '../../core/mail/link-tokens.ts';
 import { type AccountSummary, accountSorts, type ListAccounts } from '../../people/accounts/account-list.ts';
 import type { Directory } from '../../people/accounts/accounts.ts';
@@ -110,7 +110,7 @@ export async function userListPage(
 function foundCell(account: AccountSummary, schema: AttributeSchema, search: string): Mark {
   const mark = userMark(account);
   const value = matchedValue(schema, account.attributes, search);
-  return value === undefined ? mark : { ...mark, small: [mark.small, value].filter(Boolean).join(' · ') };
+  return value === undefined ? mark : { ...mark, small: dotted([mark.small, value]) };
 }
 
 /** For a list: whom nobody has seen for so many days. */

@@ -188,7 +188,7 @@ export async function profileBlocks(
   const languages = languageOptions(ctx, account.locale ?? '');
   const { schema, own, hasNone } = await attributesOf(account, visit.by, services, directory);
   const declared = simpleAttributes(await services.attributeSchema());
-  const labels = new Map(declared.map(({ name, keywords }) => [name, keywords.title]));
+  const labels = new Map(declared.map(({ name, label }) => [name, label]));
   const current = etagOf(versionOf(account, ssoConnection));
 
   const formOf = (

@@ -25,7 +25,7 @@ import {
   textClaims,
   textsOf,
 } from '../../people/accounts/profile-fields.ts';
-import { isFor, type SimpleAttribute, simpleAttributes } from '../../people/accounts/simple-attributes.ts';
+import { isFor, type SimpleAttribute, simpleAttributes, titlesOf } from '../../people/accounts/simple-attributes.ts';
 import { taggedName } from '../../people/accounts/tagged-values.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import type { UserAdmin } from './actions.ts';
@@ -427,8 +427,8 @@ function valuesOf(columns: readonly string[], cells: readonly string[]): Values 
 
 /** The own field with this name or label. */
 function fieldOf(column: string, own: readonly SimpleAttribute[]): SimpleAttribute | undefined {
-  const isCalled = (name: string | undefined) => name !== undefined && nameKey(name) === nameKey(column);
-  return own.find(({ name }) => isCalled(name)) ?? own.find(({ keywords }) => isCalled(keywords.title));
+  const isCalled = (name: string) => nameKey(name) === nameKey(column);
+  return own.find(({ name }) => isCalled(name)) ?? own.find(({ keywords }) => titlesOf(keywords).some(isCalled));
 }
 
 /** The cells of own fields, beside the JSON of the row. */

@@ -5,6 +5,7 @@ import vm from 'node:vm';
 import { z } from 'zod';
 import { limits } from '../limits.ts';
 import { check, type Fault, fault } from '../texts/faults.ts';
+import { languages } from '../texts/languages.ts';
 
 /** The faults of `value`; empty when it is valid. */
 export type JsonCheck = (value: unknown) => Fault[];
@@ -14,13 +15,21 @@ const cache = new Map<string, JsonCheck>();
 const timeLimitedContext = vm.createContext({});
 const callRun = new vm.Script('run()');
 
+const title = z.string().min(1).max(100);
+const titles = z
+  .record(z.string(), title)
+  .refine((names) => Object.keys(names).every((one) => languages.includes(one)), {
+    message: `title is for one of ${languages.join(', ')}`,
+  });
+
 /**
  * What a property can say beside JSON Schema, as a field of people. `mask`: how a text looks (`AA-999`); it takes the place of `pattern`, a
  * regular expression, wherever people type the value themselves.
+ * `title`: its label, or one for each language.
  */
 export const fieldKeywords = z
   .object({
-    title: z.string().min(1).max(100).optional(),
+    title: z.union([title, titles]).optional(),
     visible_to: z.array(z.enum(['person', 'desk'])).optional(),
     editable_by: z.array(z.enum(['person', 'desk'])).optional(),
     mask: z.string().min(1).max(100).optional(),

@@ -224,6 +224,12 @@ export function concatenated(parts: readonly PageText[]): Text {
   return new Joined(parts, 'concatenated');
 }
 
+/** `2 times · Firefox on Linux`: those that there are. */
+export function dotted(parts: readonly (PageText | null | undefined | false)[]): PageText {
+  const given = parts.flatMap((part) => part || []);
+  return given.length === 0 ? '' : concatenated(given.flatMap((part, index) => (index === 0 ? [part] : [' · ', part])));
+}
+
 /** `Payroll, Wiki`: names or texts, one after the other. */
 export function listOf(parts: readonly PageText[]): Text {
   return new Joined(parts, 'listOf');

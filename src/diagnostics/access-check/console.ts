@@ -4,7 +4,7 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import { previewBlocks } from '../../admin/applications/preview.ts';
-import { dotted, eventItems } from '../../admin/audit/console-rows.ts';
+import { eventItems } from '../../admin/audit/console-rows.ts';
 import {
   type Action,
   type Block,
@@ -30,7 +30,7 @@ import { pathMethods } from '../../applications/fields/proxied-application.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { conflict, notFound } from '../../base/http/errors.ts';
 import { parseForm, parseQuery } from '../../base/http/input.ts';
-import { type PageText, Slot, sentences, type Text, t } from '../../base/texts/text.ts';
+import { dotted, type PageText, Slot, sentences, type Text, t } from '../../base/texts/text.ts';
 import type { Rejection } from '../../core/rejections/rejections.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { rejectionText } from '../rejections/rule-texts.ts';

@@ -24,7 +24,7 @@ export const personFields = (
 ) => shown(schema).map((one) => fieldOf(schema, one, given[inputName(one)] ?? textOf(attributes[one.name])));
 
 function fieldOf(schema: AttributeSchema, attribute: SimpleAttribute, value: unknown) {
-  const { name, kind, values, keywords, isRequired } = attribute;
+  const { name, label, kind, values, keywords, isRequired } = attribute;
   const choices: [string, PageText][] =
     kind === 'flag'
       ? [
@@ -34,21 +34,21 @@ function fieldOf(schema: AttributeSchema, attribute: SimpleAttribute, value: unk
       : values.map((one) => [one, one]);
   return {
     name: inputName(attribute),
-    label: keywords.title ?? name,
+    label,
     autocomplete: 'off',
     lines: kind === 'list' ? 3 : 1,
     value: String(value),
     hint: keywords.mask === undefined ? '' : t('profile.mask', { mask: keywords.mask }),
     isLocked: !isFor('person', schema, name, 'editable_by'),
     isRequired,
-    ...(choices.length > 0 && { choices: choices.map(([tag, label]) => ({ tag, name: label })) }),
+    ...(choices.length > 0 && { choices: choices.map(([tag, text]) => ({ tag, name: text })) }),
   };
 }
 
 /** `Badge: It must look like A-99.`: a fault of an attribute, with the title of its field. */
 export function fieldFault(schema: AttributeSchema, found: Fault): PageText {
   const [, name = ''] = found.path;
-  const label = simpleAttributes(schema).find((one) => one.name === name)?.keywords.title ?? String(name);
+  const label = simpleAttributes(schema).find((one) => one.name === name)?.label ?? String(name);
   return t('profile.fault', { label, message: faultText(found, label) });
 }
 

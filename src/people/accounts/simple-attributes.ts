@@ -3,6 +3,8 @@
 import { invalidInput } from '../../base/http/errors.ts';
 import type { FieldKeywords } from '../../base/schemas/json-schema.ts';
 import { fault } from '../../base/texts/faults.ts';
+import { SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
+import { nameIn, type PageText } from '../../base/texts/text.ts';
 import type { AttributeSchema } from './attributes.ts';
 import { taggedName } from './tagged-values.ts';
 
@@ -10,6 +12,8 @@ export type AttributeKind = 'text' | 'number' | 'flag' | 'list';
 
 export interface SimpleAttribute {
   name: string;
+  /** What people read: its title, or its name. */
+  label: PageText;
   kind: AttributeKind;
   /** Of a text: the values to choose from; empty: any. */
   values: readonly string[];
@@ -26,9 +30,21 @@ export function simpleAttributes(schema: AttributeSchema): SimpleAttribute[] {
   const required = (schema.required ?? []) as string[];
   return Object.entries((schema.properties ?? {}) as Record<string, unknown>).flatMap(([name, property]) => {
     const simple = simpleProperty(property);
-    return simple ? { name, ...simple, isRequired: required.includes(name) } : [];
+    return simple
+      ? { name, label: labelOf(name, simple.keywords), ...simple, isRequired: required.includes(name) }
+      : [];
   });
 }
+
+/** Its title in the language of the page; the name where it has none. */
+export function labelOf(name: string, { title = name }: FieldKeywords): PageText {
+  if (typeof title === 'string') return title;
+  return nameIn(title[SOURCE_LANGUAGE] ?? Object.values(title)[0] ?? name, title);
+}
+
+/** Its titles in all languages. */
+export const titlesOf = ({ title = {} }: FieldKeywords): string[] =>
+  typeof title === 'string' ? [title] : Object.values(title);
 
 /** Whether the schema says no more than its simple attributes do. */
 export function isSimpleSchema(schema: AttributeSchema): boolean {
@@ -44,7 +60,7 @@ export function isSimpleSchema(schema: AttributeSchema): boolean {
 }
 
 /** The schema with these attributes; empty, which allows any, without one. `additional`: whether others are allowed; undefined: yes. */
-export function schemaOf(attributes: readonly SimpleAttribute[], additional: unknown): AttributeSchema {
+export function schemaOf(attributes: readonly Omit<SimpleAttribute, 'label'>[], additional: unknown): AttributeSchema {
   if (attributes.length === 0) return {};
   const required = attributes.filter(({ isRequired }) => isRequired).map(({ name }) => name);
   return {
@@ -62,7 +78,7 @@ function propertyOf(kind: AttributeKind, values: readonly string[]): Record<stri
   return { type: types[kind], ...(values.length > 0 && { enum: [...values] }) };
 }
 
-function simpleProperty(property: unknown): Omit<SimpleAttribute, 'name' | 'isRequired'> | undefined {
+function simpleProperty(property: unknown): Pick<SimpleAttribute, 'kind' | 'values' | 'keywords'> | undefined {
   const {
     type,
     enum: values = [],

@@ -41,6 +41,8 @@ it('leads from a file over its unknown columns and its trial to the result, whic
   expect(await page.textContent('main')).toContain('shoe size');
   await looksRight(page, 'import-question');
   await page.click('text=Check without these columns');
+  // The progress has the same sentence for a moment.
+  await page.waitForSelector('text=Import 60 rows');
   await page.waitForSelector('text=60 can be created, 2 not.');
   const report = await page.textContent('main');
   for (const reason of [long, 'Line 2 has the same username.']) expect(report).toContain(reason);
@@ -48,7 +50,8 @@ it('leads from a file over its unknown columns and its trial to the result, whic
   await looksRight(page, 'import-trial');
   await page.click('text=Import 60 rows');
   // The page loads itself again.
-  await page.waitForSelector('text=62 of 62 rows: 60 created, 2 not.', { timeout: 120_000 });
+  await page.waitForSelector('text=Download report', { timeout: 120_000 });
+  await page.waitForSelector('text=62 of 62 rows: 60 created, 2 not.');
   await looksRight(page, 'import-result');
   expect(await idp.services.accounts.findByLogin('web-59')).toMatchObject({ email: 'web-59@example.com' });
   const [download] = await Promise.all([page.waitForEvent('download'), page.click('text=Download report')]);

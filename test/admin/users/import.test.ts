@@ -145,12 +145,17 @@ describe('an import', () => {
     expect(again).toMatch(/ 0 can be created, \d+ unchanged, \d+ not\./);
   });
 
-  it('exports each own field as a column of its name, which an import reads as it was', async () => {
+  it('exports each own field as a column of its name, which an import reads as it was, by its label in any language too', async () => {
     const { services } = idp;
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const text = { type: 'string' };
     const properties = {
-      badge_no: { ...text, title: 'Badge number', visible_to: ['desk'], editable_by: ['desk'] },
+      badge_no: {
+        ...text,
+        title: { en: 'Badge number', de: 'Ausweisnummer' },
+        visible_to: ['desk'],
+        editable_by: ['desk'],
+      },
       level: { type: 'number' },
       remote: { type: 'boolean' },
       teams: { type: 'array', items: text },
@@ -177,7 +182,7 @@ describe('an import', () => {
       const account = await services.accounts.findByLogin(`own-${at}`);
       if (account) await services.accounts.remove(account.id);
     }
-    const made = await imported(admin, [head, ...own].join('\r\n'));
+    const made = await imported(admin, [head.replace('badge_no', 'Ausweisnummer'), ...own].join('\r\n'));
     expect(textOf(made.text)).toContain('4 created');
     for (const [at, attributes] of users.entries())
       expect((await services.accounts.findByLogin(`own-${at}`))?.attributes).toEqual(attributes);
