@@ -22,6 +22,14 @@ async function rejected(method: string, path: string, json?: unknown) {
 it('each rejected request is explained by a rule, without the values that it sent', async () => {
   const ann = { schemas: [USER], userName: 'ann@corp.example', displayName: 'Ann Secret' };
   const { id } = await hr.ok('POST', '/Users', ann);
+  const addresses = [
+    [404, await rejected('GET', '')],
+    [404, await rejected('GET', '/Me')],
+    [404, await rejected('POST', '/scim/v2/Users', ann)],
+    [405, await rejected('DELETE', '/Users')],
+  ] as const;
+  for (const [status, one] of addresses)
+    expect([one.status, one.found?.rules[0]?.rule]).toEqual([status, 'scim_address']);
   const cases = [
     [409, 'scim_unique', await rejected('POST', '/Users', ann)],
     [404, 'scim_resource', await rejected('GET', '/Users/nobody')],

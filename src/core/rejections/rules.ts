@@ -75,6 +75,7 @@ export const ruleIds = [
   'response_type',
   'same_origin',
   'schema',
+  'scim_address',
   'scim_filter',
   'scim_owner',
   'scim_request',

@@ -29,6 +29,7 @@ const EXPLAINED = [
   'redirect_uri',
   'refresh_token',
   'request_object',
+  'scim_address',
   'scim_filter',
   'scim_owner',
   'scim_request',

@@ -29,7 +29,8 @@ import { changedBy, createScimUsers, replacedBy, type ScimRequest, schemasOf } f
 const BASE = '/scim/v2';
 const TYPE = 'application/scim+json';
 /** What no other route has. */
-const REST = '/{*rest}';
+const REST = '{/*rest}';
+const NO_ADDRESS = `Below ${BASE} are /Users, /Groups, /Schemas, /ResourceTypes and /ServiceProviderConfig.`;
 
 interface Resource {
   id: string;
@@ -300,8 +301,9 @@ export function createScim(
     await identify(ctx);
     const layers = router.match(ctx.path, ctx.method).path.filter(({ path }) => !String(path).endsWith(REST));
     const methods = [...new Set(layers.flatMap((layer) => layer.methods))];
-    if (methods.length === 0) throw notFound();
-    throw methodNotAllowed('method_not_allowed', { headers: { Allow: methods.join(', ') } });
+    if (methods.length === 0) throw notFound({ message: NO_ADDRESS });
+    const headers = { Allow: methods.join(', ') };
+    throw methodNotAllowed('method_not_allowed', { message: `It allows ${headers.Allow}.`, headers });
   });
   return { router, jobs: [users.deleteOld] };
 }
@@ -463,6 +465,7 @@ const MOST_NAMES = 20;
 const MOST_TEXT = 300;
 
 const EXPECTED = {
+  scim_address: `a method and address at ${BASE}/ResourceTypes`,
   scim_filter: 'a filter over the attributes at /scim/v2/Schemas',
   scim_owner: 'a user or group that this connection may create and change',
   scim_request: 'attributes, operations and values as at /scim/v2/Schemas',
@@ -478,7 +481,7 @@ function recordRejection(
   { connection, body }: Call,
   error: AppError,
 ): string | undefined {
-  const rule = ruleOf(error);
+  const rule = ruleOf(error, path);
   if (!rule) return undefined;
   const own = body as Readonly<Record<string, unknown>> | undefined;
   const text = (value: unknown) => (typeof value === 'string' ? value.slice(0, MOST_TEXT) : undefined);
@@ -508,12 +511,13 @@ const operationsIn = (operations: readonly unknown[]): string[] =>
     return [String(op), typeof path === 'string' ? path : names.slice(0, MOST_NAMES).join(' ')].join(' ');
   });
 
-function ruleOf(error: AppError): keyof typeof EXPECTED | undefined {
+function ruleOf(error: AppError, path: string): keyof typeof EXPECTED | undefined {
   const scimType = scimTypeOf(error);
   if (error.status === 400)
     return scimType === 'invalidFilter' || scimType === 'tooMany' ? 'scim_filter' : 'scim_request';
   if (error.status === 403) return 'scim_owner';
-  if (error.status === 404) return 'scim_resource';
+  if (error.status === 404) return /\/(users|groups)\/[^/]+$/i.test(path) ? 'scim_resource' : 'scim_address';
+  if (error.status === 405) return 'scim_address';
   if (error.status === 409) return 'scim_unique';
   return error.status === 412 ? 'scim_version' : undefined;
 }
