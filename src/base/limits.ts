@@ -331,6 +331,8 @@ export const limits = {
     noteSeconds: MINUTE,
     keepDeletedDays: 30,
   },
+  /** Shared signals: seconds between two verifications, octets of a body, tokens of one poll and in a poll's answer, and how old one of an upstream is. */
+  ssf: { verificationSeconds: MINUTE, bytes: 64 * KIB, polled: 100, acknowledged: 1000, upstreamSeconds: 7 * DAY },
   /**
    * Applications to which people and groups are written: the time and size of an answer, one attempt and all its calls together, members of one
    * PATCH, how long an application may fail before it is paused, the longest pause that it may ask for. Fewer leavers than `leavers` are never

@@ -34,6 +34,7 @@ import { rejectionRoutes } from '../diagnostics/rejections/console.ts';
 import { createRejectionAdmin, rejectionEndpoints } from '../diagnostics/rejections/explanation.ts';
 import type { DiagnosticServices } from '../diagnostics/services.ts';
 import { createAuthzen } from '../protocols/authzen/routes.ts';
+import { createSsf } from '../protocols/event-streams/ssf-routes.ts';
 import { createTestTickets } from '../protocols/oidc/store/test-tickets.ts';
 import { createScim } from '../protocols/scim/routes.ts';
 import type { TestBenchServices } from '../test-bench/services.ts';
@@ -69,6 +70,7 @@ export function createAdministration(parts: AdministrationParts) {
     checkDirectories: directoryUsers.check,
   });
   const scim = createScim({ ...services, tokens: oidc.apiTokens });
+  const ssf = createSsf({ ...services, tokens: oidc.apiTokens });
   return {
     routers: [
       ...createConsole(console),
@@ -78,6 +80,7 @@ export function createAdministration(parts: AdministrationParts) {
       apiDocumentRoutes(endpoints, config.issuer),
       authzen.router,
       scim.router,
+      ssf.router,
     ],
     jobs: [admin.imports.job, ...scim.jobs],
     consoleErrors: console.frame.errors,

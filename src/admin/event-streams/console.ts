@@ -180,7 +180,9 @@ const KINDS = {
   webhook: t('console.event-streams.kind.webhook'),
   siem: t('console.event-streams.kind.siem'),
   mail: t('console.event-streams.kind.mail'),
+  ssf: t('console.event-streams.kind.ssf'),
 };
+const { ssf: _ofReceivers, ...DECLARED } = KINDS;
 
 function stateOf({ enabled, pausedAt, failingSince, lastSuccessAt }: EventStream): Mark {
   if (!enabled) return { text: t('console.shared.disabled'), tone: 'plain' };
@@ -254,6 +256,7 @@ function streamPage(stream: EventStream, given: Form, options: PageOptions): Con
   const { deliveries, mayWrite, mayRelease, configFile } = options;
   const at = pathOf(stream);
   const isFile = stream.source === 'file';
+  const isSignals = stream.kind === 'ssf';
   const mayEdit = mayWrite && !isFile;
   const { pausedAt, failingSince, retryAt, lastError, lastSuccessAt, replayUntil } = stream;
   const fact = (label: PageText, value: PageText | Date | null) => (value === null ? [] : [{ label, value }]);
@@ -271,9 +274,13 @@ function streamPage(stream: EventStream, given: Form, options: PageOptions): Con
   const resume: Action = { label: t('console.event-streams.resume'), icon: 'play', post: `${at}/resume` };
   const actions: Action[] = mayWrite
     ? [
-        ...(pausedAt || failingSince ? [resume] : []),
-        { label: t('console.event-streams.test'), icon: 'send', post: `${at}/test` },
-        { label: t('console.event-streams.replay'), icon: 'refresh-cw', href: `${at}/replay` },
+        ...(failingSince || (pausedAt && !isSignals) ? [resume] : []),
+        ...(isSignals
+          ? []
+          : [
+              { label: t('console.event-streams.test'), icon: 'send', post: `${at}/test` } as const,
+              { label: t('console.event-streams.replay'), icon: 'refresh-cw', href: `${at}/replay` } as const,
+            ]),
       ]
     : [];
   return {
@@ -283,7 +290,10 @@ function streamPage(stream: EventStream, given: Form, options: PageOptions): Con
     actions,
     blocks: [
       ...(isFile ? [fileNotice(configFile, 'connection', mayRelease && at)] : []),
-      ...(pausedAt ? [{ kind: 'text', tone: 'warning', text: t('console.event-streams.paused') } as const] : []),
+      ...(isSignals ? [{ kind: 'text', text: t('console.event-streams.receiver') } as const] : []),
+      ...(pausedAt && (failingSince || !isSignals)
+        ? [{ kind: 'text', tone: 'warning', text: t('console.event-streams.paused') } as const]
+        : []),
       ...(replayUntil === null
         ? []
         : [{ kind: 'text', tone: 'notice', text: t('console.event-streams.replay.running') } as const]),
@@ -302,6 +312,7 @@ function changesOf({ kind, ...stream }: EventStream, given: Form): Block[] {
       action: { label: t('console.shared.delete'), href: `${at}/delete`, look: 'danger' },
     },
   ]);
+  if (kind === 'ssf') return [danger];
   return [
     {
       kind: 'form',
@@ -339,7 +350,7 @@ const DELIVERY_STATES: Record<EventDelivery['state'], Mark> = {
 
 function deliveryTable(stream: EventStream, deliveries: readonly EventDelivery[], mayWrite: boolean): Block {
   const eventOf = ({ type, seq, untilSeq }: EventDelivery): PageText =>
-    stream.kind !== 'webhook' && seq !== untilSeq
+    seq !== untilSeq
       ? t('console.event-streams.delivery.batch', { from: seq, until: untilSeq })
       : (type ?? t('console.event-streams.delivery.purged'));
   return {
@@ -351,7 +362,7 @@ function deliveryTable(stream: EventStream, deliveries: readonly EventDelivery[]
         t('console.event-streams.delivery.event'),
         (one) => ({
           text: eventOf(one),
-          code: (stream.kind === 'webhook' || one.seq === one.untilSeq) && one.type !== null,
+          code: one.seq === one.untilSeq && one.type !== null,
         }),
       ],
       [t('console.shared.status'), ({ state }) => DELIVERY_STATES[state]],
@@ -403,7 +414,7 @@ function fieldsOf(given: Form, isNew: boolean): Field[] {
     label: t('console.event-streams.kind'),
     type: 'select',
     value: given.kind,
-    options: choice(Object.entries(KINDS)),
+    options: choice(Object.entries(DECLARED)),
     hint: t('console.event-streams.kind-hint'),
   };
   const format: Field = {

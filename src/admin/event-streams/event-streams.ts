@@ -12,6 +12,7 @@ import {
   declarationOf,
   type EventStream,
   eventStreamFields,
+  notOfReceiver,
   type StreamDeclaration,
   secretFaults,
   streamRules,
@@ -105,7 +106,7 @@ export function createEventStreamAdmin(services: AdminServices) {
 
     /** Sends an event of the type `event-stream.test`, which is not in the audit log. */
     async test(id: string): Promise<StreamTest> {
-      const stream = await streams.get(id);
+      const stream = notOfReceiver(await streams.get(id));
       const data = { id: 0, outcome: 'success', reason: null, actor: null, actor_application: null, subject: null };
       const none = { application: null, address: null, user_agent: null, request_id: null, details: {} };
       const chain = { seq: 0, hash: '', digest: '', after: null };
@@ -148,6 +149,10 @@ const schema = z
   .object({
     id: z.string(),
     ...shape,
+    kind: z
+      .enum([...shape.kind.unwrap().options, 'ssf'])
+      .describe('`ssf`: a receiver of shared signals, which changes it itself'),
+    events: z.array(z.string()).describe('of a `ssf`: the event types that the receiver requested'),
     source: z.enum(['local', 'file']).describe('file: declared in the configuration file'),
     created_at: time,
     updated_at: time,

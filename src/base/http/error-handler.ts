@@ -35,7 +35,7 @@ export interface ErrorAnswers {
 export function errorHandler({
   render,
   brandOf,
-  jsonPaths = ['/api/', '/access/', '/scim/'],
+  jsonPaths = ['/api/', '/access/', '/scim/', '/ssf/'],
   isOAuthPath = () => false,
 }: ErrorAnswers = {}): Middleware {
   return async (ctx, next) => {

@@ -349,6 +349,7 @@ export const protectedTables = {
       withinMinutes: 'number',
       quietMinutes: 'number',
       enabled: 'flag',
+      receiver: 'text',
       source: 'text',
       // An encrypted value is bound to its row already.
       secretSealed: 'given',

@@ -59,7 +59,8 @@ export async function planEventStreams(planning: Planning): Promise<Planned> {
 
 /** Without the secrets. */
 export async function exportEventStreams({ eventStreams }: { eventStreams: EventStreams }) {
-  const streams = await eventStreams.list();
+  // Receivers of shared signals declare their own streams.
+  const streams = (await eventStreams.list()).filter(({ kind }) => kind !== 'ssf');
   return streams.map((stream) => {
     const { name, kind, url, format, events, applications, groups, body, enabled } = declarationOf(stream);
     return {

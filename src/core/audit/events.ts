@@ -186,6 +186,7 @@ export const eventTypesByKind = {
     'event-stream.paused',
     'event-stream.resumed',
     'event-stream.replayed',
+    'event-stream.verification-requested',
     'key.created',
     'key.activated',
     'key.retired',

@@ -115,6 +115,8 @@ export const policies = {
   'api:caller': window(rateLimits.apiPerCaller),
   /** Requests of a SCIM connection. */
   'scim:connection': window(rateLimits.scimPerConnection),
+  /** Verification events that a receiver of shared signals asks for, each of which is an audit entry (SSF 1.0 8.1.4.2). */
+  'ssf-verification:stream': window({ points: 1, seconds: limits.ssf.verificationSeconds }),
   /** Audit entries about evaluations that were denied: one application may ask about every account. */
   'access-entries:caller': window({ points: 60, seconds: 60 }),
   /** Calls with a wrong token or secret. */

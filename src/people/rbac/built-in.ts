@@ -42,6 +42,9 @@ export const OWNERS_SCOPE = 'groups:manage';
 /** For applications that provision people with their own access tokens (protocols/scim). */
 export const SCIM_SCOPE = 'scim';
 
+/** For applications that receive shared signals (protocols/event-streams). */
+export const SSF_SCOPES = ['ssf.manage', 'ssf.read'] as const;
+
 const all = (action: OwnAction): OwnPermission[] => RESOURCES.map((resource): OwnPermission => `${resource}:${action}`);
 const HELP: OwnPermission[] = [
   'gatehouse.users:read',
@@ -96,12 +99,14 @@ export function ownResources(issuer: string): Record<string, readonly string[]> 
     [ownersApi(issuer)]: [OWNERS_SCOPE],
     [accessApi(issuer)]: [],
     [scimApi(issuer)]: [SCIM_SCOPE],
+    [ssfApi(issuer)]: SSF_SCOPES,
   };
 }
 
 export const adminApi = (issuer: string): string => `${issuer}/api/admin`;
 export const ownersApi = (issuer: string): string => `${issuer}/api/groups`;
 export const scimApi = (issuer: string): string => `${issuer}/scim/v2`;
+export const ssfApi = (issuer: string): string => `${issuer}/ssf`;
 export const accessApi = (issuer: string): string => `${issuer}/access/v1`;
 
 /** The permissions for Gatehouse that a client can use by client credentials, as it is registered. */

@@ -4,6 +4,8 @@
 //
 // A receiver that does not answer costs one attempt for each pause: its stream waits (`retryAt`), and only some of its events are fanned out
 // (MOST_OPEN). The rest stays in the audit log.
+
+import type { ApplicationServices } from '../../applications/application-services.ts';
 import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { transaction } from '../../base/storage/database.ts';
@@ -12,15 +14,18 @@ import type { Core } from '../../core/core.ts';
 import { type AttemptResult, createJobQueue, type QueueStore } from '../../core/jobs/queue.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
 import { bodiesOf, chosen, matching, type SealedEvent } from './event.ts';
+import { createSecurityEvents } from './security-events.ts';
 import { type Answer, createSender } from './send.ts';
 import { type EventStream, type EventStreams, streamOf } from './streams.ts';
 
 /** Events that one turn looks at, and a batch of a SIEM has at most. */
 const PAGE = 500;
 /** Deliveries that wait at once, of one stream. */
-const MOST_OPEN = { webhook: 2000, siem: 4, mail: 1 };
+const MOST_OPEN = { webhook: 2000, siem: 4, mail: 1, ssf: 2000 };
 /** Batches go one after the other, in order. */
-const LANE = { webhook: 2, siem: 1, mail: 1 };
+const LANE = { webhook: 2, siem: 1, mail: 1, ssf: 1 };
+/** Kinds with a delivery for each event. */
+const isSingle = (kind: EventStream['kind']) => kind === 'webhook' || kind === 'ssf';
 const LEASE_SECONDS = 60;
 const POLL_SECONDS = 5;
 /** Seconds before each further attempt of one event, as Standard Webhooks recommends: about three days in all. */
@@ -44,14 +49,16 @@ interface Delivery {
   seq: number;
   untilSeq: number;
   afterSeq: number | null;
+  createdAt: Date;
   stream: EventStream;
   /** Set by an attempt that did not reach the receiver. */
   isAway?: true;
 }
 
-export function createEventDeliveries(services: Core & { eventStreams: EventStreams }) {
+export function createEventDeliveries(services: Core & ApplicationServices & { eventStreams: EventStreams }) {
   const { db, now, audit, logger, notifyAdministrators, eventStreams, wake } = services;
   const send = createSender(services);
+  const securityEvents = createSecurityEvents(services);
 
   /**
    * Stores deliveries for the next events of the stream, or of its replay. `more`: there may be others now; not where enough are waiting.
@@ -62,6 +69,10 @@ export function createEventDeliveries(services: Core & { eventStreams: EventStre
     const row = await db.eventStream.findUnique({ where: { id } });
     if (!row?.enabled || row.pausedAt || (isReplay && row.replayUntil === null)) return nothing;
     const stream = streamOf(row);
+    if (stream.kind === 'ssf' && !(await securityEvents.ownerOf(stream))) {
+      await eventStreams.remove(id, {});
+      return nothing;
+    }
     // The next mail has all events since the last one.
     if (stream.kind === 'mail' && row.retryAt !== null && row.retryAt > now()) return nothing;
     const cursor = isReplay ? (row.replayCursor ?? 0) : row.cursor;
@@ -73,7 +84,7 @@ export function createEventDeliveries(services: Core & { eventStreams: EventStre
       await db.auditEvent.findMany({
         where: { chainSeq: { gt: cursor, ...(until !== undefined && { lte: until }) } },
         orderBy: { chainSeq: 'asc' },
-        take: stream.kind === 'webhook' ? Math.min(PAGE, most - open) : PAGE,
+        take: isSingle(stream.kind) ? Math.min(PAGE, most - open) : PAGE,
       }),
     );
     const last = events.at(-1)?.chainSeq ?? undefined;
@@ -81,7 +92,8 @@ export function createEventDeliveries(services: Core & { eventStreams: EventStre
     if (last === undefined && !isOver) return nothing;
     // Events from before the stream may have joined the chain after its creation.
     const own = isReplay ? events : events.filter(({ at }) => at >= stream.createdAt);
-    const seqs = (await matching(own, stream, services)).flatMap(({ chainSeq }) => chainSeq ?? []);
+    const wanted = stream.kind === 'ssf' ? securityEvents.matching(own, stream) : matching(own, stream, services);
+    const seqs = (await wanted).flatMap(({ chainSeq }) => chainSeq ?? []);
     const ranges = rangesOf(seqs, stream.kind, isReplay ? null : row.lastSeq);
     const position = isOver ? { replayCursor: null, replayUntil: null } : { replayCursor: last ?? cursor };
     const newest = seqs.at(-1);
@@ -124,7 +136,8 @@ export function createEventDeliveries(services: Core & { eventStreams: EventStre
       orderBy: { chainSeq: 'asc' },
     });
     // Once more, because the row of a delivery has no MAC, and the stream may have changed. Not the groups: a person may have left since then.
-    const events = chosen(rows, stream);
+    const token = stream.kind === 'ssf' ? (await securityEvents.tokensOf([delivery], stream)).get(id) : undefined;
+    const events = stream.kind === 'ssf' ? (token ? rows : []) : chosen(rows, stream);
     if (events.length === 0)
       return {
         outcome: 'give-up',
@@ -137,7 +150,7 @@ export function createEventDeliveries(services: Core & { eventStreams: EventStre
     const webhookId = stream.kind === 'webhook' ? `evt_${seq}` : id;
     let answer: Answer;
     try {
-      answer = await send(stream, bodies, { id: webhookId, secrets });
+      answer = await send(stream, bodies, { id: webhookId, secrets, token });
     } catch (error) {
       if (!(error instanceof OutgoingError)) throw error;
       return away(delivery, error.message);
@@ -148,14 +161,15 @@ export function createEventDeliveries(services: Core & { eventStreams: EventStre
       return { outcome: 'done', detail: String(status) };
     }
     const reason = `answered with status ${status}${text && `: ${text}`}`.slice(0, MAX_TEXT);
-    if (stream.kind === 'webhook' && status === 410) {
+    if (isSingle(stream.kind) && status === 410) {
       await pause(stream, reason);
       return { outcome: 'retry', reason, closesLane: true, pauseSeconds: 5 };
     }
     // A SIEM rejects no single event, and a receiver that redirects, or knows neither the secret nor the address, none of them.
-    const isOfEvent = stream.kind === 'webhook' && status >= 400 && status < 500 && !OF_RECEIVER.includes(status);
+    const isOfEvent = isSingle(stream.kind) && status >= 400 && status < 500 && !OF_RECEIVER.includes(status);
     if (!isOfEvent) return away(delivery, reason, retryAfterSeconds);
-    const pauseSeconds = PAUSES[tries];
+    // RFC 8935 2.3: the receiver cannot use this token.
+    const pauseSeconds = stream.kind === 'ssf' ? undefined : PAUSES[tries];
     return pauseSeconds === undefined ? { outcome: 'give-up', reason } : { outcome: 'retry', reason, pauseSeconds };
   }
 
@@ -256,11 +270,11 @@ function withinSize(events: readonly SealedEvent[]): SealedEvent[] {
   return end < 0 ? [...events] : events.slice(0, end);
 }
 
-/** One delivery for each event of a webhook, else one for all. @param before position of the event before the first one */
+/** One delivery for each event, or one for all. @param before position of the event before the first one */
 function rangesOf(seqs: readonly number[], kind: EventStream['kind'], before: number | null) {
   const [first, newest] = [seqs[0], seqs.at(-1)];
   if (first === undefined || newest === undefined) return [];
-  if (kind !== 'webhook') return [{ seq: first, untilSeq: newest, afterSeq: before }];
+  if (!isSingle(kind)) return [{ seq: first, untilSeq: newest, afterSeq: before }];
   return seqs.map((seq, index) => ({ seq, untilSeq: seq, afterSeq: seqs[index - 1] ?? before }));
 }
 
@@ -280,17 +294,19 @@ function deliveryStore({ db, now }: Core): QueueStore<Delivery> {
             id: { notIn: closed },
           },
         })
-      ).map(streamOf);
+      )
+        .map(streamOf)
+        .filter(({ receiver }) => !receiver?.isPolled);
       if (streams.length === 0) return [];
       const rows = await db.eventDelivery.findMany({
         where: { ...OPEN, nextTryAt: { lte: at }, streamId: { in: streams.map(({ id }) => id) } },
         orderBy: [{ seq: 'asc' }, { createdAt: 'asc' }],
         take: limit,
       });
-      return rows.flatMap(({ id, streamId, tries, lastError, seq, untilSeq, afterSeq }) => {
+      return rows.flatMap(({ id, streamId, tries, lastError, seq, untilSeq, afterSeq, createdAt }) => {
         const stream = streams.find((one) => one.id === streamId);
         return stream
-          ? { id, lane: `${stream.kind}:${streamId}`, tries, lastError, seq, untilSeq, afterSeq, stream }
+          ? { id, lane: `${stream.kind}:${streamId}`, tries, lastError, seq, untilSeq, afterSeq, createdAt, stream }
           : [];
       });
     },

@@ -1,5 +1,5 @@
-// One request to the receiver of a stream: a webhook with its signatures (Standard Webhooks 1.0), a batch over HTTP with a token, syslog over
-// TLS, or a mail in the queue.
+// One request to the receiver of a stream: a webhook with its signatures (Standard Webhooks 1.0), a batch over HTTP with a token, a Security Event
+// Token (RFC 8935), syslog over TLS, or a mail in the queue.
 import { isIP } from 'node:net';
 import tls from 'node:tls';
 import {
@@ -16,8 +16,7 @@ import { nameSlot, sentenceOf } from '../../core/audit/sentence.ts';
 import type { Core } from '../../core/core.ts';
 import type { EventBody } from './event.ts';
 import { batchOf } from './siem-formats.ts';
-import { recipientsOf, type StreamDeclaration } from './streams.ts';
-import { signatures } from './webhook-signature.ts';
+import { recipientsOf, type StreamDeclaration, signatures } from './streams.ts';
 
 const TIME_LIMIT_MS = 10_000;
 /** As large as what `_bulk` of Elasticsearch answers for a batch. */
@@ -43,6 +42,7 @@ const LISTED = 20;
  * Sends events, one to a webhook and any number to a SIEM or in a mail.
  *
  * @param id the same at each attempt (`webhook-id`)
+ * @param token the Security Event Token of a `ssf`
  * @returns the answer; of syslog, which has none, status 200 once everything is written, and 202 for a mail in the queue
  * @throws OutgoingError
  */
@@ -70,8 +70,13 @@ export function createSender({ outgoingRules, now, outbox, db }: Core) {
   return async function send(
     target: Target,
     events: readonly EventBody[],
-    { id, secrets }: { id: string; secrets: readonly string[] },
+    { id, secrets, token }: { id: string; secrets: readonly string[]; token?: string | undefined },
   ): Promise<Answer> {
+    if (target.kind === 'ssf') {
+      const [authorization] = secrets;
+      const headers = { 'content-type': 'application/secevent+jwt', accept: 'application/json' };
+      return post(target, token ?? '', { ...headers, ...(authorization !== undefined && { authorization }) });
+    }
     if (target.kind === 'webhook') {
       const timestamp = Math.floor(now().getTime() / 1000);
       const body = JSON.stringify(events[0]);
@@ -88,10 +93,10 @@ export function createSender({ outgoingRules, now, outbox, db }: Core) {
       await sendSyslog(new URL(target.url), body, createAddressPolicy(outgoingRules()));
       return { status: 200, text: '', retryAfterSeconds: undefined };
     }
-    const [token] = secrets;
+    const [secret] = secrets;
     return post(target, body, {
       'content-type': contentType,
-      ...(token !== undefined && { authorization: `${scheme} ${token}` }),
+      ...(secret !== undefined && { authorization: `${scheme} ${secret}` }),
     });
   };
 }

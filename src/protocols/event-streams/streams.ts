@@ -1,19 +1,20 @@
 // The event streams: which events go where, in which form, and the secret with which they are signed or sent. A stream gets what the audit log
 // has, so who declares one must be allowed to read the log.
+import { createHmac, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { webUriFault } from '../../applications/uris.ts';
 import { conflict, forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { nameUpTo } from '../../base/schemas/line-schema.ts';
-import { isUniqueConstraintError, type Tx, withinTransaction } from '../../base/storage/database.ts';
+import { isUniqueConstraintError, type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
 import { check, type Fault, fault, faultFrom, rule, textFault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { eventPattern } from './event.ts';
-import { isWebhookSecret, newWebhookSecret } from './webhook-signature.ts';
 
 const MOST_STREAMS = 20;
+const MOST_RECEIVERS = 100;
 const MOST_CHOICES = 100;
 /** How long a replaced secret signs beside the new one. */
 const OVERLAP_DAYS = 7;
@@ -78,7 +79,23 @@ export const eventStreamFields = {
   enabled: z.boolean().default(true).describe('whether it sends'),
 };
 const declared = z.strictObject(eventStreamFields);
-export type StreamDeclaration = z.output<typeof declared>;
+/** An `ssf` is declared by its receiver alone (ssf-routes.ts). */
+export type StreamDeclaration = Omit<z.output<typeof declared>, 'kind'> & {
+  kind: z.output<typeof declared>['kind'] | 'ssf';
+};
+
+/** What the receiver of shared signals chose. */
+export interface SignalReceiver {
+  /** The row of its application: another one may get its client_id. */
+  applicationId: string;
+  clientId: string;
+  /** The delivery method as it was sent. */
+  method: string;
+  isPolled: boolean;
+  /** The subject identifier format (RFC 9493). */
+  format: 'iss_sub' | 'email';
+  description?: string | undefined;
+}
 
 /** The secret that a webhook signs with, or the token that a SIEM asks for. */
 export const streamSecret = z
@@ -90,6 +107,8 @@ export const streamSecret = z
 export interface EventStream extends StreamDeclaration {
   id: string;
   source: 'local' | 'file';
+  /** Of a `ssf`. */
+  receiver: SignalReceiver | undefined;
   hasSecret: boolean;
   createdAt: Date;
   updatedAt: Date;
@@ -107,6 +126,12 @@ export interface EventStream extends StreamDeclaration {
 interface StreamChange {
   source?: 'local' | 'file';
   tx?: Tx;
+}
+
+/** What a receiver chose, only the receiver changes. Throws conflict (409). */
+export function notOfReceiver(stream: EventStream): EventStream {
+  if (stream.kind === 'ssf') throw conflict('conflict', { message: t('console.event-streams.error.receiver') });
+  return stream;
 }
 
 export type EventStreams = ReturnType<typeof createEventStreams>;
@@ -177,6 +202,44 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
     /** Throws not_found (404). */
     get,
 
+    /** The stream of this receiver of shared signals: each application has one at most. */
+    async ofReceiver({ id, clientId }: { id: string; clientId: string }, tx: Tx = db): Promise<EventStream[]> {
+      const where = { kind: 'ssf', applications: JSON.stringify([clientId]) };
+      const rows = await tx.eventStream.findMany({ where });
+      return rows.map(streamOf).filter(({ receiver }) => receiver?.applicationId === id);
+    },
+
+    /** What the receiver of shared signals changes itself. A stream that it disabled begins again with the events to come. */
+    changeReceiver: (stream: EventStream, change: ReceiverChange, by: Actor) =>
+      transaction(db, async (tx): Promise<EventStream> => {
+        const { id, enabled: wasEnabled } = stream;
+        const { authorization, receiver, events, status, reason = null, ...declared } = change;
+        const isEnabled = status !== 'disabled';
+        if (!isEnabled) await tx.eventDelivery.deleteMany({ where: { streamId: id, doneAt: null, failedAt: null } });
+        const head = await tx.auditChain.findUnique({ where: { id: 'head' }, select: { seq: true } });
+        const state = {
+          enabled: isEnabled,
+          pausedAt: status === 'paused' ? now() : null,
+          lastError: reason,
+          retryAt: null,
+          failures: 0,
+          failingSince: null,
+          ...(!wasEnabled && { cursor: head?.seq ?? 0 }),
+        };
+        const data = {
+          ...declared,
+          ...(receiver && { receiver: JSON.stringify(receiver) }),
+          ...(events && { events: JSON.stringify(events) }),
+          ...(authorization !== undefined && { secretSealed: authorization && seal(id, authorization) }),
+          ...(status && state),
+          updatedAt: now(),
+        };
+        await tx.eventStream.update({ where: { id }, data, select: { id: true } });
+        await record('updated', stream, by, tx, { after: { ...declared, receiver, events, status } });
+        wake('event-streams', tx);
+        return get(id, tx);
+      }),
+
     /** By name. Those that another program wrote are left out. */
     async list(): Promise<EventStream[]> {
       const rows = await db.eventStream.findMany({ orderBy: { name: 'asc' } });
@@ -191,11 +254,19 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
       given: StreamDeclaration,
       secret: string | undefined,
       by: Actor,
-      { source = 'local', id = randomId(), tx }: StreamChange & { id?: string } = {},
+      {
+        source = 'local',
+        id = randomId(),
+        receiver,
+        tx,
+      }: StreamChange & { id?: string; receiver?: SignalReceiver } = {},
     ) =>
       withinTransaction(db, tx, async (own): Promise<{ stream: EventStream; secret: string | undefined }> => {
-        if ((await own.eventStream.count()) >= MOST_STREAMS)
-          throw conflict('conflict', { message: t('console.event-streams.error.too-many', { count: MOST_STREAMS }) });
+        const isReceiver = given.kind === 'ssf';
+        const most = isReceiver ? MOST_RECEIVERS : MOST_STREAMS;
+        const kind = isReceiver ? given.kind : { not: 'ssf' };
+        if ((await own.eventStream.count({ where: { kind } })) >= most)
+          throw conflict('conflict', { message: t('console.event-streams.error.too-many', { count: most }) });
         const made = secret ?? (given.kind === 'webhook' ? newWebhookSecret() : undefined);
         const head = await own.auditChain.findUnique({ where: { id: 'head' }, select: { seq: true } });
         const at = now();
@@ -207,6 +278,7 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
         const data = {
           id,
           ...columnsOf(given),
+          receiver: receiver ? JSON.stringify(receiver) : '',
           source,
           ...secrets,
           cursor: head?.seq ?? 0,
@@ -230,7 +302,7 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
       { source = 'local', tx, secret }: StreamChange & { secret?: string | undefined } = {},
     ) =>
       withinTransaction(db, tx, async (own): Promise<EventStream> => {
-        const stored = await changeable(id, source, own);
+        const stored = await notOfReceiver(await changeable(id, source, own));
         if (given.kind !== stored.kind) throw invalidInput([fault(['kind'], 'never-changes')]);
         const isMoved = originOf(given.url) !== originOf(stored.url);
         if (stored.kind === 'siem' && stored.hasSecret && isMoved && secret === undefined)
@@ -254,7 +326,7 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
     /** Replaces the secret, and returns the new one. The old one of a webhook signs too, for seven days. */
     changeSecret: (id: string, given: string | undefined, by: Actor, { source = 'local', tx }: StreamChange = {}) =>
       withinTransaction(db, tx, async (own): Promise<string | undefined> => {
-        const { kind, name } = await changeable(id, source, own);
+        const { kind, name } = await notOfReceiver(await changeable(id, source, own));
         const row = await own.eventStream.findUniqueOrThrow({ where: { id } });
         const secret = given ?? (kind === 'webhook' ? newWebhookSecret() : undefined);
         const previous = kind === 'webhook' ? row.secretSealed : null;
@@ -298,7 +370,7 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
     /** Sends the events of a time again, beside the new ones; returns how many positions of the log that are. Throws conflict (409) during another replay. */
     replay: (id: string, { from, until }: { from: Date; until: Date }, by: Actor) =>
       withinTransaction(db, undefined, async (tx): Promise<number> => {
-        const stream = await get(id, tx);
+        const stream = await notOfReceiver(await get(id, tx));
         if (stream.replayUntil !== null) throw conflict('in_progress');
         const where = { at: { gte: from, lt: until }, chainSeq: { not: null, lte: stream.cursor } };
         const { _min, _max } = await tx.auditEvent.aggregate({
@@ -336,6 +408,17 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
 
 type Named = { id: string; name: string };
 
+interface ReceiverChange {
+  url?: string;
+  receiver?: SignalReceiver;
+  events?: readonly string[];
+  /** The header of a push; null: none. */
+  authorization?: string | null | undefined;
+  status?: 'enabled' | 'paused' | 'disabled';
+  /** Of the status. */
+  reason?: string | undefined;
+}
+
 /** Scheme, host and port, also of syslog. */
 function originOf(url: string): string {
   const { protocol, host } = new URL(url);
@@ -372,8 +455,8 @@ function columnsOf(given: StreamDeclaration) {
 
 type AlertField = 'at_least' | 'within_minutes' | 'quiet_minutes';
 
-type Row = Omit<EventStream, keyof StreamDeclaration | 'source' | 'hasSecret'> &
-  Record<Exclude<keyof StreamDeclaration, 'enabled' | AlertField> | 'source', string> & {
+type Row = Omit<EventStream, keyof StreamDeclaration | 'source' | 'hasSecret' | 'receiver'> &
+  Record<Exclude<keyof StreamDeclaration, 'enabled' | AlertField> | 'source' | 'receiver', string> & {
     atLeast: number;
     withinMinutes: number;
     quietMinutes: number;
@@ -391,10 +474,35 @@ export function streamOf(row: Row): EventStream {
   const declaration = declarationOf({ ...(row as unknown as StreamDeclaration), ...lists, ...alert });
   const state = { cursor, replayUntil, failingSince, retryAt, pausedAt, lastError, lastSuccessAt };
   const source = row.source === 'file' ? 'file' : 'local';
-  return { id, ...declaration, source, hasSecret: row.secretSealed !== null, createdAt, updatedAt, ...state };
+  const receiver = row.receiver === '' ? undefined : (JSON.parse(row.receiver) as SignalReceiver);
+  return { id, ...declaration, source, receiver, hasSecret: row.secretSealed !== null, createdAt, updatedAt, ...state };
 }
 
 function throwTaken(error: unknown): never {
   if (!isUniqueConstraintError(error)) throw error;
   throw conflict('conflict', { faults: [textFault(['name'], t('console.event-streams.error.taken'))], cause: error });
+}
+
+// The secret of a webhook, and the signatures with it (Standard Webhooks 1.0).
+
+/** Bytes of a secret, in Base64 after this prefix. */
+const SECRET = { prefix: 'whsec_', least: 24, most: 64, made: 32 };
+const newWebhookSecret = (): string => `${SECRET.prefix}${randomBytes(SECRET.made).toString('base64')}`;
+
+function isWebhookSecret(secret: string): boolean {
+  const [, encoded = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];
+  const { length } = Buffer.from(encoded, 'base64');
+  return length >= SECRET.least && length <= SECRET.most;
+}
+
+/** The header `webhook-signature`: HMAC-SHA-256 over id, time and body under each secret. */
+export function signatures(
+  secrets: readonly string[],
+  { id, timestamp, body }: { id: string; timestamp: number; body: string },
+): string {
+  const one = (secret: string) => {
+    const key = Buffer.from(secret.slice(SECRET.prefix.length), 'base64');
+    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+  };
+  return secrets.map(one).join(' ');
 }

@@ -217,7 +217,7 @@ function configurationOf(
     };
   };
   const testTickets = createTestTickets({ cookies, vault, now });
-  const { resourceServer, registeredScopes } = createResourceServers({
+  const { resourceServer, defaultResource, registeredScopes } = createResourceServers({
     ...dependencies,
     clients,
     accessTokenMinutes: () => settings().accessTokenMinutes,
@@ -268,6 +268,7 @@ function configurationOf(
     settings,
     lifetimesOf: (clientId) => clients.cachedApplicationOf(clientId)?.metadata ?? {},
     resourceServer,
+    defaultResource,
     pairwiseIdentifier,
     introspectionPolicy: createIntrospectionPolicy(findAccount, pairwiseIdentifier),
     extraTokenClaims: createExtraTokenClaims(clients),

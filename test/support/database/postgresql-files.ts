@@ -111,6 +111,7 @@ const races = {
   'attacks/saml/replay': 'a message identifier is seen once',
   'config-file/concurrent-apply': 'several instances apply a file',
   'config-file/first-admin': 'several instances make the first administrator',
+  'event-streams/ssf': 'the audit chain behind transactions',
   'event-streams/webhooks': 'two nodes on one cursor',
   'logout/across-instances': 'a logout run that changes instance, and one that a restart interrupts',
   'logout/deliveries': 'claims of two instances, the lease of a killed one, giving up',

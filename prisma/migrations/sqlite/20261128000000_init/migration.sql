@@ -1747,6 +1747,7 @@ CREATE TABLE "event_streams" (
     "within_minutes" INTEGER NOT NULL,
     "quiet_minutes" INTEGER NOT NULL,
     "enabled" BOOLEAN NOT NULL,
+    "receiver" TEXT NOT NULL DEFAULT '',
     "source" TEXT NOT NULL DEFAULT 'local',
     "secret_sealed" TEXT,
     "previous_secret_sealed" TEXT,

@@ -8,6 +8,7 @@ import type { Core } from '../../../core/core.ts';
 import type { BrokenRule } from '../../../core/rejections/rules.ts';
 import type { Account } from '../../../people/accounts/account.ts';
 import type { People } from '../../../people/people.ts';
+import { SSF_SCOPES, ssfApi } from '../../../people/rbac/built-in.ts';
 import { errors, type KoaContextWithOIDC, type ResourceServer } from '../engine/library.ts';
 import type { ClientSource } from '../store/clients.ts';
 
@@ -21,8 +22,17 @@ export function createResourceServers(
       serverApis: Record<string, readonly string[]>;
     },
 ) {
-  const { accounts, clients, accessTokenMinutes, serverApis } = dependencies;
-  return { resourceServer, registeredScopes };
+  const { accounts, clients, config, accessTokenMinutes, serverApis } = dependencies;
+  return { resourceServer, defaultResource, registeredScopes };
+
+  /** Receivers of shared signals request their scopes alone: SSF 1.0 knows no `resource`. */
+  function defaultResource({ oidc }: KoaContextWithOIDC): string | undefined {
+    const { grant_type: type, scope } = oidc.params ?? {};
+    const isForSignals = String(scope ?? '')
+      .split(' ')
+      .some((one) => (SSF_SCOPES as readonly string[]).includes(one));
+    return type === 'client_credentials' && isForSignals ? ssfApi(config.issuer) : undefined;
+  }
 
   /** oidc-provider's `features.resourceIndicators.getResourceServerInfo`. Throws invalid_target (RFC 8707 2). */
   async function resourceServer(

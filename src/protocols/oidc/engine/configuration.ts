@@ -71,6 +71,8 @@ export interface ConfigurationDependencies {
   /** The lifetimes of a client's own: of each and the setting of its name the shorter counts. */
   lifetimesOf(clientId: string): { access_token_minutes?: number | undefined; refresh_token_days?: number | undefined };
   resourceServer: NonNullable<Features['resourceIndicators']>['getResourceServerInfo'];
+  /** The API that a token request without `resource` means. */
+  defaultResource(ctx: KoaContextWithOIDC): string | undefined;
   pairwiseIdentifier: PairwiseIdentifier;
   introspectionPolicy: NonNullable<Features['introspection']>['allowedPolicy'];
   extraTokenClaims: Configuration['extraTokenClaims'];
@@ -242,7 +244,7 @@ function features(dependencies: ConfigurationDependencies): Features {
     fapi: { enabled: true, profile: (_ctx, client) => (profileOf(client) ? '2.0' : undefined) },
     resourceIndicators: {
       enabled: true,
-      defaultResource: async (_ctx, _client, oneOf) => oneOf as never,
+      defaultResource: async (ctx, _client, oneOf) => (oneOf ?? dependencies.defaultResource(ctx)) as never,
       // Without `resource` at the token endpoint the token is for userinfo when `openid` was granted.
       useGrantedResource: async () => false,
       getResourceServerInfo: dependencies.resourceServer,
