@@ -94,6 +94,7 @@ it('the form, the preview and the test of the connection', async () => {
   const page = await admin.get(at);
   expect(page.status).toBe(200);
   expect(page.text).not.toContain(connection.token);
+  expect(textOf(page.text)).toContain('Further attributes');
   const sent = await admin.submit(page, { 'provision.max_leavers_percent': '50' });
   expect(sent.status, sent.text).toBe(303);
   const stored = await idp.services.applications.get(applicationId);
@@ -106,6 +107,33 @@ it('the form, the preview and the test of the connection', async () => {
   await settle(idp);
   expect((await connection.find('userName eq "formal"')).Resources).toMatchObject([{ active: false }]);
   expect(idp.log.join('')).not.toContain(connection.token);
+  await idp.services.applications.remove(applicationId);
+  await gate.close();
+});
+
+it('nothing is sent before an administrator has entered the address, seen the preview and resumed', async () => {
+  const { gate, connection, applicationId } = await aTarget(idp, other, { role: 'first' });
+  const { account } = await aUser(idp.services, { username: 'first' });
+  await idp.services.roles.assign(account.id, 'first');
+  const admin = await consoleOf(idp, await staff(idp, 'admin'));
+  const at = `/admin/applications/${applicationId}/provisioning`;
+  await admin.submit(await admin.get(at), { 'provision.url': '' });
+  await settle(idp);
+  gate.sent.length = 0;
+  const address = { 'provision.url': `${gate.url}/scim/v2/`, 'provision.token': connection.token };
+  const saved = await admin.follow(await admin.submit(await admin.get(at), address));
+  expect(textOf(saved.text)).toContain('Paused by an administrator.');
+  const { applications, provisioning, wake, db } = idp.services;
+  const waiting = async () => {
+    wake('provisioning', db);
+    return (await provisioning.state(await applications.get(applicationId))).waiting;
+  };
+  await expect.poll(waiting).toBe(1);
+  expect(gate.sent).toEqual([]);
+  expect(textOf((await admin.get(`${at}/preview`)).text)).toContain('first');
+  await admin.submit(await admin.get(at), {}, { button: 'Resume' });
+  await settle(idp);
+  expect((await connection.find('userName eq "first"')).Resources).toMatchObject([{ active: true }]);
   await idp.services.applications.remove(applicationId);
   await gate.close();
 });

@@ -61,7 +61,7 @@ export type Created = Pick<Registered, 'clientSecret'> & { application: Applicat
 /** What is done in the transaction of a change, such as creating a role that the access rule names. */
 export interface Around {
   before?(tx: Tx): Promise<void>;
-  after?(tx: Tx): Promise<void>;
+  after?(tx: Tx, changed: Application): Promise<void>;
 }
 
 export type ApplicationAdmin = ReturnType<typeof createApplicationAdmin>;
@@ -210,7 +210,7 @@ export function createApplicationAdmin(services: AdminServices) {
         const { token } = (patch.provision ?? {}) as Partial<Provision>;
         if (token !== undefined || changesTrust(before, changed.application))
           assertFreshProof(by, 'application.change', before.name);
-        await around.after?.(tx);
+        await around.after?.(tx, changed.application);
         return changed;
       });
     },

@@ -176,12 +176,12 @@ export const emailKeys = [
 
 /** When the account begins and ends. */
 export const periodKeys = [
+  momentKey('active_from', [t('console.users.form.active-from'), t('console.users.form.active-from-hint')], DAY_BEGINS),
   momentKey(
     'active_until',
     [t('console.users.form.active-until'), t('console.users.form.active-until-hint')],
     DAY_ENDS,
   ),
-  momentKey('active_from', [t('console.users.form.active-from'), t('console.users.form.active-from-hint')], DAY_BEGINS),
 ];
 
 function momentKey(name: string, [label, hint]: [PageText, PageText], time: string): FormKey {

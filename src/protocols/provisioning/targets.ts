@@ -5,7 +5,7 @@ import { type Application, fromRow, UnreadableApplication, withAccess } from '..
 import { type ProvisionSettings, withDefaults } from '../../applications/fields/provisioning.ts';
 import { conflict, notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
-import { transaction } from '../../base/storage/database.ts';
+import { type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
@@ -99,12 +99,13 @@ export function createTargets({ db, vault, now, audit, wake, notifyAdministrator
     }
     const known = new Set((await list()).map(({ id }) => id));
     for (const { id, metadata } of applications)
-      if (!known.has(id) && metadata.provision) {
-        const head = await db.auditChain.findUnique({ where: { id: 'head' } });
-        const at = now();
-        const data = { url: metadata.provision.url, auditSeq: head?.seq ?? 0, lookedAt: at, compareAt: at };
-        await db.provisioningTarget.create({ data: { applicationId: id, ...data } });
-      }
+      if (!known.has(id) && metadata.provision) await begin(id, metadata.provision, db);
+  }
+
+  async function begin(applicationId: string, { url }: ProvisionSettings, tx: Tx): Promise<void> {
+    const head = await tx.auditChain.findUnique({ where: { id: 'head' } });
+    const data = { applicationId, url, auditSeq: head?.seq ?? 0, lookedAt: now(), compareAt: now() };
+    await tx.provisioningTarget.upsert({ where: { applicationId }, create: data, update: {} });
   }
 
   async function forget(applicationId: string, signal: AbortSignal): Promise<boolean> {
@@ -186,11 +187,12 @@ export function createTargets({ db, vault, now, audit, wake, notifyAdministrator
       }),
 
     /** Throws not_found (404) without provisioning, and conflict (409) where there is nothing to decide. */
-    decide: (application: Application, decision: TargetDecision, by: Actor): Promise<void> =>
-      transaction(db, async (tx) => {
+    decide: (application: Application, decision: TargetDecision, by: Actor, outer?: Tx): Promise<void> =>
+      withinTransaction(db, outer, async (tx) => {
         const { id, clientId, metadata } = application;
         const where = { applicationId: id };
         if (!metadata.provision) throw notFound({ message: t('console.provisioning.error.none') });
+        if (decision === 'pause') await begin(id, metadata.provision, tx);
         const at = now();
         const goesOn = { failures: 0, failingSince: null, nextTryAt: null };
         const changes: Record<TargetDecision, Parameters<typeof tx.provisioningTarget.updateMany>[0]> = {

@@ -1,7 +1,7 @@
 // The page of one application: its tabs, each at an address of its own.
 
 import { z } from 'zod';
-import type { Protocol } from '../../../applications/application.ts';
+import type { Application, Protocol } from '../../../applications/application.ts';
 import { usesSecret } from '../../../applications/fields/oidc-client.ts';
 import type { Context } from '../../../base/http/context.ts';
 import { bodyLimit, parseQuery } from '../../../base/http/input.ts';
@@ -175,7 +175,7 @@ function addFormTabs(
   beside: Partial<Record<FormTab, Beside>>,
 ): void {
   const { frame, identityProvider } = services;
-  const { applications, people } = services.admin;
+  const { applications, people, provisioning } = services.admin;
   for (const tab of FORM_TABS)
     one(`/${tab}`, {
       accepts: bodyLimit(MAX_FORM_BYTES),
@@ -195,10 +195,16 @@ function addFormTabs(
         const added = tab === 'access' ? newOpenings(sent) : [];
         for (const { kind } of added) frame.assertMay(ctx, CREATES[kind]);
         const before = (tx: Tx) => people.create(added, by, tx);
-        const changed = await applications.update(subject.application, patch, by, version, { before });
+        const isNew = ({ metadata }: Application) =>
+          metadata.provision !== undefined && subject.application.metadata.provision === undefined;
+        const after = async (tx: Tx, changed: Application) => {
+          if (isNew(changed)) await provisioning.beginPaused(changed, by, tx);
+        };
+        const changed = await applications.update(subject.application, patch, by, version, { before, after });
         const { application, clientSecret } = changed;
         if (clientSecret !== undefined) return { result: newSecretPage(application, clientSecret, identityProvider()) };
-        return { to: `/admin/applications/${id}/${tab}`, notice: t('console.shared.saved') };
+        const notice = isNew(application) ? t('console.provisioning.added') : t('console.shared.saved');
+        return { to: `/admin/applications/${id}/${tab}`, notice };
       },
     });
 }
