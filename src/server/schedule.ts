@@ -105,6 +105,11 @@ export const expiringRows: readonly SweepTarget[] = [
     remove: (db, before, limit) => db.logoutDelivery.deleteMany({ where: { doneAt: { lt: before } }, limit }),
   },
   {
+    table: 'logout_deliveries',
+    keepSeconds: 30 * DAY_SECONDS,
+    remove: (db, before, limit) => db.logoutDelivery.deleteMany({ where: { failedAt: { lt: before } }, limit }),
+  },
+  {
     table: 'event_deliveries',
     keepSeconds: 7 * DAY_SECONDS,
     remove: (db, before, limit) => db.eventDelivery.deleteMany({ where: { doneAt: { lt: before } }, limit }),

@@ -82,6 +82,27 @@ describe('the sweep', () => {
     expect(await db.signInAttempt.count()).toBe(0);
   });
 
+  it('deletes what queues sent after a week, and what they gave up after a month', async () => {
+    const delivery = (id: string, at: { doneAt?: Date; failedAt?: Date }) => ({
+      id,
+      clientId: 'a',
+      accountId: 'a',
+      nextTryAt: clock.now(),
+      ...at,
+    });
+    await db.asStored.logoutDelivery.createMany({
+      data: [
+        delivery('sent', { doneAt: later(-7 * 24 * HOUR - 1) }),
+        delivery('failed', { failedAt: later(-30 * 24 * HOUR - 1) }),
+        delivery('failed lately', { failedAt: later(1 - 30 * 24 * HOUR) }),
+        delivery('waiting', {}),
+      ],
+    });
+    await createSweep({ ...servicesOf({ db, now: clock.now }), targets: expiringRows })();
+    const left = await db.asStored.logoutDelivery.findMany({ orderBy: { id: 'asc' } });
+    expect(left.map(({ id }) => id)).toEqual(['failed lately', 'waiting']);
+  });
+
   it('deletes a backlog in batches, lets other writers in between, and stops on abort', async () => {
     await db.seenMessage.createMany({
       data: Array.from({ length: 25 }, (_, index) => ({ id: `old-${index}`, expiresAt: later(-2 * HOUR) })),

@@ -10,6 +10,7 @@ import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 const EVERY_SECONDS = 300;
+const LONGEST_PAUSE_MS = DAY_MS / 4;
 /** Read at once. */
 const PAGE = 50;
 
@@ -27,8 +28,8 @@ export async function retire(sub: string, { vault, now, wake }: Core, tx: Tx): P
 
 /**
  * Erases the personal data of deleted accounts from the audit log, and the rows about them that outlive the account, as soon as the setting
- * `erase_after_days` says. Again for a day: a notice to an application may be under way that long, and writes entries. One that fails keeps no
- * other waiting, and is tried again after a pause that grows.
+ * `erase_after_days` says. Again for a day, after pauses that grow: a notice to an application may be under way that long, and writes entries.
+ * One that fails keeps no other waiting.
  */
 export function erasureJob({
   db,
@@ -39,14 +40,16 @@ export function erasureJob({
   removeRows,
 }: Core & { auditErasure: AuditErasure; removeRows(userId: string): Promise<void> }): ScheduledJob {
   /** By id of the row. Forgotten when the process ends, or another one runs the job: these try at once. */
-  const failures = new Map<string, { tries: number; nextTryAt: Date }>();
+  const tried = new Map<string, { tries: number; nextTryAt: Date }>();
 
   async function erase({ id, userId, isOver }: { id: string; userId: string; isOver: boolean }, signal: AbortSignal) {
     // A row of another program, whose MAC is right only because it was put back: the account is there.
     if ((await db.asStored.user.count({ where: { id: userId } })) > 0) return;
     await auditErasure.erase(userId, signal);
     await removeRows(userId);
-    if (isOver && !signal.aborted) await db.retiredSubject.update({ where: { id }, data: { userId: null } });
+    if (!isOver || signal.aborted) return;
+    await db.retiredSubject.update({ where: { id }, data: { userId: null } });
+    tried.delete(id);
   }
 
   return {
@@ -61,17 +64,16 @@ export function erasureJob({
           take: PAGE,
         });
         for (const { id, userId, retiredAt } of rows) {
-          const failed = failures.get(id);
-          if (userId === null || signal.aborted || (failed && failed.nextTryAt > now())) continue;
+          const last = tried.get(id);
+          if (userId === null || signal.aborted || (last && last.nextTryAt > now())) continue;
           const isOver = retiredAt.getTime() + DAY_MS <= due.getTime();
+          const tries = (last?.tries ?? 0) + 1;
+          const pause = Math.min(EVERY_SECONDS * 1000 * 2 ** tries, LONGEST_PAUSE_MS);
+          tried.set(id, { tries, nextTryAt: new Date(now().getTime() + pause) });
           try {
             await erase({ id, userId, isOver }, signal);
-            failures.delete(id);
           } catch (err) {
             if (unavailableIn(err)) throw err;
-            const tries = (failed?.tries ?? 0) + 1;
-            const pause = Math.min(EVERY_SECONDS * 1000 * 2 ** tries, DAY_MS);
-            failures.set(id, { tries, nextTryAt: new Date(now().getTime() + pause) });
             logger.error({ err, tries }, 'the personal data of a deleted account could not be erased');
           }
         }
