@@ -39,7 +39,7 @@ type Json = {
 };
 
 const code = (text: string) => `\`${text}\``;
-const list = (words: string[]) => [words.slice(0, -1).join(', '), ...words.slice(-1)].filter(Boolean).join(' or ');
+const list = (words: string[]) => words.filter(Boolean).join(', ');
 
 /** Heading of the document -> its keys whose schema is that of clients; the document names them in one sentence. */
 export const keysAsForClients = {
@@ -100,31 +100,30 @@ function without({ shape }: z.ZodObject, names: string[]): z.ZodObject {
 function rowsOf(schema: z.ZodObject): Row[] {
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Json;
   return Object.entries(properties).map(([name, field]) => ({
-    cells: [code(name), `${required.includes(name) ? 'required ' : ''}${allowedOf(field)}${defaultOf(field)}`],
+    cells: [code(name), `${required.includes(name) ? 'required ' : ''}${withDefault(allowedOf(field), field)}`],
     meaning: field.description,
   }));
 }
 
-/** The documents say once that one which is not stated is `false` or empty. */
-function defaultOf({ default: value }: Json): string {
-  return value === undefined || ['false', '[]', '{}'].includes(JSON.stringify(value))
-    ? ''
-    : `, default ${code(yamlOf(value))}`;
+/** The documents say once that one which is not stated is `false` or empty. The default of a boolean says that it is one. */
+function withDefault(allowed: string, { default: value, type }: Json): string {
+  if (value === undefined || ['false', '[]', '{}'].includes(JSON.stringify(value))) return allowed;
+  return [...(type === 'boolean' ? [] : [allowed]), `default ${code(yamlOf(value))}`].join('; ');
 }
 
 function allowedOf(field: Json): string {
   if (field.const !== undefined) return code(String(field.const));
   if (field.enum) return list(field.enum.map((value) => code(String(value))));
-  if (field.anyOf) return list([...new Set(field.anyOf.map(allowedOf))]);
+  if (field.anyOf) return [...new Set(field.anyOf.map(allowedOf))].join(' or ');
   switch (field.type) {
     case 'boolean':
       return 'boolean';
     case 'integer':
       return rangeOf(field.minimum, field.maximum);
     case 'array':
-      return `list of ${allowedOf(field.items ?? {})}${field.minItems ? ` (≥${field.minItems})` : ''}`;
+      return `${listOf(allowedOf(field.items ?? {}))}${field.minItems ? ` (≥${field.minItems})` : ''}`;
     case 'object':
-      return field.properties ? code(`{ ${Object.keys(field.properties).join(', ')} }`) : 'map';
+      return field.properties ? code(`{${Object.keys(field.properties).join(', ')}}`) : 'map';
     case 'string':
       return `text${lengthOf(field)}`;
     default:
@@ -132,6 +131,10 @@ function allowedOf(field: Json): string {
         ? list(field.type.flatMap((type) => (type === 'null' ? [] : type === 'string' ? 'text' : code(type))))
         : '';
   }
+}
+
+function listOf(item: string): string {
+  return item === 'text' ? 'texts' : `list of ${item}`;
 }
 
 function rangeOf(minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER): string {

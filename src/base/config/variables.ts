@@ -88,7 +88,7 @@ export const variables = {
   },
   HOST: {
     schema: z.string().refine(isHost),
-    allowed: 'an IP address or host name to listen on, such as 127.0.0.1 or 0.0.0.0',
+    allowed: 'an IP address or host name',
     default: '127.0.0.1',
     meaning: 'address to listen on',
   },
@@ -106,7 +106,7 @@ export const variables = {
   },
   METRICS_HOST: {
     schema: z.string().refine(isHost),
-    allowed: 'with METRICS_PORT: an IP address or host name to listen on, such as 127.0.0.1 or 0.0.0.0',
+    allowed: 'with METRICS_PORT: an IP address or host name',
     default: '127.0.0.1',
     meaning: 'address of METRICS_PORT',
   },
@@ -261,7 +261,7 @@ export const variables = {
       .string()
       .regex(/^(0|1|0?\.\d{1,10}|[01]\.0{1,10})$/)
       .transform(Number),
-    allowed: 'a number from 0 to 1, such as 0.1',
+    allowed: 'a number from 0 to 1',
     default: '1',
     meaning: 'share of the traces that a ratio sampler records',
   },
