@@ -105,10 +105,12 @@ function rowsOf(schema: z.ZodObject): Row[] {
   }));
 }
 
-/** The documents say once that one which is not stated is `false` or empty. The default of a boolean says that it is one. */
+/** With the default in bold. The documents say once that one which is not stated is `false` or empty. */
 function withDefault(allowed: string, { default: value, type }: Json): string {
   if (value === undefined || ['false', '[]', '{}'].includes(JSON.stringify(value))) return allowed;
-  return [...(type === 'boolean' ? [] : [allowed]), `default ${code(yamlOf(value))}`].join('; ');
+  const text = code(yamlOf(value));
+  if (type === 'boolean') return `**${text}**`;
+  return allowed.split(/, | or /).includes(text) ? allowed.replace(text, `**${text}**`) : `${allowed}, **${text}**`;
 }
 
 function allowedOf(field: Json): string {

@@ -51,7 +51,7 @@ export const provisionField = {
   provision: declared
     .optional()
     .describe(
-      'people and groups are [written to it by SCIM](provisioning.md): `{ url, token | token_file, dialect, user_name, attributes, groups, adopt, delete_policy, max_leavers_percent }`',
+      'people and groups are [written to it by SCIM](provisioning.md); either `token` or `token_file`',
     )
     .register(applicationFields, { section: 'provisioning', gives: 'people' }),
 };
