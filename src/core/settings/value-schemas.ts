@@ -129,7 +129,7 @@ export const brandSchemas = {
   brand_logo: brandImage
     .optional()
     .describe(
-      'a [picture](branding.md) in place of the name: in the file a path or a data URL, over the API a data URL',
+      'a [picture](branding.md) in place of the name: a data URL, in the file also a path',
     )
     .register(settingFields, { section: 'brand-pictures', isGeneral: true }),
   brand_logo_dark: brandImage
