@@ -8,6 +8,7 @@ core.register_action('gatehouse', { 'http-req' }, function(txn, website, headers
   asked['host'] = { [0] = 'gatehouse:3000' }
   asked['content-length'] = nil
   asked['transfer-encoding'] = nil
+  asked['expect'] = nil
   local url = 'http://gatehouse:3000/forward-auth/haproxy?website=' .. website
   local answer = core.httpclient():get({ url = url, headers = asked, timeout = 2000 })
   if answer.status == 200 then

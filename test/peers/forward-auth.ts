@@ -97,7 +97,7 @@ const all: RealProxy[] = [
     start(folder, sites) {
       const file = path.join(folder, 'nginx.conf');
       const all = sites.map(({ snippet }) => snippet).join('');
-      const server = all.replaceAll('server {', `server {\n  listen 127.0.0.1:${portOf(sites)};`);
+      const server = all.replaceAll('  listen ', '  listen 127.0.0.1:');
       writeFileSync(
         file,
         `daemon off;\npid ${folder}/pid;\nerror_log stderr;\nevents {}\nhttp {\n  access_log off;\n  client_body_temp_path ${folder}/body;\n  proxy_temp_path ${folder}/proxy;\n  fastcgi_temp_path ${folder}/fastcgi;\n  uwsgi_temp_path ${folder}/uwsgi;\n  scgi_temp_path ${folder}/scgi;\n${server}}\n`,
@@ -215,7 +215,7 @@ async function startBackend() {
     const key = `${req.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`;
     const accept = createHash('sha1').update(key).digest('base64');
     socket.end(
-      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX-Received-Upgrade: ${req.headers.upgrade}\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
     );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -314,6 +314,7 @@ async function tryProxy(gatehouse: Gatehouse, { failing, apps }: Apps, proxy: Re
     await passesThrough(gatehouse, proxy, other, check);
     if (proxy.kind === 'traefik') await stripsPrefix(gatehouse, proxy, check);
     if (proxy.kind === 'haproxy') await failsInLua(gatehouse, proxy, check);
+    if (proxy.kind === 'nginx') await closesItself(gatehouse, proxy, check);
     await choosesHost(gatehouse, proxy, site, check);
     await hasTwo(gatehouse, proxy, check);
     await closesInTime(gatehouse, proxy, check);
@@ -464,6 +465,40 @@ async function stripsPrefix(gatehouse: Gatehouse, proxy: RealProxy, check: Check
       const found = await reached(path);
       check(`${path}, without the prefix, is closed`, found === undefined, found);
     }
+  } finally {
+    await site.stop();
+  }
+}
+
+/** What nginx closes itself, with and without a session: its own page, and nothing about the user. */
+async function closesItself(gatehouse: Gatehouse, proxy: RealProxy, check: Check): Promise<void> {
+  const own = [
+    '  location /denied/ { deny all; proxy_pass http://BACKEND:8080; }',
+    '  location /basic/ { auth_basic Files; auth_basic_user_file /dev/null; proxy_pass http://BACKEND:8080; }',
+  ];
+  const site = await putBehind(gatehouse, proxy, `127.0.0.1:${await freePort()}`, PATHS, (snippet) => {
+    const [backend] = /(?<=proxy_pass http:\/\/)[\w.:]+(?=;\n {2}\})/.exec(snippet) ?? [''];
+    return snippet.replace('  location / {', `${own.join('\n').replaceAll('BACKEND:8080', backend)}\n  location / {`);
+  });
+  try {
+    const [browser, user] = [httpClient(), await aReader(gatehouse)];
+    await openWebsite(browser, site.origin, '/', user);
+    for (const who of [browser, httpClient()])
+      for (const [path, status] of [
+        ['/denied/', 403],
+        ['/basic/', 401],
+      ] as const) {
+        const answer = await who.get(`${site.origin}${path}`, asProgram);
+        const isAbout = Object.keys(answer.headers).some((name) => /^remote-|^x-gatehouse-jwt/.test(name));
+        check(`${path} stays closed by nginx`, answer.status === status && !isAbout, [
+          answer.status,
+          answer.headers,
+          answer.text,
+        ]);
+      }
+    const refused = await browser.get(`${site.origin}/basic/`, asProgram);
+    const challenge = refused.headers['www-authenticate'];
+    check('with its challenge', challenge === 'Basic realm="Files"', challenge);
   } finally {
     await site.stop();
   }

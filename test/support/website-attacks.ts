@@ -4,6 +4,7 @@
 import http from 'node:http';
 import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
+import { MARKS } from '../../src/admin/applications/presets/proxies.ts';
 import { JWT_HEADER } from '../../src/applications/fields/proxied-application.ts';
 import type { Services } from '../../src/server/services.ts';
 import { completeSignIn } from '../oidc/support.ts';
@@ -50,7 +51,11 @@ export async function sendRaw(origin: string, ...lines: string[]): Promise<strin
 /** Whether a backend, however it reads paths, could take this one for something else than a public one. */
 function isOutsidePublic(url: string): boolean {
   const decoded = [url, decoded1(url), decoded1(decoded1(url))];
-  const readings = decoded.flatMap((one) => [one, one.replaceAll('\\', '/'), one.replaceAll(/;[^/]*/g, '')]);
+  const readings = decoded.flatMap((one) => [
+    one,
+    one.replaceAll(/[\\∕⁄∖⧸⧵¥₩／＼]/g, '/'),
+    one.replaceAll(/;[^/]*/g, ''),
+  ]);
   return readings.some((one) => !new URL(`http://x${one.replaceAll(/\/{2,}/g, '/')}`).pathname.startsWith('/public/'));
 }
 
@@ -84,7 +89,7 @@ async function callbackOf(browser: HttpClient, origin: string, user: TestUser): 
   return location;
 }
 
-const SPELLINGS = ['Remote_User', 'Remote.User', 'Remote~User', 'REMOTE_USER', 'remote-user', 'Remote-User'];
+const SPELLINGS = [...MARKS.map((mark) => `Remote${mark}User`), 'REMOTE_USER', 'remote-user', 'Remote-User'];
 const FORGED = [...SPELLINGS, 'Remote-Groups', 'Remote_Groups', JWT_HEADER, 'X-Gatehouse_Jwt', 'X_Gatehouse-Jwt'];
 const REDIRECTS = ['rd', 'redirect', 'redirect_uri', 'return_to', 'next', 'url', 'post_logout_redirect_uri', 'state'];
 const ODD_PATHS = [
@@ -104,6 +109,7 @@ const ODD_PATHS = [
   ],
   ...['/public/%00/../admin/', '/public/.%09./admin/', '//public/admin/', '/%70ublic/../admin/', '/PUBLIC/../admin/'],
   ...['/public%2f..%2fadmin/', '/public/%2f..%2f..%2fadmin/', '/public/%u002e%u002e/admin/', '/public/..%00/admin/'],
+  ...[...'∕⁄∖⧸⧵¥₩／＼'].map((separator) => `/public/..${encodeURIComponent(separator)}admin/`),
 ];
 
 export const attacks: readonly Attack[] = [
@@ -466,6 +472,24 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
+    title: 'no tunnel but a WebSocket opens: other requests in it would reach the website without a question',
+    reports: ['h2c smuggling (Bishop Fox, 2020)'],
+    async run({ site }) {
+      const found: unknown[] = [];
+      const protocols = ['h2c', 'H2C', 'foo', 'TLS/1.2, HTTP/1.1', 'h2c, websocket', 'websocket, h2c', 'websocket/13'];
+      for (const upgrade of [...protocols, ['h2c', 'websocket'], ['websocket', 'h2c'], ['foo', 'foo']]) {
+        const headers: Record<string, string | string[]> = {
+          connection: 'Upgrade, HTTP2-Settings',
+          upgrade,
+          'http2-settings': 'AAMAAABkAARAAAAAAAIAAAAA',
+        };
+        const { status, protocol, text } = await askForTunnel(`${site}/public/`, headers);
+        if (protocol !== undefined && protocol !== 'websocket') found.push([upgrade, status, protocol, text]);
+      }
+      return found;
+    },
+  },
+  {
     title: 'a preflight without a cookie is answered with 401 and not with a redirect',
     reports: ['vouch-proxy#216'],
     async run({ site }) {
@@ -482,6 +506,16 @@ export const attacks: readonly Attack[] = [
       const page = await browser.follow(await browser.get(`${attacked.other}/a?b=c`));
       const isThere = page.status === 200 && page.url === `${attacked.other}/a?b=c`;
       return isThere && receivedOf(page.text)?.headers['remote-user'] === attacked.user.username ? [] : [page.url];
+    },
+  },
+  {
+    title: 'a body that waits for 100 Continue gets through',
+    reports: ['RFC 9110 10.1.1'],
+    async run(attacked) {
+      const cookie = `Cookie: ${cookieAt(await signedIn(attacked), attacked.site)}`;
+      const head = [`Host: ${hostOf(attacked.site)}`, cookie, 'Expect: 100-continue', 'Content-Length: 3'];
+      const answer = await sendRaw(attacked.site, 'POST /form HTTP/1.1', ...head, 'Connection: close', '', 'a=1');
+      return /\b200 OK/.test(answer) && receivedOf(answer) ? [] : [answer];
     },
   },
   {
@@ -513,12 +547,23 @@ export async function upgrade(origin: string, cookie?: string): Promise<number> 
     'sec-websocket-version': '13',
     ...(cookie && { cookie }),
   };
+  return (await askForTunnel(`${origin}/socket`, headers)).status;
+}
+
+/** The answer to a request for another protocol (RFC 9110 7.8), and the protocol that the backend was asked for. */
+async function askForTunnel(
+  url: string,
+  headers: Record<string, string | string[]>,
+): Promise<{ status: number; protocol: string | undefined; text: string }> {
   return new Promise((resolve, reject) => {
-    const request = http.request(`${origin}/socket`, { headers });
-    request.on('response', (answer) => resolve(answer.resume().statusCode ?? 0));
-    request.on('upgrade', (_answer, socket) => {
+    const request = http.request(url, { headers });
+    request.on('response', async (answer) => {
+      const text = await readText(answer);
+      resolve({ status: answer.statusCode ?? 0, protocol: receivedOf(text)?.headers.upgrade, text });
+    });
+    request.on('upgrade', ({ headers: { 'x-received-upgrade': received } }, socket) => {
       socket.destroy();
-      resolve(101);
+      resolve({ status: 101, protocol: String(received), text: '' });
     });
     request.on('error', reject);
     request.end();

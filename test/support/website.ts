@@ -83,8 +83,12 @@ const products: Record<ProxyKind, Product> = {
   },
 };
 
-/** As each configuration does: no header that a backend reads as another one, and none that the header Connection names. */
+/**
+ * As each configuration does: no header that a backend reads as another one, none that the header Connection names, and no other protocol than
+ * WebSocket.
+ */
 function removeAliases({ headers }: IncomingMessage): void {
+  if (headers.upgrade?.toLowerCase() !== 'websocket') delete headers.upgrade;
   for (const name of Object.keys(headers)) if (/[^a-z0-9-]/.test(name)) delete headers[name];
   if (/remote|gatehouse/i.test(headers.connection ?? '')) delete headers.connection;
 }
@@ -156,11 +160,15 @@ export async function website(
     const { message } = await asked(req);
     const { statusCode: status = 0 } = message;
     if (!isYes(status)) return void socket.end(`HTTP/1.1 ${status} Refused\r\nContent-Length: 0\r\n\r\n`);
+    if (!req.headers.upgrade) {
+      const body = JSON.stringify({ url: req.url, headers: req.headers });
+      return void socket.end(`HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    }
     const key = `${req.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`;
     const accept = createHash('sha1').update(key).digest('base64');
     const user = Buffer.from(String(message.headers['remote-user'] ?? ''));
     socket.write(
-      `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+      `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nX-Received-Upgrade: ${req.headers.upgrade}\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
     );
     sockets.add(socket);
     socket.write(Buffer.concat([Buffer.from([0x81, user.length]), user]));

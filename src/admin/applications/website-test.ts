@@ -18,7 +18,7 @@ import {
   type TestReport,
 } from '../../protocols/forward-auth/website-test.ts';
 import type { Rule } from '../console/blocks.ts';
-import { proxies, type TestedPart } from './presets/proxies.ts';
+import { MARKS, proxies, type TestedPart } from './presets/proxies.ts';
 
 /** One check, with the part of the configuration to compare. */
 export interface Tested extends Rule {
@@ -139,9 +139,7 @@ export function createWebsiteTest(core: Core) {
     if (!report?.backend) return [noRoute];
     const send = (headers: Record<string, string>) => ask(test, TEST_BACKEND_PATH, { ...asPage, ...headers }, true);
     const plain = await send({});
-    const forged = await send(
-      Object.fromEntries(names.flatMap((name) => [name, ...spellings(name)]).map((name) => [name, FORGED_VALUE])),
-    );
+    const forged = await send(Object.fromEntries([...names, ...spellings(names)].map((name) => [name, FORGED_VALUE])));
     const hop = await send({ connection: `close, ${names.join(', ')}` });
     return [
       ...(plain.report?.backend ? receivedChecks(names, plain.report.backend, forged.report?.backend) : []),
@@ -183,8 +181,9 @@ const noRoute: Tested = {
   part: 'test-route',
 };
 
-/** Spellings that backends may read as this name (RFC 3875 4.1.18). */
-const spellings = (name: string) => ['_', '.', '~'].map((mark) => name.replaceAll('-', mark));
+/** One spelling with each mark that backends may read as a hyphen, of all names in turn: proxies take about 100 headers. */
+const spellings = (names: readonly string[]) =>
+  MARKS.map((mark, at) => names[at % names.length]?.replaceAll('-', mark) ?? '');
 
 function askedChecks({ metadata }: ProxiedApplication, { status, report, hasCookie, location }: Answer): Tested[] {
   const asks = t('console.website-test.asks');

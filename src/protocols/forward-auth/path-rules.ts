@@ -9,8 +9,8 @@ import { type PathRule, pathMethods } from '../../applications/fields/proxied-ap
  * percent signs or control characters (CVE-2021-32637, CVE-2026-134802 and their kind).
  */
 const AMBIGUOUS = /\/\/|\\|;|:\$|%(2f|5c|25|3b|23|3f|7f|[01][0-9a-f])|\/[\s.]+(\/|$)/i;
-/** The same in a path that is decoded. */
-const AMBIGUOUS_TEXT = /\/\/|[\\;%?#]|:\$|\/[\s.]+(\/|$)/;
+/** The same in a path that is decoded, with characters that look like a separator or are one in a code page of Windows. */
+const AMBIGUOUS_TEXT = /\/\/|[\\;%?#¥₩∕⁄∖⧵⧸⧹⟋⟍╱╲]|:\$|\/[\s.]+(\/|$)/;
 
 /** Whether two servers could read this path differently. */
 export function isAmbiguous(path: string): boolean {

@@ -121,7 +121,7 @@ const isTls = (url: string) => url.startsWith('https:');
  * What may stand in a header name beside letters, digits and hyphens (RFC 9110 5.6.2): CGI, WSGI and PHP read some of them as a hyphen,
  * lighttpd reads all of them so. nginx drops such headers itself.
  */
-const MARKS = [..."_.~!#$%&'*+^`|"];
+export const MARKS = [..."_.~!#$%&'*+^`|"];
 
 function traefik({ origin, host, gatehouse, headers }: Site): string {
   const [name, asked] = [nameOf(host), `${gatehouse.origin}/forward-auth/traefik?website=${origin}`];
@@ -165,6 +165,8 @@ function caddy({ origin, host, gatehouse, headers }: Site): string {
 ${MARKS.map((mark) => `	request_header "-*${mark}*"`).join('\n')}
 	@hop header_regexp Connection (?i)${headers.join('|')}
 	request_header @hop -Connection
+	@other not vars_regexp {http.request.header.Upgrade} (?i)^websocket$
+	request_header @other -Upgrade
 	forward_auth ${gatehouse.origin} {
 		uri /forward-auth/caddy?website=${origin}
 		header_up Host {upstream_hostport}
@@ -186,16 +188,18 @@ function nginx({ origin, host, gatehouse, headers }: Site): string {
     (name) => `  auth_request_set ${variable(name)} ${answered(name)};
   proxy_set_header ${name} ${variable(name)};`,
   );
+  const port = portOf(new URL(origin));
   const listen = isTls(origin)
-    ? `  listen 443 ssl;
+    ? `${port} ssl;
   ssl_certificate /etc/nginx/fullchain.pem;
-  ssl_certificate_key /etc/nginx/privkey.pem;
-`
-    : '';
+  ssl_certificate_key /etc/nginx/privkey.pem;`
+    : `${port};`;
   // nginx hands on the challenge of a 401 itself.
-  return `map $http_upgrade $connection_upgrade {
-  default upgrade;
-  '' '';
+  return `map $http_upgrade $gatehouse_upgrade {
+  ~*^websocket$ websocket;
+}
+map $gatehouse_upgrade $gatehouse_connection {
+  websocket upgrade;
 }
 map $upstream_status $gatehouse_challenge {
   403 $upstream_http_www_authenticate;
@@ -205,18 +209,21 @@ map $request_method $gatehouse_method {
   default $request_method;
 }
 server {
-${listen}  server_name ${hostOnly(host)};
+  listen ${listen}
+  server_name ${hostOnly(host)};
 
   # For every location, unless it has an auth_request or a proxy_set_header of its own.
   auth_request /gatehouse-check;
   auth_request_set $gatehouse_location $upstream_http_location;
   auth_request_set $gatehouse_cookie $upstream_http_set_cookie;
-  error_page 401 403 = /gatehouse-check;
+  auth_request_set $gatehouse_status $upstream_status;
+  error_page 401 = /gatehouse-check?401;
+  error_page 403 = /gatehouse-check?403;
 ${handedOn.join('\n')}
   proxy_http_version 1.1;
   proxy_set_header Host ${host};
-  proxy_set_header Upgrade $http_upgrade;
-  proxy_set_header Connection $connection_upgrade;
+  proxy_set_header Upgrade $gatehouse_upgrade;
+  proxy_set_header Connection $gatehouse_connection;
 
   location / {
     proxy_pass http://BACKEND:8080;
@@ -224,6 +231,14 @@ ${handedOn.join('\n')}
   location = /gatehouse-check {
     internal;
     auth_request off;
+    # What nginx itself closes (deny, auth_basic) stays as it is.
+    set $gatehouse_closed "$args $gatehouse_status";
+    if ($gatehouse_closed ~ "^401 (?!.*40[13]$)") {
+      return 401;
+    }
+    if ($gatehouse_closed ~ "^403 (?!.*40[13]$)") {
+      return 403;
+    }
     if ($gatehouse_location) {
       add_header Set-Cookie $gatehouse_cookie always;
       return 302 $gatehouse_location;
@@ -233,6 +248,7 @@ ${handedOn.join('\n')}
     proxy_read_timeout 5s;
     proxy_pass_request_body off;
     proxy_hide_header WWW-Authenticate;
+${headers.map((name) => `    proxy_hide_header ${name};`).join('\n')}
     add_header WWW-Authenticate $gatehouse_challenge always;
     proxy_set_header Content-Length "";
     proxy_set_header Host ${gatehouse.host};
@@ -253,6 +269,8 @@ function haproxy({ origin, host, gatehouse, headers }: Site): string {
 
 # in the backend of ${host}
   http-request deny if { req.hdr(Connection) -m sub -i ${headers.join(' ')} }
+  http-request set-header Upgrade websocket if { req.hdr(Upgrade) -i websocket }
+  http-request del-header Upgrade unless { req.hdr(Upgrade) -i websocket }
   http-request del-header [^A-Za-z0-9-] -m reg
   http-request del-header ${removed.join('\n  http-request del-header ')}
   http-request lua.gatehouse ${origin} ${headers.join(',').toLowerCase()}
@@ -269,6 +287,7 @@ core.register_action('gatehouse', { 'http-req' }, function(txn, website, headers
   asked['host'] = { [0] = '${gatehouse.host}' }
   asked['content-length'] = nil
   asked['transfer-encoding'] = nil
+  asked['expect'] = nil
   local url = '${gatehouse.origin}/forward-auth/haproxy?website=' .. website
   local answer = core.httpclient():get({ url = url, headers = asked, timeout = 2000 })
   if answer.status == 200 then
