@@ -92,7 +92,8 @@ describe('a new application', () => {
     expect(page.status).toBe(200);
     expect(page.text).not.toContain('<b>one</b>');
     expect(page.text.includes('Copy the secret now')).toBe(kind === 'web' || kind === 'service');
-    expect(textOf(page.text).includes('Who can sign in')).toBe(kind !== 'service');
+    for (const part of ['Who can sign in', ...(kind === 'service' ? ['/authorize', 'openid profile', 'PKCE'] : [])])
+      expect(textOf(page.text).includes(part), part).toBe(kind !== 'service');
     const { id, consent } = await newest();
     if (kind !== 'web') return;
     expect(consent).toBe('explicit');

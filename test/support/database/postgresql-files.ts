@@ -29,6 +29,7 @@ const storageContract = {
   'accounts/inactivity': 'accounts found by their last use in plain SQL, in pieces; runs at the same moment',
   'accounts/life': 'accounts that begin and end: times in queries, and the state of lists',
   'accounts/username-domains': 'an address that several take at once, as username and as email address',
+  'admin/users/hand-over': 'ownerships and contacts that move in one transaction, under the lock of groups',
   'admin/hundred-thousand': 'SQL of the long lists and of the statistics by day',
   'applications/access-decision': 'the access rule as a condition of a query',
   'applications/applications': 'unique client IDs inside a transaction; secrets',

@@ -116,9 +116,9 @@ function testPage({ id, name }: { id: string; name: string }, checks: readonly P
         rules: checks.map(({ check, isOk, error }) => ({
           label: t(`console.provisioning.check.${check}`),
           state: isOk ? ('passed' as const) : ('failed' as const),
-          ...(error !== undefined && { received: error }),
+          ...(error !== undefined && { received: error, registered: '200' }),
         })),
-        expectedLabel: '',
+        expectedLabel: t('console.website-test.expected'),
       },
     ],
   };

@@ -1,5 +1,5 @@
 // The settings to enter in an application, ready to paste.
-import type { Application, ProxiedApplication } from '../../../applications/application.ts';
+import { type Application, isServiceAccount, type ProxiedApplication } from '../../../applications/application.ts';
 import { needsPkce } from '../../../applications/fields/oidc-client.ts';
 import { isLoopback } from '../../../base/config/addresses.ts';
 import { allOf, oneOf, type PageText, sentences, t } from '../../../base/texts/text.ts';
@@ -98,7 +98,9 @@ function oidcEndpoints(
 ): Endpoint[] {
   if (application.protocol !== 'oidc') return [];
   const { metadata } = application;
-  const scopes = ['openid', 'profile', 'email', 'roles'];
+  const isService = isServiceAccount(application);
+  const ofSignIn = (...endpoints: Endpoint[]) => (isService ? [] : endpoints);
+  const scopes = isService ? (metadata.scope ?? '').split(' ') : ['openid', 'profile', 'email', 'roles'];
   if (metadata.grant_types?.includes('refresh_token')) scopes.push('offline_access');
   return [
     [t('console.tabs.value.issuer'), issuer],
@@ -109,16 +111,21 @@ function oidcEndpoints(
     ...(metadata.redirect_uris.length > 0
       ? [[t('console.tabs.value.redirect-uris'), metadata.redirect_uris] satisfies Endpoint]
       : []),
-    [t('console.tabs.value.authorization-endpoint'), `${issuer}/authorize`],
+    ...ofSignIn([t('console.tabs.value.authorization-endpoint'), `${issuer}/authorize`]),
     [t('console.tabs.value.token-endpoint'), `${issuer}/token`],
     ...(metadata.require_pushed_authorization_requests
       ? [[t('console.tabs.value.par-endpoint'), `${issuer}/par`] satisfies Endpoint]
       : []),
-    [t('console.tabs.value.userinfo-endpoint'), `${issuer}/userinfo`],
-    [t('console.tabs.value.end-session-endpoint'), `${issuer}/end-session`],
+    ...ofSignIn(
+      [t('console.tabs.value.userinfo-endpoint'), `${issuer}/userinfo`],
+      [t('console.tabs.value.end-session-endpoint'), `${issuer}/end-session`],
+    ),
     // A guide names the scopes of its product.
-    ...(hasGuide ? [] : [[t('console.tabs.value.scopes'), scopes.join(' ')] satisfies Endpoint]),
-    ['PKCE', t('console.tabs.value.pkce', { pkce: isWithoutPkce(application) ? 'recommended' : 'required' })],
+    ...(hasGuide || scopes[0] === '' ? [] : [[t('console.tabs.value.scopes'), scopes.join(' ')] satisfies Endpoint]),
+    ...ofSignIn([
+      'PKCE',
+      t('console.tabs.value.pkce', { pkce: isWithoutPkce(application) ? 'recommended' : 'required' }),
+    ]),
   ];
 }
 
