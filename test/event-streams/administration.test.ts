@@ -54,6 +54,20 @@ it('the console adds a stream, shows its secret once, tries it, shows what was d
   await idp.services.eventStreams.remove(stream?.id ?? '', {});
 });
 
+it('the console moves a SIEM to another host with the token for there', async () => {
+  const url = 'https://siem.example.com/events';
+  const { stream } = await aStream(idp, { name: 'SIEM', kind: 'siem', url }, 'the-token-for-example');
+  const admin = await consoleOf(idp, await staff(idp, 'admin'));
+  const at = `/admin/event-streams/${stream.id}`;
+  const moved = { url: 'https://elsewhere.example/events' };
+  const rejected = await admin.submit(await admin.get(at), { ...moved, secret: '' });
+  expect(rejected.status).toBe(400);
+  const saved = await admin.submit(rejected, { ...moved, secret: 'the-token-for-elsewhere' });
+  expect(saved.status).toBe(303);
+  expect(await idp.services.eventStreams.secrets(stream.id)).toEqual(['the-token-for-elsewhere']);
+  await idp.services.eventStreams.remove(stream.id, {});
+});
+
 it('the deliveries of every kind are on one page, by destination', async () => {
   const { services } = idp;
   const receiver = await aReceiver();

@@ -3,6 +3,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Extras, State } from '../../base/http/context.ts';
 import { invalidInput } from '../../base/http/errors.ts';
+import { parseQuery } from '../../base/http/input.ts';
 import { check } from '../../base/texts/faults.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import { declarationOf, type EventStream } from '../../protocols/event-streams/streams.ts';
@@ -12,6 +13,7 @@ import {
   type Block,
   type ConsolePage,
   type Field,
+  hiddenField,
   type Mark,
   VERSION,
   versionField,
@@ -74,7 +76,7 @@ export function eventStreamRoutes(services: ConsoleServices) {
   list(async ({ may }) => listPage(await eventStreams.list(), may(WRITE)));
   create({
     form,
-    page: async (_visit, given = formOf(newStream.parse({ name: 'x', url: 'https://x' }), '')) => newPage(given),
+    page: async ({ ctx }, given) => newPage(given ?? emptyForm(parseQuery(ctx, newQuery).kind)),
     async submit({ by }, given) {
       const { secret, ...declared } = declaredBy(given);
       return { result: secretPage(await eventStreams.create(declared, secret, by)) };
@@ -90,11 +92,7 @@ export function eventStreamRoutes(services: ConsoleServices) {
         configFile,
       }),
     async submit({ by, subject }, given) {
-      const {
-        secret: _secret,
-        kind: _kind,
-        ...declared
-      } = declaredBy({ ...given, format: given.format || subject.format, kind: subject.kind, secret: '' });
+      const { kind: _kind, ...declared } = declaredBy({ ...given, kind: subject.kind });
       await eventStreams.update(subject.id, declared, by, given[VERSION]);
       return { to: pathOf(subject), notice: t('console.event-streams.saved') };
     },
@@ -184,6 +182,31 @@ const KINDS = {
 };
 const { ssf: _ofReceivers, ...DECLARED } = KINDS;
 
+type DeclaredKind = keyof typeof DECLARED;
+
+const KIND_LEADS = {
+  webhook: t('console.event-streams.kind.webhook-lead'),
+  siem: t('console.event-streams.kind.siem-lead'),
+  mail: t('console.event-streams.kind.mail-lead'),
+};
+const URL_HINTS = {
+  webhook: t('console.event-streams.url.webhook'),
+  siem: t('console.event-streams.url.siem'),
+  mail: t('console.event-streams.url.mail'),
+};
+const SECRET_HINTS = {
+  webhook: t('console.event-streams.secret.webhook-hint'),
+  siem: t('console.event-streams.secret.siem-hint'),
+};
+const newQuery = z.object({ kind: z.enum(['webhook', 'siem', 'mail']).default('webhook') });
+/** What an administrator wants to hear of at once. */
+const ALERTS = ['role.assigned', 'factors.reset', 'api-key.created', 'key.*', 'setting.changed', 'integrity.alarm'];
+
+function emptyForm(kind: DeclaredKind): Form {
+  const url = kind === 'mail' ? 'mailto:x@x' : 'https://x';
+  return formOf(newStream.parse({ name: 'x', url, kind, ...(kind === 'mail' && { events: ALERTS }) }), '');
+}
+
 function stateOf({ enabled, pausedAt, failingSince, lastSuccessAt }: EventStream): Mark {
   if (!enabled) return { text: t('console.shared.disabled'), tone: 'plain' };
   if (pausedAt) return { text: t('console.event-streams.state.paused'), tone: 'bad' };
@@ -232,11 +255,21 @@ function newPage(given: Form): ConsolePage {
     title: t('console.event-streams.add'),
     lead: t('console.event-streams.add-lead'),
     back: { href: HOME, label: t('console.navigation.event-streams') },
+    tabs: Object.entries(DECLARED).map(([kind, label]) => ({
+      href: `${HOME}/new?kind=${kind}`,
+      label,
+      isCurrent: kind === given.kind,
+    })),
     blocks: [
       {
         kind: 'form',
+        lead: KIND_LEADS[given.kind as DeclaredKind],
         action: `${HOME}/new`,
-        fields: [...fieldsOf(given, true), secretField(t('console.event-streams.secret.new-hint'))],
+        fields: [
+          hiddenField('kind', given.kind),
+          ...fieldsOf(given),
+          ...(given.kind === 'mail' ? [] : [secretField(SECRET_HINTS[given.kind === 'siem' ? 'siem' : 'webhook'])]),
+        ],
         button: t('console.event-streams.add'),
         look: 'primary',
         cancel: HOME,
@@ -320,7 +353,7 @@ function changesOf({ kind, ...stream }: EventStream, given: Form): Block[] {
       action: at,
       fields: [
         versionField(given[VERSION]),
-        ...fieldsOf(given, false),
+        ...fieldsOf(given),
         ...(kind === 'siem' ? [secretField(t('console.event-streams.secret.moved-hint'))] : []),
       ],
       button: t('console.shared.save-changes'),
@@ -399,7 +432,7 @@ function secretField(hint: PageText): Field {
   };
 }
 
-function fieldsOf(given: Form, isNew: boolean): Field[] {
+function fieldsOf(given: Form): Field[] {
   const area = (name: 'events' | 'applications' | 'groups', label: PageText, hint: PageText): Field => ({
     name,
     label,
@@ -409,14 +442,6 @@ function fieldsOf(given: Form, isNew: boolean): Field[] {
     hint,
     isCode: true,
   });
-  const kind: Field = {
-    name: 'kind',
-    label: t('console.event-streams.kind'),
-    type: 'select',
-    value: given.kind,
-    options: choice(Object.entries(DECLARED)),
-    hint: t('console.event-streams.kind-hint'),
-  };
   const format: Field = {
     name: 'format',
     label: t('console.event-streams.format'),
@@ -429,7 +454,6 @@ function fieldsOf(given: Form, isNew: boolean): Field[] {
       ['ocsf', 'OCSF 1.3'],
       ['syslog', 'Syslog (RFC 5424)'],
     ]),
-    hint: t('console.event-streams.format-hint'),
   };
   const body: Field = {
     name: 'body',
@@ -456,32 +480,32 @@ function fieldsOf(given: Form, isNew: boolean): Field[] {
   ];
   return [
     { name: 'name', label: t('console.shared.name'), value: given.name, required: true },
-    ...(isNew ? [kind] : []),
     {
       name: 'url',
       label: t('console.event-streams.url'),
       value: given.url,
       required: true,
       isCode: true,
-      hint: t('console.event-streams.url-hint'),
+      hint: URL_HINTS[given.kind as DeclaredKind],
     },
-    ...(isNew || given.kind === 'siem' ? [format] : []),
+    ...(given.kind === 'siem' ? [format] : []),
     area('events', t('console.event-streams.events'), t('console.event-streams.events-hint')),
     area('applications', t('console.event-streams.applications'), t('console.event-streams.applications-hint')),
     area('groups', t('console.event-streams.groups'), t('console.event-streams.groups-hint')),
-    ...(isNew || given.kind !== 'mail' ? [body] : []),
-    ...(isNew || given.kind === 'mail' ? alert : []),
+    ...(given.kind === 'mail' ? alert : [body]),
     { name: 'enabled', label: t('console.shared.enabled'), type: 'checkbox', checked: given.enabled !== '' },
   ];
 }
 
+const NUMBERS: ReadonlySet<string> = new Set(['at_least', 'within_minutes', 'quiet_minutes']);
+
 function declaredBy({ [VERSION]: _version, events, applications, groups, enabled, secret, ...given }: Form) {
-  const numbers = (['at_least', 'within_minutes', 'quiet_minutes'] as const).filter((name) => given[name] !== '');
+  // The form of each kind has its own fields.
+  const entered = Object.entries(given).filter(([, value]) => value !== '');
   const declaration = {
-    ...given,
+    ...Object.fromEntries(entered.map(([name, value]) => [name, NUMBERS.has(name) ? Number(value) : value])),
     name: given.name.trim(),
     url: given.url.trim(),
-    ...Object.fromEntries(numbers.map((name) => [name, Number(given[name])])),
     events: lines(events),
     applications: lines(applications),
     groups: lines(groups),
