@@ -54,6 +54,20 @@ it('the console adds a stream, shows its secret once, tries it, shows what was d
   await idp.services.eventStreams.remove(stream?.id ?? '', {});
 });
 
+it('the console adds an alert for addresses as people write them', async () => {
+  const admin = await consoleOf(idp, await staff(idp, 'admin'));
+  const form = await admin.get('/admin/event-streams/new?kind=mail');
+  const wrong = await admin.submit(form, { name: 'Alerts', url: 'admin' });
+  expect([wrong.status, textOf(wrong.text).includes('mailto: and addresses')]).toEqual([400, true]);
+  const page = await admin.follow(
+    await admin.submit(form, { name: 'Alerts', url: 'ann@example.com, bob@example.com' }),
+  );
+  expect(textOf(page.text)).toContain('The event stream is saved');
+  const [stream] = await idp.services.eventStreams.list();
+  expect(stream).toMatchObject({ kind: 'mail', url: 'mailto:ann@example.com,bob@example.com', quiet_minutes: 60 });
+  await idp.services.eventStreams.remove(stream?.id ?? '', {});
+});
+
 it('the console moves a SIEM to another host with the token for there', async () => {
   const url = 'https://siem.example.com/events';
   const { stream } = await aStream(idp, { name: 'SIEM', kind: 'siem', url }, 'the-token-for-example');

@@ -79,7 +79,10 @@ export function eventStreamRoutes(services: ConsoleServices) {
     page: async ({ ctx }, given) => newPage(given ?? emptyForm(parseQuery(ctx, newQuery).kind)),
     async submit({ by }, given) {
       const { secret, ...declared } = declaredBy(given);
-      return { result: secretPage(await eventStreams.create(declared, secret, by)) };
+      const created = await eventStreams.create(declared, secret, by);
+      // A webhook's secret is shown once.
+      if (declared.kind === 'webhook') return { result: secretPage(created) };
+      return { to: pathOf(created.stream), notice: t('console.event-streams.saved') };
     },
   });
   one('', {
@@ -497,6 +500,14 @@ function fieldsOf(given: Form): Field[] {
   ];
 }
 
+/** Addresses as people write them. */
+const mailUrl = (text: string) =>
+  `mailto:${text
+    .trim()
+    .replace(/^mailto:/i, '')
+    .split(/[\s,;]+/)
+    .join(',')}`;
+
 const NUMBERS: ReadonlySet<string> = new Set(['at_least', 'within_minutes', 'quiet_minutes']);
 
 function declaredBy({ [VERSION]: _version, events, applications, groups, enabled, secret, ...given }: Form) {
@@ -505,7 +516,7 @@ function declaredBy({ [VERSION]: _version, events, applications, groups, enabled
   const declaration = {
     ...Object.fromEntries(entered.map(([name, value]) => [name, NUMBERS.has(name) ? Number(value) : value])),
     name: given.name.trim(),
-    url: given.url.trim(),
+    url: given.kind === 'mail' ? mailUrl(given.url) : given.url.trim(),
     events: lines(events),
     applications: lines(applications),
     groups: lines(groups),

@@ -32,7 +32,11 @@ export function recipientsOf(url: string): string[] | undefined {
   return scheme === 'mailto:' && isList ? list : undefined;
 }
 
-const urlFault = (value: string) => (isSyslogUrl(value) || recipientsOf(value) ? undefined : webUriFault(value));
+function urlFault(value: string): Fault | undefined {
+  if (isSyslogUrl(value) || recipientsOf(value)) return undefined;
+  return /^(mailto|syslog):/i.test(value) ? fault([], 'stream-url') : webUriFault(value);
+}
+
 const minutes = (most: number) => z.int().min(0).max(most);
 const choices = (what: string) => z.array(z.string().min(1).max(1024)).max(MOST_CHOICES).default([]).describe(what);
 
