@@ -148,7 +148,11 @@ function toneOf(event: AuditEntry): { tone?: 'good' | 'bad' } {
 
 function placeOf([event, ...others]: [AuditEntry, ...AuditEntry[]]): PageText {
   const { userAgent, address, data } = event;
-  const { apiKey, repeated } = data as { apiKey?: { name?: unknown }; repeated?: unknown };
+  const { apiKey, repeated, recipient } = data as {
+    apiKey?: { name?: unknown };
+    repeated?: unknown;
+    recipient?: unknown;
+  };
   const isRepeated = others.every(({ type }) => type === event.type);
   return dotted([
     others.length > 0 &&
@@ -157,6 +161,7 @@ function placeOf([event, ...others]: [AuditEntry, ...AuditEntry[]]): PageText {
         : t('console.audit.more', { count: others.length })),
     typeof repeated === 'number' && repeated > 1 ? t('console.audit.times', { count: repeated }) : undefined,
     typeof apiKey?.name === 'string' ? t('console.audit.api-key', { name: apiKey.name }) : undefined,
+    typeof recipient === 'string' ? recipient : undefined,
     browserName(userAgent),
     address,
   ]);

@@ -11,7 +11,7 @@ import type { Logo, Mark } from './blocks.ts';
 export type Names = ReturnType<typeof createNames>;
 
 /** An application; where a list asked for it, with its logo. */
-interface NamedApplication {
+export interface NamedApplication {
   id: string;
   name: string;
   logo?: Logo;

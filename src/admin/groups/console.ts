@@ -25,7 +25,7 @@ import { domainTable } from '../console/domain-proofs.ts';
 import { listQuery } from '../console/frame.ts';
 import { type ListAddress, pageLinks, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
-import { nameAndUsername, userMark } from '../console/names.ts';
+import { applicationCell, nameAndUsername, userMark } from '../console/names.ts';
 import { addForm, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
@@ -1012,7 +1012,7 @@ async function requestsBlock(
     caption: t('console.groups.requests'),
     ...tableOf(await groups.requests(group.id), [
       [t('console.roles.user'), personCell],
-      [t('console.roles.application'), applicationCell],
+      [t('console.roles.application'), wantedCell],
       [t('console.groups.reason'), ({ reason }) => reason],
       [{ label: t('console.groups.asked'), isShort: true }, ({ createdAt }) => createdAt],
       mayDecide && [
@@ -1031,12 +1031,12 @@ async function requestsBlock(
 }
 
 const personCell = ({ user }: OpenRequest): Cell => userMark(user);
-const applicationCell = ({ application }: OpenRequest): Cell =>
+const wantedCell = ({ application }: OpenRequest): Cell =>
   application && { text: application.name, href: `/admin/applications/${application.id}` };
 
 const requestFacts = (one: OpenRequest) => [
   { label: t('console.roles.user'), value: personCell(one) },
-  ...(one.application ? [{ label: t('console.roles.application'), value: applicationCell(one) }] : []),
+  ...(one.application ? [{ label: t('console.roles.application'), value: wantedCell(one) }] : []),
   { label: t('console.groups.reason'), value: one.reason },
   { label: t('console.groups.asked'), value: one.createdAt },
   { label: t('console.groups.lapses'), value: one.expiresAt },
@@ -1085,9 +1085,11 @@ async function domainBlocks(
 
 async function applicationBlocks(
   { meets, subject: { id, name } }: Visit<GroupDetails>,
-  { admin: { groups } }: ConsoleServices,
+  { admin: { groups }, names }: ConsoleServices,
   typed = { application: '' },
 ): Promise<Block[]> {
+  const found = await groups.applications(id);
+  const named = await names.applicationsWithLogos(found.map(({ clientId }) => clientId));
   const open: Block = {
     kind: 'form',
     title: t('console.groups.open-application'),
@@ -1109,11 +1111,8 @@ async function applicationBlocks(
     title: t('console.navigation.applications'),
     lead: t('console.groups.applications-lead'),
     caption: t('console.navigation.applications'),
-    ...tableOf(await groups.applications(id), [
-      [
-        t('console.roles.application'),
-        (one) => ({ text: one.name, href: `/admin/applications/${one.id}`, logo: { name: one.name } }),
-      ],
+    ...tableOf(found, [
+      [t('console.roles.application'), ({ clientId }) => applicationCell(clientId, named)],
       [
         t('console.users.access.why'),
         ({ groups: named, roles }) => [

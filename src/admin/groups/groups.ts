@@ -366,7 +366,7 @@ export function createGroupAdmin(services: AdminServices) {
         where: { access: 'roles', OR: [{ groups: { some: groupIn } }, { roles: { some: roleIn } }] },
         select: {
           id: true,
-          name: true,
+          clientId: true,
           protocol: true,
           enabled: true,
           groups: { where: groupIn, select: { group: { select: { id: true, name: true } } } },

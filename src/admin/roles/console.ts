@@ -32,7 +32,7 @@ import { dangerZone } from '../console/danger-zone.ts';
 import { listQuery } from '../console/frame.ts';
 import { countText, type ListAddress, listAt, pageLinks, searchField, sortedBy, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
-import { userMark } from '../console/names.ts';
+import { applicationCell, type NamedApplication, userMark } from '../console/names.ts';
 import { addPage, addQuestion, listForm, type Visit } from '../console/pages.ts';
 import { permissionMark, permissionWords, quotedPermissions } from '../console/permission-words.ts';
 import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
@@ -135,7 +135,12 @@ export function roleRoutes(services: ConsoleServices) {
       const { id, name } = visit.subject;
       const { applications, isMore } = await roles.applications(id);
       const block: Block = isOpenTab(visit, 'applications')
-        ? applicationsBlock(name, applications, isMore)
+        ? applicationsBlock(
+            name,
+            applications,
+            await services.names.applicationsWithLogos(applications.map(({ clientId }) => clientId)),
+            isMore,
+          )
         : { kind: 'text', text: t('console.roles.no-applications-right') };
       return rolePage(visit, 'applications', configFile, [block]);
     },
@@ -509,16 +514,18 @@ async function memberTable(
 }
 
 /** The applications that accept the role; those that are open to everyone are none of them. */
-function applicationsBlock(role: string, applications: readonly OpenedApplication[], isMore: boolean): Block {
+function applicationsBlock(
+  role: string,
+  applications: readonly OpenedApplication[],
+  named: ReadonlyMap<string, NamedApplication>,
+  isMore: boolean,
+): Block {
   return {
     kind: 'table',
     lead: t('console.roles.applications-lead'),
     caption: t('console.roles.applications-caption'),
     ...tableOf(applications, [
-      [
-        t('console.roles.application'),
-        ({ id, name }) => ({ text: name, href: `/admin/applications/${id}`, logo: { name } }),
-      ],
+      [t('console.roles.application'), ({ clientId }) => applicationCell(clientId, named)],
       [t('console.roles.protocol'), ({ protocol }) => (protocol === 'oidc' ? 'OpenID Connect' : 'SAML')],
       [
         t('console.shared.status'),

@@ -27,6 +27,7 @@ import { answerOf, endpointsOf, type Resource } from '../resource.ts';
 /** An application that the role opens. */
 export interface OpenedApplication {
   id: string;
+  clientId: string;
   name: string;
   protocol: string;
   enabled: boolean;
@@ -142,7 +143,7 @@ async function countMembers(db: Db, roles: readonly Role[]): Promise<[id: string
 async function openedBy(db: Db, roleId: string): Promise<{ applications: OpenedApplication[]; isMore: boolean }> {
   const found = await db.asStored.application.findMany({
     where: { access: 'roles', roles: { some: { roleId } } },
-    select: { id: true, name: true, protocol: true, enabled: true },
+    select: { id: true, clientId: true, name: true, protocol: true, enabled: true },
     orderBy: [{ name: 'asc' }, { id: 'asc' }],
     take: limits.api.pageSize + 1,
   });

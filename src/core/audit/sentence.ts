@@ -155,21 +155,12 @@ function reasonText({ reason }: AuditEntry): Text | undefined {
 /** The values of all placeholders of the sentences. */
 function valuesOf(event: AuditEntry, nameOf: MentionRenderer): Record<string, string | Slot | Text> {
   const { subjectId, clientId, data } = event;
-  const nameFields = [
-    'name',
-    'roleName',
-    'number',
-    'recipient',
-    'message',
-    'domain',
-    'version',
-    'groupName',
-    'childName',
-  ];
+  const nameFields = ['name', 'roleName', 'number', 'message', 'domain', 'version', 'groupName', 'childName'];
   const connection =
     typeof data.connection === 'string' ? nameOf({ type: 'connection', id: data.connection }) : undefined;
   return {
     ...Object.fromEntries(nameFields.map((name) => [name, nameSlot(nameIn(data, name) ?? '…')])),
+    recipient: recipientOf(event, nameOf),
     // Events of the configuration file have it as their name.
     setting: new Slot({ text: settingLabel(nameIn(data, 'setting') ?? nameIn(data, 'name') ?? '…') }),
     actor: actorOf(event, nameOf),
@@ -186,6 +177,12 @@ function valuesOf(event: AuditEntry, nameOf: MentionRenderer): Record<string, st
     method: data.method === 'recovery-code' ? 'recovery' : String(data.method),
     channel: String(data.channel),
   };
+}
+
+/** Of an email: the user as in every other sentence, else the address. */
+function recipientOf({ subjectId, data }: AuditEntry, nameOf: MentionRenderer): Slot | Text {
+  const name = nameIn(data, 'recipient');
+  return subjectId === null ? nameSlot(name ?? '…') : nameOf({ type: 'user', id: subjectId, name });
 }
 
 /** An event without a user or an application was caused by the server, the command line or the configuration file. */

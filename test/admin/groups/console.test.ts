@@ -1,6 +1,7 @@
 // The pages of groups: an administrator makes a group with a person, a role and an owner, and sees what a deletion takes; one who does not
 // hold the role changes none of it.
 import { beforeAll, expect, it } from 'vitest';
+import { logoPath } from '../../../src/base/http/pages/render.ts';
 import { limits } from '../../../src/base/limits.ts';
 import { anApplication } from '../../oidc/support.ts';
 import { aClient, aUser } from '../../support/factories.ts';
@@ -31,8 +32,13 @@ it('creates a role and gives access to an application without leaving the group'
   const taken = await admin.submit(await admin.get(parts), { role: '+', name: 'in place role' }, { form: parts });
   expect(taken.status).toBe(409);
 
-  const closed = await aClient(idp.services, { client_name: 'In place wiki', access: { roles: ['admin'] } });
-  await aClient(idp.services, { client_name: 'In place blog', access: 'everyone' });
+  const redirect_uris = ['https://in-place.example/cb'];
+  const closed = await aClient(idp.services, {
+    client_name: 'In place wiki',
+    redirect_uris,
+    access: { roles: ['admin'] },
+  });
+  await aClient(idp.services, { client_name: 'In place blog', redirect_uris, access: 'everyone' });
   const tab = `/admin/groups/${id}/applications`;
   const open = async (application: string) => admin.submit(await admin.get(tab), { application }, { form: tab });
   expect(textOf((await open('In place blog')).text)).toContain('Everyone can open In place blog.');
@@ -192,12 +198,16 @@ it('lists the applications that the group, one above it or a role of them opens,
   await groups.addChild(above.id, below.id);
   await groups.addRole(above.id, (await roles.create({ name: 'opens role' })).name);
   const redirect_uris = ['https://opens.example.com/cb'];
-  const app = async (client_name: string, access: object) =>
-    (await aClient(idp.services, { client_name, redirect_uris, access })).applicationId;
+  const app = async (client_name: string, access: object, preset?: string) =>
+    (await aClient(idp.services, { client_name, redirect_uris, access, ...(preset && { preset }) })).applicationId;
   const onlyAbove = await app('Opens by above', { roles: [], groups: ['Opens above'] });
   await app('Opens by itself', { roles: [], groups: ['Opens below'] });
-  await app('Opens by role', { roles: ['opens role'] });
-  const text = textOf((await admin.get(`/admin/groups/${below.id}/applications`)).text);
+  await app('Opens by role', { roles: ['opens role'] }, 'grafana');
+  const tab = (await admin.get(`/admin/groups/${below.id}/applications`)).text;
+  expect(tab).toContain(logoPath('grafana'));
+  const role = (await roles.find('opens role'))?.id;
+  expect((await admin.get(`/admin/roles/${role}/applications`)).text).toContain(logoPath('grafana'));
+  const text = textOf(tab);
   expect(text).toMatch(/Opens by above Group Opens above .*Opens by itself This group .*Opens by role Role opens role/);
   expect(textOf((await admin.get(`/admin/groups/${above.id}/applications`)).text)).not.toContain('Opens by itself');
   await groups.remove(above.id);
