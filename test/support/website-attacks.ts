@@ -513,7 +513,9 @@ export const attacks: readonly Attack[] = [
     reports: ['RFC 9110 10.1.1'],
     async run(attacked) {
       const cookie = `Cookie: ${cookieAt(await signedIn(attacked), attacked.site)}`;
-      const head = [`Host: ${hostOf(attacked.site)}`, cookie, 'Expect: 100-continue', 'Content-Length: 3'];
+      // With the line that is sent after it.
+      const length = 'a=1\r\nConnection: close\r\n\r\n'.length;
+      const head = [`Host: ${hostOf(attacked.site)}`, cookie, 'Expect: 100-continue', `Content-Length: ${length}`];
       const answer = await sendRaw(attacked.site, 'POST /form HTTP/1.1', ...head, 'Connection: close', '', 'a=1');
       return /\b200 OK/.test(answer) && receivedOf(answer) ? [] : [answer];
     },
@@ -556,7 +558,7 @@ async function askForTunnel(
   headers: Record<string, string | string[]>,
 ): Promise<{ status: number; protocol: string | undefined; text: string }> {
   return new Promise((resolve, reject) => {
-    const request = http.request(url, { headers });
+    const request = http.request(url, { headers, agent: false });
     request.on('response', async (answer) => {
       const text = await readText(answer);
       resolve({ status: answer.statusCode ?? 0, protocol: receivedOf(text)?.headers.upgrade, text });

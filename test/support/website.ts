@@ -40,7 +40,7 @@ interface Product {
   isYes(status: number): boolean;
 }
 
-const HOP_BY_HOP = ['connection', 'upgrade', 'content-length', 'transfer-encoding', 'keep-alive'];
+const HOP_BY_HOP = ['connection', 'upgrade', 'content-length', 'transfer-encoding', 'keep-alive', 'expect'];
 const schemeOf = ({ socket }: IncomingMessage) => ('encrypted' in socket ? 'https' : 'http');
 const forwarded = (req: IncomingMessage) => ({
   'x-forwarded-method': req.method ?? '',
