@@ -28,6 +28,8 @@ export interface Attempt {
   usedRecoveryCode?: boolean | undefined;
   /** The user has been told that the account will be deleted, and goes on. */
   knowsDeletion?: boolean | undefined;
+  /** The user has been asked for own fields: the optional ones are not asked for again. */
+  knowsFields?: boolean | undefined;
   /** The user chose not to be asked for the second factor in this browser again. */
   trustBrowser: boolean;
   /** The user has just accepted an invitation in this browser: the first sign-in needs no notice. */

@@ -82,7 +82,7 @@ function decisionRoutes({
       if (!(error instanceof AppError) || error.code !== 'invalid_input') throw error;
       throw new StepError('invalid_input', { message: sentences(error.faults.map((one) => fieldFault(schema, one))) });
     }
-    await flow.proceed(ctx, current);
+    await flow.proceed(ctx, current, { knowsFields: true });
   };
   router.post('/own-fields', ...flow.form(['own-fields'], fillIn));
 

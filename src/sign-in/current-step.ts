@@ -228,7 +228,8 @@ async function stepUpTo(
 /** Whether a sign-in, not an old session, has to fill in own fields. What the configuration file declares stays as it is. */
 function isAskedForFields({ settings }: SignInState, attempt: Attempt, account: Account | undefined): boolean {
   if (!account || attempt.userId === undefined || attempt.upstream?.linkTo || account.source === 'file') return false;
-  return missingFields(settings.latest().user_attributes, account.attributes).length > 0;
+  const missing = missingFields(settings.latest().user_attributes, account.attributes);
+  return missing.some(({ isRequired }) => isRequired || !attempt.knowsFields);
 }
 
 function demandOf(attempt: Attempt) {

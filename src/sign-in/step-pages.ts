@@ -211,7 +211,13 @@ async function showOwnFields({ settings }: SignInState, page: Page): Promise<voi
   const fields = missingFields(settings.latest().user_attributes, accountOf(current).attributes, typed);
   ctx.render(
     'sign-in/own-fields',
-    { action: pathOf(current, 'own-fields'), fields, error: state.error, ...footOf(page) },
+    {
+      action: pathOf(current, 'own-fields'),
+      fields,
+      isOptional: fields.every(({ isRequired }) => !isRequired),
+      error: state.error,
+      ...footOf(page),
+    },
     state.status ?? 200,
   );
 }

@@ -258,7 +258,7 @@ describe('an own field that is asked for', () => {
       const size = { ...schema.properties.shirt, ask: true };
       const properties = { badge: { ...schema.properties.desk_phone, title: 'Badge', mask: 'A-99', ask: true }, size };
       const user = await aUser(other.services);
-      await other.services.settings.set('user_attributes', { type: 'object', properties });
+      await other.services.settings.set('user_attributes', { type: 'object', properties, required: ['badge', 'size'] });
       const browser = httpClient(other.issuer);
       const page = await browser.follow(await browser.get('/account'));
       const asked = await browser.follow(await browser.submit(page, { username: user.username, password: PASSWORD }));
@@ -280,6 +280,42 @@ describe('an own field that is asked for', () => {
       const form = await again.follow(await again.get('/account'));
       const next = await again.follow(await again.submit(form, { username: user.username, password: PASSWORD }));
       expect(textOf(next.text)).toContain('Your account');
+    } finally {
+      await other.stop();
+    }
+  });
+});
+
+describe('an optional own field that is asked for', () => {
+  it('is skipped by "Not now" or without an answer; a required one beside it is not', async () => {
+    const other = await startIdp();
+    try {
+      const size = { ...schema.properties.shirt, title: 'Size', ask: true };
+      const badge = { ...schema.properties.desk_phone, title: 'Badge', ask: true };
+      const set = (value: object) => other.services.settings.set('user_attributes', { type: 'object', ...value });
+      const user = await aUser(other.services);
+      const asked = async () => {
+        const browser = httpClient(other.issuer);
+        const page = await browser.follow(await browser.get('/account'));
+        const next = await browser.follow(await browser.submit(page, { username: user.username, password: PASSWORD }));
+        expect(textOf(next.text)).toContain('Complete your profile');
+        return { browser, next };
+      };
+      const titleAfter = async (fields: Record<string, string>, button: string) => {
+        const { browser, next } = await asked();
+        return textOf((await browser.follow(await browser.submit(next, fields, { button }))).text);
+      };
+      await set({ properties: { size } });
+      expect((await asked()).next.text).not.toMatch(/<select[^>]* required/);
+      expect(await titleAfter({}, 'Not now')).toContain('Your account');
+      expect(await titleAfter({ 'attributes.size': '' }, 'Continue')).toContain('Your account');
+      await set({ properties: { size, badge }, required: ['badge'] });
+      const { next } = await asked();
+      expect(next.text).toMatch(/<input[^>]* required/);
+      expect(next.text).not.toContain('Not now');
+      expect(await titleAfter({ 'attributes.badge': '' }, 'Continue')).toContain('Complete your profile');
+      expect(await titleAfter({ 'attributes.badge': '11-222' }, 'Continue')).toContain('Your account');
+      expect((await other.services.accounts.find(user.account.id))?.attributes).toEqual({ badge: '11-222' });
     } finally {
       await other.stop();
     }

@@ -97,4 +97,4 @@ export const missingFields = (
 ) =>
   typed(schema)
     .filter(({ name, keywords }) => keywords.ask === true && attributes[name] === undefined)
-    .map((one) => ({ ...fieldOf(schema, one, given[inputName(one)] ?? ''), isRequired: true }));
+    .map((one) => fieldOf(schema, one, given[inputName(one)] ?? ''));

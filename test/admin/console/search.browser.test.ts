@@ -26,6 +26,7 @@ beforeAll(async () => {
     ['inga', 'Inga Quillfeather'],
   ] as const)
     await aUser(idp.services, { username, name, email: `${username}@example.com` });
+  await aUser(idp.services, { username: 'zephyrine', name: `Zephyrine ${'of a long name '.repeat(8)}` });
   page = await (await browser.newContext({ ...desktop, permissions: ['clipboard-read', 'clipboard-write'] })).newPage();
   await page.goto(`${idp.issuer}/admin/keys`);
   await signIn(page, await staff(idp, 'admin'));
@@ -55,6 +56,18 @@ it('opens by Ctrl K on every page, and leads to the best match by keys alone', a
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/admin\/users\/[^/]+$/);
   expect(await page.locator('h1').textContent()).toContain('Quill');
+});
+
+it.each([1280, 390])('is as wide as its dialog with a long title, at %i px', async (width) => {
+  await page.setViewportSize({ width, height: 844 });
+  await page.goto(`${idp.issuer}/admin/keys`);
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('zephyrine');
+  await page.waitForSelector('#find [role=option]');
+  const cutOff = 'document.getElementById("find").scrollWidth - document.getElementById("find").clientWidth';
+  expect(await page.evaluate(cutOff)).toBeLessThanOrEqual(0);
+  await screenshot(page, `search-long-title-${width}`);
+  await page.setViewportSize(desktop.viewport);
 });
 
 it('closes by Escape and gives the focus back; Enter without a choice leads to the page', async () => {

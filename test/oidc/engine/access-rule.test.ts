@@ -57,6 +57,25 @@ describe('an application with an access rule', () => {
     });
   });
 
+  it('records one denial once, with its cause, also after the way back, and a canceled sign-in not at all', async () => {
+    const user = await aUser(idp.services);
+    const browser = httpClient(idp.issuer);
+    const address = authorizeUrl(idp, app.clientId);
+    const canceled = httpClient(idp.issuer);
+    const form = await canceled.follow(await canceled.get(address));
+    const away = await canceled.submit(form, {}, { button: 'Cancel and go back to Newsroom' });
+    expect((await canceled.follow(away, isThere)).location).toContain('error=access_denied');
+    const page = await completeSignIn(browser, address, { user });
+    const back = await browser.follow(await browser.submit(page, {}, { button: 'Go back to Newsroom' }), isThere);
+    expect(back.location).toContain('error=access_denied');
+    const { rejections } = await idp.services.rejections.list({ subjectId: user.account.id, limit: 5 });
+    expect(rejections.map(({ endpoint }) => endpoint)).toEqual(['access']);
+    const entries = await idp.services.audit.list({ types: ['authorization.rejected'], subjectId: user.account.id });
+    expect(entries).toHaveLength(1);
+    const all = await idp.services.rejections.list({ clientId: app.clientId, limit: 50 });
+    expect(all.rejections.map(({ endpoint }) => endpoint)).not.toContain('authorize');
+  });
+
   it('lets a user continue with another account, and ends the first session', async () => {
     const { browser, page } = await openRejected();
     const form = await browser.follow(await browser.submit(page, {}, { button: 'Use another account' }));

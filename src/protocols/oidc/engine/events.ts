@@ -21,7 +21,7 @@ import { accountOf } from '../claims/find-account.ts';
 import { TooManyAttempts } from '../rate-limits.ts';
 import { faultsOfRegistration, registrationFault } from '../registration.ts';
 import { type ClientSource, matchingSecret } from '../store/clients.ts';
-import { appContext, withCode } from './app-context.ts';
+import { appContext, isDecided, withCode } from './app-context.ts';
 import type { KoaContextWithOIDC, Provider } from './library.ts';
 import { evaluateRules } from './requests/request-rules.ts';
 import { isForPrograms } from './routes.ts';
@@ -142,7 +142,7 @@ function reportRejection(
   if (reason === 'invalid_request_object') countFailedRequestObject(ctx);
   // Only logged: so many rejections must not fill the audit log.
   if (error instanceof TooManyAttempts || tooMuchStoredIn(error)) return;
-  if (isNextStep(reason)) return;
+  if (isNextStep(reason) || isDecided(engineCtx)) return;
   recordRejection({ rejections, clients }, event, engineCtx, ctx, error);
   repeatedEntries
     .record({

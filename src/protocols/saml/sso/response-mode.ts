@@ -11,7 +11,7 @@ import type { Core } from '../../../core/core.ts';
 import type { BrokenRule } from '../../../core/rejections/rules.ts';
 import type { Account } from '../../../people/accounts/account.ts';
 import type { People } from '../../../people/people.ts';
-import { appContext } from '../../oidc/engine/app-context.ts';
+import { appContext, isDecided } from '../../oidc/engine/app-context.ts';
 import type { ServiceProvider } from '../metadata/service-providers.ts';
 import { SamlError, type SamlStatus } from '../xml/errors.ts';
 import { statusCodes } from '../xml/names.ts';
@@ -228,7 +228,7 @@ function explanations({ accounts }: People) {
   };
 }
 
-/** Makes the Response with a status, audits it, and records the rejection unless the status is NoPassive. */
+/** Makes the Response with a status; audits it and records the rejection, unless the status is NoPassive or what a person decided. */
 function errorResponses({ responses, audit, repeatedEntries, rejections, metrics }: ResponseServices) {
   return async (
     ctx: KoaContextWithOIDC,
@@ -236,6 +236,7 @@ function errorResponses({ responses, audit, repeatedEntries, rejections, metrics
     pending: PendingAuthnRequest,
     { reason, status, brokenRule }: Failure,
   ): Promise<Answer> => {
+    if (isDecided(ctx)) return { xml: responses.status(pending.acsUrl, pending.requestId, status) };
     const subjectId = ctx.oidc.session?.accountId;
     const { request } = appContext(ctx).state;
     // Without a user anyone can cause it, such as by IsPassive.
