@@ -240,10 +240,17 @@ export function createDifferences({ db, now, accounts }: Core & People) {
       }
     },
 
-    /** Lets up to a hundred held leavers go. Returns how many. */
+    /**
+     * Lets up to a hundred held leavers go. Returns how many. Who was found just now stays: the audit log is sealed in pieces, so that others
+     * of the same change may follow, and all of them may be too many.
+     */
     release: (target: Target): Promise<number> =>
       transaction(db, async (tx) => {
-        const held = { applicationId: target.id, isHeld: true };
+        const held = {
+          applicationId: target.id,
+          isHeld: true,
+          nextTryAt: { lte: new Date(now().getTime() - GATHER_MS) },
+        };
         const rows = await tx.provisionedObject.findMany({ where: held, take: 100 });
         const userIds = rows.map(({ localId }) => localId);
         const ofThese = { applicationId: target.id, userId: { in: userIds } };
