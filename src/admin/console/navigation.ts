@@ -143,6 +143,7 @@ const HELP: Readonly<Record<string, string>> = {
   '/admin/branding/texts': 'languages#replace-a-text',
   '/admin/confirm': 'api#fresh-sign-ins',
   '/admin/connections': 'connections#adding-a-connection',
+  '/admin/deliveries': 'events',
   '/admin/event-streams': 'events',
   '/admin/groups': 'groups',
   '/admin/import': 'console#importing-users',
