@@ -45,6 +45,7 @@ const askedHeaders = ({ origin }: Website, path: string) => ({
   'X-Forwarded-Uri': path,
 });
 
+const asPage = { headers: { accept: 'text/html', 'sec-fetch-mode': 'navigate' } };
 const headersOf = (page: Page) => page.json<{ headers: Record<string, string> }>().headers;
 
 describe.each(proxyKinds)('behind %s', (kind) => {
@@ -306,6 +307,66 @@ describe('a website', () => {
     }
   });
 
+  it('leads each request with a session on from the begin of a sign-in, and a program without one to it', async () => {
+    const site = await aWebsite('caddy');
+    const browser = httpClient();
+    const at = `${site.origin}/.gatehouse/sign-in?page=/a`;
+    const { status, text } = await browser.get(at, { headers: { accept: 'application/json' } });
+    expect([status, text]).toEqual([401, expect.stringContaining('login_required')]);
+    await opened(browser, site, '/', await aUser(idp.services));
+    for (const method of ['GET', 'HEAD'])
+      for (const headers of [{ accept: '*/*' }, { accept: 'text/html' }]) {
+        const { location } = await browser.request(method, at, { headers });
+        expect([method, headers, location]).toEqual([method, headers, `${site.origin}/a`]);
+      }
+    expect((await browser.request('HEAD', `${site.origin}/.gatehouse/callback?code=x`)).status).toBe(405);
+  });
+
+  it.each(['caddy', 'nginx'] as const)(
+    'behind %s says that a sign-in was cancelled, with a way to it',
+    async (kind) => {
+      const site = await aWebsite(kind);
+      const browser = httpClient();
+      const begun = await browser.get(`${site.origin}/a?b=c`, asPage);
+      const state = new URL(begun.location ?? '').searchParams.get('state') ?? '';
+      const answer = new URLSearchParams({ error: 'access_denied', state });
+      const page = await browser.get(`${site.origin}/.gatehouse/callback?${answer}`, asPage);
+      expect([page.status, page.headers['x-gatehouse-reference']]).toEqual([401, undefined]);
+      expect(page.text).toContain('The sign-in was canceled');
+      expect(page.text).not.toContain('reference');
+      const [, link = ''] = /<a href="([^"]*)"/.exec(page.text) ?? [];
+      expect(link).toBe(`${site.origin}/.gatehouse/sign-in?page=%2Fa%3Fb%3Dc`);
+      expect((await browser.get(link, asPage)).location).toContain('/authorize?');
+    },
+  );
+
+  it('signs nobody out for a picture or a script of a page', async () => {
+    const site = await aWebsite('caddy');
+    const at = `${site.origin}/.gatehouse/logout`;
+    for (const mode of ['no-cors', 'cors', 'websocket']) {
+      const { status, location } = await httpClient().get(at, { headers: { 'sec-fetch-mode': mode } });
+      expect([status, location]).toEqual([403, undefined]);
+    }
+    expect((await httpClient().get(at, asPage)).location).toContain('/end-session?');
+    expect((await httpClient().get(at)).location).toContain('/end-session?');
+  });
+
+  it('gives no header about a user to the second question of nginx, whose answer the browser gets', async () => {
+    const site = await aWebsite('nginx');
+    const browser = httpClient();
+    await opened(browser, site, '/', await aUser(idp.services));
+    const cookie = browser.cookies.headerFor(new URL(site.origin));
+    const ask = (query: string) =>
+      httpClient(idp.issuer).get(`/forward-auth/nginx${query}`, {
+        headers: { cookie, 'X-Original-URL': `${site.origin}/`, 'X-Original-Method': 'GET' },
+      });
+    expect((await ask('')).headers).toHaveProperty('remote-user');
+    for (const query of ['?401', '?403']) {
+      const { status, headers } = await ask(query);
+      expect([status, 'remote-user' in headers, 'x-gatehouse-jwt' in headers]).toEqual([401, false, false]);
+    }
+  });
+
   it('answers 503 while a query fails, and lets nobody through', async () => {
     const site = await aWebsite('traefik');
     const user = await aUser(idp.services);
@@ -511,5 +572,21 @@ describe('a website', () => {
     const site = await aWebsite('traefik', { paths: [{ path: '/admin/', rule: 'mfa' }] });
     const headers = askedHeaders(site, path);
     expect((await httpClient(idp.issuer).get('/forward-auth/traefik', { headers })).status).toBe(400);
+  });
+});
+
+describe('the declaration of a website', () => {
+  it.each<[Partial<Declared>, { path: (string | number)[]; code: string }]>([
+    [{ url: 'https://wiki.example.com.' }, { path: ['url'], code: 'site-url' }],
+    [{ depends_on: ['https://api.example.com.'] }, { path: ['depends_on', 0], code: 'site-url' }],
+    [{ paths: [{ path: '/.gatehouse/', rule: 'public' }] }, { path: ['paths', 0, 'path'], code: 'path-reserved' }],
+    [{ paths: [{ path: '/.Gatehouse', rule: 'public' }] }, { path: ['paths', 0, 'path'], code: 'path-reserved' }],
+    [{ headers: { 'X User': 'email' } }, { path: ['headers', 'X User'], code: 'header-name' }],
+    [{ headers: { 'X-User': 'email', Cookie: 'email' } }, { path: ['headers', 'Cookie'], code: 'header-of-request' }],
+    [{ headers: { 'X-User': 'email', 'x-user': 'name' } }, { path: ['headers'], code: 'unique' }],
+  ])('%j is a fault that names what is wrong', async (declared, found) => {
+    const whole = { name: 'Wiki', url: 'https://wiki.example.com', proxy: 'caddy' as const, ...declared };
+    const made = async () => idp.services.applications.createProxied(whole);
+    await expect(made()).rejects.toMatchObject({ code: 'invalid_input', faults: [found] });
   });
 });

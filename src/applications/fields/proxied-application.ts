@@ -2,7 +2,7 @@
 // as `applications.metadata` stores it. Its identifier is its origin.
 
 import { z } from 'zod';
-import { type Fault, faultFrom, rule } from '../../base/texts/faults.ts';
+import { type Fault, fault, faultFrom, rule } from '../../base/texts/faults.ts';
 import { typedAddress, webUriFault, webUriSchema } from '../uris.ts';
 import { applicationFields } from './application-field.ts';
 import { permissionFilterFaults, presetField, userField, viewFields } from './claim-settings.ts';
@@ -42,16 +42,20 @@ export const JWT_HEADER = 'X-Gatehouse-Jwt';
 /** Headers that carry a request or its connection, or steer a proxy: an answer must not replace them at the website. */
 const NOT_FOR_PEOPLE =
   /^(accept|authorization|cache-control|cf-connecting|connection|content|cookie|date|expect|forwarded|host|if|keep-alive|location|origin|proxy|range|refresh|sec|set-cookie2?|te|trailer|transfer-encoding|true-client|upgrade|via|www-authenticate|x-accel|x-client-ip|x-forwarded|x-gatehouse|x-http-method|x-method-override|x-original|x-real-ip|x-rewrite|x-sendfile)(-|$)/i;
-const headerName = z
-  .string()
-  .max(64)
-  .regex(/^[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]+)*$/, rule('header-name'))
-  .refine((name) => !NOT_FOR_PEOPLE.test(name), rule('header-of-request'));
+/** Checked beside the record, whose own fault for a name does not pass through a union. */
+function headerNameFault(own: Readonly<Record<string, string>>): Fault | undefined {
+  for (const name of Object.keys(own)) {
+    if (name.length > 64 || !/^[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]+)*$/.test(name)) return fault([name], 'header-name');
+    if (NOT_FOR_PEOPLE.test(name)) return fault([name], 'header-of-request');
+  }
+  return undefined;
+}
 const headers = z.union(
   [
     z.enum(['remote', 'authentik', 'oauth2-proxy']),
     z
-      .record(headerName, userField)
+      .record(z.string(), userField)
+      .superRefine(faultFrom(headerNameFault))
       .refine((own) => Object.keys(own).length <= 30, rule('too-many-headers'))
       .refine(
         (own) => new Set(Object.keys(own).map((name) => name.toLowerCase())).size === Object.keys(own).length,
@@ -61,13 +65,17 @@ const headers = z.union(
   rule('header-set'),
 );
 
+/** Below this path of a website this server answers itself. */
+export const RESERVED_PATH = '/.gatehouse/';
+
 // Printable ASCII of a path (RFC 3986 3.3) without what servers read in two ways.
 const rulePath = z
   .string()
   .max(512)
   .regex(/^(\/[A-Za-z0-9._~!$&'()*+,=:@-]+)*\/?$/, rule('path-rule'))
   .startsWith('/', rule('path-rule'))
-  .refine((path) => !/(^|\/)\.\.?(\/|$)|:\$/.test(path), rule('path-rule'));
+  .refine((path) => !/(^|\/)\.\.?(\/|$)|:\$/.test(path), rule('path-rule'))
+  .refine((path) => !`${path}/`.toLowerCase().startsWith(RESERVED_PATH), rule('path-reserved'));
 export const pathMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
 /** Who may open a part of the website: everybody, who proved a second factor, or who has one of these roles or is in one of these groups. */
@@ -92,6 +100,8 @@ const siteUrl = typedAddress(255)
   .refine((url) => !URL.canParse(url) || new URL(url).href === `${new URL(url).origin}/`, rule('site-url'))
   // What a proxy asks about (protocols/forward-auth/asked-request.ts), and safe in each configuration that the console fills in.
   .refine((url) => !URL.canParse(url) || /^[\w.:[\]-]+$/.test(new URL(url).host), rule('site-url'))
+  // Another host to a browser and the same to a proxy.
+  .refine((url) => !URL.canParse(url) || !new URL(url).hostname.endsWith('.'), rule('site-url'))
   .transform((url) => new URL(url).origin)
   .meta(webUriSchema);
 
@@ -198,8 +208,6 @@ export function proxiedSettingsOf(entry: ProxiedEntry): ProxiedSettings {
   return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as ProxiedSettings;
 }
 
-/** Below this path of a website this server answers itself. */
-export const RESERVED_PATH = '/.gatehouse/';
 export const CALLBACK_PATH = `${RESERVED_PATH}callback`;
 export const SIGN_IN_PATH = `${RESERVED_PATH}sign-in`;
 export const LOGOUT_PATH = `${RESERVED_PATH}logout`;

@@ -579,16 +579,24 @@ export function createForwardAuth(
   function signInAddress({ ctx, by, asked: { origin, path, query } }: Visit, acr: Acr | undefined): string {
     const referer = ctx.get('Referer');
     const from = referer.startsWith(`${origin}/`) ? referer.slice(origin.length) : undefined;
-    const page = pageAt(from ?? (by === 'frame' ? `${path}${query}` : '/'));
+    return signInTo(origin, { page: pageAt(from ?? (by === 'frame' ? `${path}${query}` : '/')), acr });
+  }
+
+  function signInTo(origin: string, { page, acr }: Pick<Begun, 'page' | 'acr'>): string {
     return `${origin}${SIGN_IN_PATH}?${new URLSearchParams({ page, ...(acr && { acr }) })}`;
+  }
+
+  function cancelled(visit: Visit, begun: Begun): void {
+    const signInAt = signInTo(visit.asked.origin, begun);
+    showPage(visit, 401, t('website.cancelled.title'), t('website.sign-in.title'), { signInAt });
   }
 
   async function signInAt(visit: Visit): Promise<void> {
     const { asked } = visit;
     const { page, acr } = signInQuery.parse(Object.fromEntries(new URLSearchParams(asked.query)));
-    if (visit.by !== 'navigation') return signIn(visit);
     const live = await liveSession(visit);
     if (live && (!acr || acrLevel(live.session.acr) >= acrLevel(acr))) return redirect(visit, `${asked.origin}${page}`);
+    if (visit.by !== 'navigation') return signIn(visit, acr);
     return beginSignIn(visit, { page, acr, round: 0 });
   }
 
@@ -617,7 +625,9 @@ export function createForwardAuth(
 
   function ownPage(visit: Visit): void | Promise<void> {
     const { asked, ctx } = visit;
-    if (asked.method !== 'GET') return refuse(ctx, visit.proxy, 405, 'method_not_allowed');
+    // HEAD uses up no code and no ticket.
+    const isRead = asked.method === 'GET' || (asked.method === 'HEAD' && asked.path === SIGN_IN_PATH);
+    if (!isRead) return refuse(ctx, visit.proxy, 405, 'method_not_allowed');
     if (asked.path === CALLBACK_PATH) return finishSignIn(visit);
     if (asked.path === SIGN_IN_PATH) return signInAt(visit);
     if (asked.path === LOGOUT_PATH) return signOut(visit);
@@ -654,6 +664,8 @@ export function createForwardAuth(
       const received = cookie ? 'another cookie' : 'no cookie';
       return signInAgain(visit, begun, { rule: 'browser', received }, onTheWay);
     }
+    // RFC 6749 4.1.2.1; who may not use the website learns that before.
+    if (error === 'access_denied') return cancelled(visit, begun);
     if (error !== undefined || code === undefined)
       return denied(visit, { rule: 'sign_in', received: error ?? 'no code', of: 'sign-in' });
     // One row for a code of this server, whose sign-in was charged.
@@ -818,6 +830,8 @@ export function createForwardAuth(
   async function signOut(visit: Visit): Promise<void> {
     const { ctx, asked } = visit;
     const { origin } = asked;
+    // No picture or script of a page signs its user out.
+    if (!/^(navigate)?$/.test(ctx.get('Sec-Fetch-Mode'))) return refuse(ctx, visit.proxy, 403, 'not_a_navigation');
     const live = ctx.get('Sec-Fetch-Site') === 'same-origin' ? await liveSession(visit) : undefined;
     const hint =
       live && (await createInProcessClient({ provider }, origin).logoutHint(live.account.id, live.session.ssoUid));
@@ -895,7 +909,9 @@ function setCookie({ ctx, asked: { origin } }: Visit, value: string): void {
 }
 
 /** The website gets `Authorization` as it was sent, unless its scheme is one that this server accepts: on a public path nobody looked at it. */
-function pass({ ctx, website }: Visit, visitor?: Visitor, jwt = ''): void {
+function pass({ ctx, proxy, website }: Visit, visitor?: Visitor, jwt = ''): void {
+  // The second question of nginx, whose answer the browser gets (admin/applications/presets/proxies.ts): a session began in between.
+  if (proxy === 'nginx' && ctx.querystring !== '') return void refuse(ctx, proxy, 401, 'login_required');
   ctx.status = 200;
   for (const [name, value] of Object.entries(userHeaders(visitor, website))) ctx.set(name, value);
   ctx.set(JWT_HEADER, jwt);
