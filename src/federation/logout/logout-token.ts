@@ -1,4 +1,4 @@
-// Verifies the logout token of an OpenID Connect upstream (OIDC Back-Channel Logout 1.0 section 2.6).
+// Verifies the logout token of an OpenID Connect upstream (OIDC Back-Channel Logout 1.0 section 2.6), and its Security Event Tokens (RFC 8417).
 
 import { createLocalJWKSet, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose';
 import { z } from 'zod';
@@ -38,7 +38,8 @@ export async function verifyLogoutToken(
   token: string,
 ): Promise<NamedSessions> {
   const { sql, now } = dependencies;
-  const payload = await verified(dependencies, connection, token).catch(rejected);
+  const kind = { types: TYPES, audience: connection.settings.client_id, maxAge };
+  const payload = await verified(dependencies, connection, token, kind).catch(rejected);
   const claims = claimsSchema.safeParse(payload);
   if (!claims.success) {
     const [issue] = claims.error.issues;
@@ -52,6 +53,58 @@ export async function verifyLogoutToken(
     throw invalid('replay', 'The logout token was used before.', 'a new jti', jti);
   if (sid !== undefined) return { sid, sub };
   return { sub: sub ?? '' };
+}
+
+const person = z.looseObject({ iss: z.string().max(2048), sub: z.string().min(1).max(255) });
+const subjectSchema = z.union([
+  // RFC 9493, and SSF 1.0 for a session of the person.
+  z.looseObject({ user: person, session: z.looseObject({ id: z.string().min(1).max(255) }).optional() }),
+  person.transform((user) => ({ user, session: undefined })),
+]);
+const eventClaims = z.object({
+  jti: z.string().min(1).max(256),
+  sub_id: z.unknown().optional(),
+  events: z.record(z.string().max(300), z.looseObject({ subject: z.unknown().optional() })),
+});
+
+export interface SecurityEvents {
+  /** Who is meant; undefined for a person who is not named by issuer and subject. */
+  named: NamedSessions | undefined;
+  /** The last part of the URI of each. */
+  types: string[];
+  /** Marks the token as received. It is done afterwards, because what fails in between is sent again. */
+  done(): Promise<void>;
+}
+
+/**
+ * The events of a Security Event Token (RFC 8417), which the provider pushed; undefined for one that was received before. Throws as
+ * `verifyLogoutToken` does.
+ */
+export async function verifySecurityEvents(
+  dependencies: Base & { connectionDocuments: ConnectionDocuments },
+  connection: OidcConnection,
+  token: string,
+  audience: string,
+): Promise<SecurityEvents | undefined> {
+  const { db, sql, now } = dependencies;
+  const { upstreamSeconds } = limits.ssf;
+  const kind = { types: ['secevent+jwt'], audience, maxAge: upstreamSeconds };
+  const payload = await verified(dependencies, connection, token, kind).catch(rejected);
+  const claims = eventClaims.safeParse(payload);
+  if (!claims.success) throw invalid('answer', 'The claims of the security event are invalid.', 'events');
+  const { jti, sub_id, events } = claims.data;
+  const id = sha256(`secevent\0${connection.id}\0${jti}`);
+  if (await db.seenMessage.findUnique({ where: { id } })) return undefined;
+  // Before version 1.0 the subject was in the event.
+  const subject = subjectSchema.safeParse(sub_id ?? Object.values(events)[0]?.subject).data;
+  if (subject && !(await issuersOf(dependencies, connection)).includes(subject.user.iss))
+    throw invalid('issuer', 'The subject is of another issuer.', 'the issuer of the connection', subject.user.iss);
+  const until = new Date(now().getTime() + (upstreamSeconds + 2 * skew) * 1000);
+  return {
+    named: subject && ({ sub: subject.user.sub, ...(subject.session && { sid: subject.session.id }) } as NamedSessions),
+    types: Object.keys(events).map((uri) => uri.slice(uri.lastIndexOf('/') + 1)),
+    done: async () => void (await isFirstUse(sql, id, until)),
+  };
 }
 
 /** The issuers whose logout counts: that of the discovery document, or those of the allowed tenants that share it. */
@@ -79,20 +132,25 @@ async function verified(
   { connectionDocuments: documents, now }: Base & { connectionDocuments: ConnectionDocuments },
   connection: OidcConnection,
   token: string,
+  {
+    types,
+    audience,
+    maxAge: maxTokenAge,
+  }: { types: readonly (string | undefined)[]; audience: string; maxAge: number },
 ): Promise<JWTPayload> {
   const { settings } = connection;
   const { kid, typ } = decodeProtectedHeader(token);
-  if (!TYPES.includes(typ?.toLowerCase().replace(/^application\//, '')))
-    throw invalid('answer', 'The token is of another type.', 'logout+jwt', typ);
+  if (!types.includes(typ?.toLowerCase().replace(/^application\//, '')))
+    throw invalid('answer', 'The token is of another type.', types.at(-1) ?? '', typ);
   let { content } = await documents.get(connection, 'jwks');
   if (kid !== undefined && !content.includes(JSON.stringify(kid)))
     ({ content } = await documents.getWithNewKeys(connection));
   const { payload } = await jwtVerify(token, createLocalJWKSet(JSON.parse(content)), {
     algorithms: settings.id_token_signing_algs,
     issuer: await issuersOf({ connectionDocuments: documents }, connection),
-    audience: settings.client_id,
+    audience,
     requiredClaims: ['iat', 'jti', 'events'],
-    maxTokenAge: maxAge,
+    maxTokenAge,
     clockTolerance: skew,
     currentDate: now(),
   });
@@ -109,7 +167,7 @@ function rejected(error: unknown): never {
     error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey;
   const rule = isSignature ? 'signed' : error instanceof errors.JOSEAlgNotAllowed ? 'algorithm' : RULE_OF_CLAIM[claim];
   const message = error instanceof Error ? error.message : String(error);
-  throw invalid(rule ?? 'answer', `The logout token is invalid: ${message}`, claim || 'a valid logout token');
+  throw invalid(rule ?? 'answer', `The token is invalid: ${message}`, claim || 'a valid token');
 }
 
 function invalid(rule: RuleId, message: string, expected: string, received?: string): FederationError {

@@ -1,11 +1,11 @@
 // /upstream/:id/signed-out, where an upstream returns the browser after a logout, and the two ways in which an OpenID Connect
-// upstream ends sessions here: Back-Channel Logout 1.0 and Front-Channel Logout 1.0.
+// upstream ends sessions here: Back-Channel Logout 1.0 and Front-Channel Logout 1.0; also by shared signals (RFC 8935).
 
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
 import { AppError, badRequest, notFound, tooManyRequests } from '../../base/http/errors.ts';
-import { bodyLimit, parseForm, parseQuery } from '../../base/http/input.ts';
+import { bodyLimit, parseForm, parseQuery, readText } from '../../base/http/input.ts';
 import { relaxPolicy } from '../../base/http/security-headers.ts';
 import { limits } from '../../base/limits.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
@@ -14,7 +14,14 @@ import type { Connection, OidcConnection } from '../connections/connection.ts';
 import { FederationError } from '../faults.ts';
 import type { FederationServices } from '../federation-services.ts';
 import type { UpstreamSignInServices } from '../upstream-sign-in.ts';
-import { discoveryOf, issuersOf, type NamedSessions, verifyLogoutToken } from './logout-token.ts';
+import {
+  discoveryOf,
+  issuersOf,
+  type NamedSessions,
+  type SecurityEvents,
+  verifyLogoutToken,
+  verifySecurityEvents,
+} from './logout-token.ts';
 import { connectionIdOf } from './upstream-participants.ts';
 
 const { logoutTokenBytes } = limits.upstream;
@@ -28,6 +35,9 @@ export function upstreamLogoutRoutes(services: UpstreamSignInServices): Router<S
 
   router.post('/backchannel-logout', noStore, limited, bodyLimit(2 * logoutTokenBytes), (ctx) =>
     backChannel(services, ctx, ctx.params.id ?? ''),
+  );
+  router.post('/security-events', noStore, limited, bodyLimit(logoutTokenBytes), (ctx) =>
+    securityEvents(services, ctx, ctx.params.id ?? ''),
   );
   router.get('/frontchannel-logout', noStore, limited, (ctx) => frontChannel(services, ctx, ctx.params.id ?? ''));
   router.get('/signed-out', noStore, (ctx) => signedOut(services, ctx, ctx.params.id ?? ''));
@@ -57,6 +67,57 @@ async function backChannel(services: UpstreamSignInServices, ctx: Context, id: s
 function rejectToken(ctx: Context, status: 400 | 503, description: string): void {
   ctx.status = status;
   ctx.body = { error: 'invalid_request', error_description: description };
+}
+
+/** The words of RFC 8935 2.4 for the rule that a token breaks. */
+const EVENT_ERRORS: Partial<Record<string, string>> = {
+  issuer: 'invalid_issuer',
+  audience: 'invalid_audience',
+  signed: 'invalid_key',
+};
+
+/** Answers 202, also to an event that means nothing here (RFC 8935 2.2), or 400; 503 when the keys of the upstream cannot be read. */
+async function securityEvents(services: UpstreamSignInServices, ctx: Context, id: string): Promise<void> {
+  const connection = await oidcConnection(services, id);
+  const audience = connection.settings.security_events_audience;
+  if (audience === undefined) throw notFound();
+  const { request } = ctx.state;
+  const token = await readText(ctx, 'application/secevent+jwt');
+  try {
+    const events = await verifySecurityEvents(services, connection, token, audience);
+    if (events) {
+      await follow(services, connection, events, request);
+      await events.done();
+    }
+    ctx.status = 202;
+    ctx.body = '';
+  } catch (error) {
+    if (!(error instanceof FederationError)) throw error;
+    await services.rejected.record(request, id, error);
+    ctx.status = error.code === 'upstream_unavailable' ? 503 : 400;
+    ctx.body = { err: EVENT_ERRORS[error.rule ?? ''] ?? 'invalid_request', description: error.reason };
+  }
+}
+
+/** A revoked session ends the sessions from the upstream; an account that is disabled or gone there ends all that it opened here. */
+async function follow(
+  services: UpstreamSignInServices,
+  connection: OidcConnection,
+  { named, types }: SecurityEvents,
+  request: RequestInfo,
+): Promise<void> {
+  const { audit, endSession, identities } = services;
+  if (!named) return;
+  if (types.includes('session-revoked'))
+    await endNamedSessions(services, connection, named, { request, channel: 'signal' });
+  const event = types.find((type) => type === 'account-disabled' || type === 'account-purged');
+  if (event === undefined || named.sub === undefined) return;
+  const [session] = await services.upstreamSessions.named(connection.id, { sub: named.sub });
+  const userId = session?.userId ?? (await identities.find(connection.id, named.sub))?.userId;
+  if (userId === undefined) return;
+  const data = { connection: connection.id, channel: 'signal', event };
+  await audit.record({ type: 'upstream.logout', outcome: 'success', subjectId: userId, request, data });
+  await endSession.all(userId, 'upstream-signed-out', { request });
 }
 
 /** By `iss` and `sid` alone: a frame of another site brings no cookie. */
@@ -120,7 +181,7 @@ async function endNamedSessions(
   { upstreamSessions: sessions, endSession, audit }: UpstreamSignInServices,
   { id }: Connection,
   named: NamedSessions,
-  { request, channel }: { request: RequestInfo; channel: 'back' | 'front' },
+  { request, channel }: { request: RequestInfo; channel: 'back' | 'front' | 'signal' },
 ): Promise<void> {
   const found = await sessions.named(id, named);
   const [first] = found;

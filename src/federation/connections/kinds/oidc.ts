@@ -97,6 +97,9 @@ export const oidcSettings = {
     logout: logout
       .default('always')
       .describe('whether a [logout](logout.md#upstream-identity-providers) here continues at the upstream'),
+    security_events_audience: lineUpTo(1024)
+      .optional()
+      .describe('`aud` of the [security events](events.md#shared-signals) of the provider; absent: none are accepted'),
   }),
 };
 
