@@ -62,6 +62,13 @@ it('is planned, applied, and then unchanged', async () => {
   expect(lines(await from.plan(changed))).toEqual(['change proxied_applications Wiki (csrf, depends_on)']);
 });
 
+it('that depends on an address of no website is a warning', async () => {
+  const warnings = ['Wiki depends on https://api.example.com, which is the address of no website'];
+  expect(await to.plan(FILE)).toMatchObject({ ok: true, plan: { warnings } });
+  const api = '  - { name: API, url: https://api.example.com, proxy: caddy }\n';
+  expect(await to.plan(`${FILE}${api}`)).toMatchObject({ ok: true, plan: { warnings: [] } });
+});
+
 it('is exported, and gives another server the same', async () => {
   const text = await from.export();
   expect(text).not.toContain('the-token-of-the-wiki');

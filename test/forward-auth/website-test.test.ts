@@ -19,6 +19,7 @@ beforeAll(async () => {
     url: site.origin,
     proxy: 'traefik',
     paths: [{ path: '/public/', rule: 'public' }],
+    depends_on: ['https://api.example.com'],
   });
   path = `/admin/applications/${id}/test`;
   admin = await consoleOf(idp, await staff(idp, 'admin'));
@@ -43,6 +44,7 @@ it('sends requests through the proxy and names the line that is missing', async 
   expect(text).toContain('The question doesn’t name the website');
   expect(text).toContain(`/forward-auth/traefik?website=${site.origin}`);
   expect(text).toContain('/ is closed without a session Passed');
+  expect(text).toContain('No website has the address https://api.example.com');
   expect(text).toContain('Redirects and cookies reach the browser Passed');
   expect(text).toContain('Gatehouse sees them only with the lines below in the configuration.');
 });

@@ -2,6 +2,7 @@
 // (protocols/forward-auth/website-test.ts). Each check says what arrived, and which part of the configuration is about it.
 
 import type { ProxiedApplication } from '../../applications/application.ts';
+import type { ApplicationServices } from '../../applications/application-services.ts';
 import { headersOf, JWT_HEADER } from '../../applications/fields/proxied-application.ts';
 import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
 import { listOf, type PageText, t } from '../../base/texts/text.ts';
@@ -41,8 +42,8 @@ const MAX_PATHS = 7;
 
 export type WebsiteTest = ReturnType<typeof createWebsiteTest>;
 
-export function createWebsiteTest(core: Core) {
-  const { outgoing } = core;
+export function createWebsiteTest(core: Core & ApplicationServices) {
+  const { outgoing, applications } = core;
   const { issuer } = core.config;
   const tickets = createTestTickets(core);
 
@@ -80,6 +81,7 @@ export function createWebsiteTest(core: Core) {
         ...asked,
         ...(isAsked ? [await metadataCheck(test)] : []),
         ...ways,
+        ...(await dependencyChecks(application)),
         ...(isAsked ? await backendChecks(test) : []),
       ];
     } catch (error) {
@@ -104,6 +106,19 @@ export function createWebsiteTest(core: Core) {
     const label = t('console.website-test.metadata');
     if (report?.question?.method === 'GET') return { label, state: 'passed' };
     return { label, state: 'failed', explanation: t('console.website-test.metadata-failed'), part: 'request' };
+  }
+
+  /** A sign-in passes other addresses by, without a word to anybody. */
+  async function dependencyChecks({ metadata: { depends_on: origins = [] } }: ProxiedApplication): Promise<Tested[]> {
+    const found = await Promise.all(
+      origins.map(async (origin) => ((await applications.find(origin))?.protocol === 'proxy' ? [] : [origin])),
+    );
+    if (origins.length === 0) return [];
+    const label = t('console.website-test.dependencies');
+    const unknown = found.flat();
+    if (unknown.length === 0) return [{ label, state: 'passed' }];
+    const explanation = t('console.website-test.dependencies-unknown', { addresses: listOf(unknown) });
+    return [{ label, state: 'warning', explanation }];
   }
 
   async function wayChecks(test: Test): Promise<Tested[]> {

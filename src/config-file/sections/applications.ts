@@ -217,6 +217,12 @@ export async function planServiceProviders(planning: Planning, stored: readonly 
 export function planWebsites(planning: Planning, stored: readonly Application[]): Promise<Planned> {
   const { applications, applicationIds, declared } = planning;
   const taken = new Set(stored.filter(({ protocol }) => protocol !== 'proxy').map(({ clientId }) => clientId));
+  const websites = new Set([
+    ...declared.proxied_applications.map(({ url }) => url),
+    ...stored
+      .filter(({ protocol, source }) => protocol === 'proxy' && source !== 'file')
+      .map(({ clientId }) => clientId),
+  ]);
   return planEntries({
     section: 'proxied_applications',
     declared: declared.proxied_applications,
@@ -230,7 +236,7 @@ export function planWebsites(planning: Planning, stored: readonly Application[])
       if (taken.has(entry.url)) return { faults: [fault(['url'], 'is-entity-id')] };
       return {
         name: entry.name,
-        warnings: provision.warnings,
+        warnings: [...provision.warnings, ...unknownDependencies(entry, websites)],
         faults: [...accessFaults(entry, planning), ...provision.faults],
         fields: [...differences(existing ? declaredWebsite(existing) : {}, websiteFields(entry)), ...provision.fields],
         store: (tx) =>
@@ -242,6 +248,12 @@ export function planWebsites(planning: Planning, stored: readonly Application[])
     remove: ({ id }, tx) => applications.remove(id, { ...byFile, tx }),
   });
 }
+
+/** What a sign-in to the website leaves out (protocols/forward-auth): most likely a typing error. */
+const unknownDependencies = ({ name, depends_on: origins = [] }: ProxiedEntry, websites: ReadonlySet<string>) =>
+  origins
+    .filter((origin) => !websites.has(origin))
+    .map((origin) => `${name} depends on ${origin}, which is the address of no website`);
 
 const websiteFields = (entry: ProxiedEntry): Record<string, unknown> => ({
   name: entry.name,
