@@ -50,9 +50,7 @@ export type Provision = z.output<typeof declared>;
 export const provisionField = {
   provision: declared
     .optional()
-    .describe(
-      'people and groups are [written to it by SCIM](provisioning.md); either `token` or `token_file`',
-    )
+    .describe('people and groups are [written to it by SCIM](provisioning.md); either `token` or `token_file`')
     .register(applicationFields, { section: 'provisioning', gives: 'people' }),
 };
 

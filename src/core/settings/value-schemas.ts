@@ -128,9 +128,7 @@ export const brandSchemas = {
     .register(settingFields, { section: 'brand-name', isGeneral: true }),
   brand_logo: brandImage
     .optional()
-    .describe(
-      'a [picture](branding.md) in place of the name: a data URL, in the file also a path',
-    )
+    .describe('a [picture](branding.md) in place of the name: a data URL, in the file also a path')
     .register(settingFields, { section: 'brand-pictures', isGeneral: true }),
   brand_logo_dark: brandImage
     .optional()
