@@ -340,9 +340,13 @@ export function groupRoutes(services: ConsoleServices) {
       const application = await people.named(text, by);
       const wrong = (found: Text) => invalidInput([textFault(['application'], found)]);
       if (!application) throw wrong(t('console.people.no-application'));
-      const { name: app, access } = application;
+      const { id, name: app, access } = application;
       // The group would be all whom the rule lets in then.
-      if (access === 'everyone') throw wrong(t('console.groups.open-to-everyone', { app }));
+      if (access === 'everyone') {
+        const text = t('console.groups.open-to-everyone', { app });
+        const link = { href: `/admin/applications/${id}/access`, label: t('console.access-check.change-rule') };
+        return { to: `${pathOf(group)}/applications`, notice: { text, tone: 'warn', link } };
+      }
       await people.open(application, { kind: 'group', name: group.name }, undefined, by);
       const notice = t('console.people.opened', { app, kind: 'group', name: group.name });
       return { to: `${pathOf(group)}/applications`, notice };

@@ -11,7 +11,7 @@ import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import { within } from '../../people/rbac/rights.ts';
-import type { Action, ConsolePage, Field } from '../console/blocks.ts';
+import type { Action, Block, ConsolePage, Field } from '../console/blocks.ts';
 import { addForm, addPage, addQuestion, type Next, type Params, type Visit } from '../console/pages.ts';
 import { ACCESS_CHECK_NEEDS } from '../console/suggest.ts';
 import type { ConsoleServices } from '../console-services.ts';
@@ -34,7 +34,7 @@ export interface UserAction {
   /** The tab that has its button, and that the page which asks leads back to. */
   tab: UserTab;
   /** It sends an email. The label where no mail server is set, so that the email becomes a file, and what the next page says then. */
-  file?: { label: Text; done: Text };
+  file?: { label: Text; done(folder: string): Text };
   needs: OwnPermission;
   /** The warning on a confirmation page, behind a recent sign-in. Absent: one button is enough. */
   consequence?: Text;
@@ -71,7 +71,10 @@ export const userActions: readonly UserAction[] = [
     tab: '',
     isBeside: true,
     label: t('console.user-action.invite'),
-    file: { label: t('console.user-action.invite.file'), done: t('console.user-action.invite.not-sent') },
+    file: {
+      label: t('console.user-action.invite.file'),
+      done: (folder) => t('console.user-action.invite.not-sent', { folder }),
+    },
     needs: 'gatehouse.users:reset-password',
     hasForm: true,
     isOffered: ({ hasCredentials, account }) => !hasCredentials && Boolean(account.email),
@@ -84,7 +87,10 @@ export const userActions: readonly UserAction[] = [
     path: 'send-reset',
     tab: 'security',
     label: t('console.user-action.send-reset'),
-    file: { label: t('console.user-action.send-reset.file'), done: t('console.user-action.send-reset.not-sent') },
+    file: {
+      label: t('console.user-action.send-reset.file'),
+      done: (folder) => t('console.user-action.send-reset.not-sent', { folder }),
+    },
     needs: 'gatehouse.users:reset-password',
     isOffered: ({ account }) => Boolean(account.email),
     run: async (users, id, by) => {
@@ -259,12 +265,12 @@ export const messageField: Field = {
 };
 
 /** What the page of the user says where the invitation is on its way, or has become a file: then a temporary password helps. */
-export const invitedNotice = (hasMailServer: boolean, id: string): Notice =>
-  hasMailServer ? INVITED : notSent(t('console.user-action.invite.not-sent'), id);
+export const invitedNotice = ({ mailServer, config }: ConsoleServices, id: string): Notice =>
+  mailServer.isSet() ? INVITED : notSent(t('console.user-action.invite.not-sent', { folder: config.outboxDir }), id);
 
-const notSent = (text: PageText, id: string): Notice => ({
+const notSent = (text: PageText, id: string, tone: 'plain' | 'warn' = 'plain'): Notice => ({
   text,
-  tone: 'warn',
+  tone,
   link: { href: `/admin/users/${id}/password`, label: t('console.users.temporary') },
 });
 
@@ -272,7 +278,18 @@ const notSent = (text: PageText, id: string): Notice => ({
 export async function withoutFactorNotice(users: UserAdmin, id: string, by: Actor, done: Text): Promise<Text | Notice> {
   const { hasCredentials } = await users.get(id, by);
   if (hasCredentials) return done;
-  return notSent(sentences([done, t('console.user-action.reset-factors.locked-out')]), id);
+  return notSent(sentences([done, t('console.user-action.reset-factors.locked-out')]), id, 'warn');
+}
+
+/** Before an account ends: what its user still owns. */
+export async function leavingNotice({ id }: Account, by: Actor, users: UserAdmin): Promise<Block[]> {
+  const { items, apiKeys } = await users.owned(id, by);
+  if (items.length + apiKeys.length === 0) return [];
+  const text = t('console.users.hand-over.leaving', { count: items.length + apiKeys.length });
+  const link = items.some(({ obstacle }) => obstacle === undefined)
+    ? { label: t('console.users.hand-over'), href: `/admin/users/${id}/hand-over` }
+    : { label: t('console.users.hand-over.see'), href: tabPath(id, 'roles') };
+  return [{ kind: 'text', tone: 'notice', text, link }];
 }
 
 /** A question where the action has a consequence, and the target of its form; one button is enough for others. */
@@ -281,6 +298,7 @@ export function userActionPages(router: Router<State, Extras>, services: Console
     frame,
     admin: { users },
     mailServer,
+    config,
   } = services;
   for (const action of userActions) {
     const {
@@ -302,7 +320,7 @@ export function userActionPages(router: Router<State, Extras>, services: Console
       async submit({ by, subject: { id }, may }: Visit<Account>, message?: string): Promise<Next> {
         const done = await run(users, id, by, message);
         const given = 'tone' in done ? done : { text: done, tone: 'good' as const };
-        const { link, ...notice } = file && !mailServer.isSet() ? notSent(file.done, id) : given;
+        const { link, ...notice } = file && !mailServer.isSet() ? notSent(file.done(config.outboxDir), id) : given;
         const to = path === 'delete' ? '/admin/users' : tabPath(id, tab);
         // Only for who may set a password, or read the activity log.
         const isOpen = link && may(link === ACTIVITY ? 'gatehouse.audit:read' : WRITE);
@@ -337,6 +355,9 @@ export function userActionPages(router: Router<State, Extras>, services: Console
       },
       title: (account) => question(nameOf(account)),
       back: (account) => ({ href: tabPath(account.id, tab), label: nameOf(account) }),
+      ...((path === 'delete' || path === 'disable') && {
+        above: ({ by, subject }: Visit<Account>) => leavingNotice(subject, by, users),
+      }),
       lead: async (visit) => {
         const disabled = path === 'enable' ? await disabledTexts(services, visit) : [];
         const isLast = path === 'reset-factors' && !(await users.get(visit.subject.id, visit.by)).password;

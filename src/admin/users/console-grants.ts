@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Extras, State } from '../../base/http/context.ts';
 import { forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
 import { rule, textFault } from '../../base/texts/faults.ts';
-import { type PageText, t } from '../../base/texts/text.ts';
+import { allOf, type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { within } from '../../people/rbac/rights.ts';
@@ -16,7 +16,7 @@ import { addForm, addPage, type Params, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { addMembershipPage, day, JOIN, momentsOf, sinceField, untilField } from '../groups/console.ts';
 import { userNamed } from '../suggestions/typed-user.ts';
-import { nameOf, type OpenUser, tabPath } from './console-actions.ts';
+import { nameOf, tabPath } from './console-actions.ts';
 import { ASSIGN, type HeldGroup, type HeldRole, isPersonal } from './grants.ts';
 import { HAND_OVER, type Owned } from './hand-over.ts';
 
@@ -86,20 +86,6 @@ function ownedBlocks({ items, apiKeys }: Owned, account: Account, now: Date): Bl
       empty: '',
     },
   ];
-}
-
-/** Before an account ends: what its user still owns. */
-export async function leavingNotice(
-  { by, subject: { details, path } }: Visit<OpenUser>,
-  { admin: { users } }: ConsoleServices,
-): Promise<Block[]> {
-  const { account } = details;
-  if (account.isActive && account.activeUntil === null && account.deleteAt === null) return [];
-  const { items, apiKeys } = await users.owned(account.id, by);
-  if (items.length + apiKeys.length === 0) return [];
-  const text = t('console.users.hand-over.leaving', { count: items.length + apiKeys.length });
-  const link = { label: t('console.users.hand-over.see'), href: `${path}/roles` };
-  return [{ kind: 'text', tone: 'notice', text, link }];
 }
 
 function rolesBlock(held: readonly HeldRole[], { account, assignable }: Shown, wayOf: WayOf, now: Date): Block {
@@ -333,7 +319,8 @@ export function grantPages(router: Router<State, Extras>, services: ConsoleServi
     async submit({ by, subject }, { to, items }) {
       const heir = await userNamed(services.findUser, to, by, ['to']);
       const handed = await users.handOver(subject.id, { to: heir.id, items }, by);
-      const notice = t('console.users.hand-over.done', { user: nameOf(subject), count: handed.length });
+      const what = allOf(handed.map(({ name }) => name));
+      const notice = t('console.users.hand-over.done', { user: nameOf(heir), what });
       return { to: home(subject), notice };
     },
   });

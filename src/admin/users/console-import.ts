@@ -195,12 +195,18 @@ function progressPage(found: StoredImport, faults: readonly ImportRow[]): Consol
   const report = { label: t('console.import.report'), icon: 'download', href: `${pathOf(found)}/report.csv` };
   // The file is deleted.
   const cancel = { label: t('console.import.cancel'), post: `${pathOf(found)}/cancel` };
+  const isDone = !isTrial && state === 'done';
+  const lacksInvitations = isDone && (found.counts.created ?? 0) > 0;
+  const next = [
+    ...(isDone ? [{ label: t('console.import.users'), href: '/admin/users' }] : []),
+    ...(lacksInvitations ? [{ label: t('console.import.invite-them'), href: '/admin/users?state=uninvited' }] : []),
+  ];
   return {
     title: isTrial ? t('console.import.title.trial') : t('console.import.title'),
     ...(!isAsked && !isOpen(found) && { lead: resultText(found) }),
     back: { href: HOME, label: t('console.import.back') },
     tags: [stateMark(found)],
-    actions: [...(isOpen(found) || state === 'prepared' ? [cancel] : []), ...(hasReport ? [report] : [])],
+    actions: [...(isOpen(found) || state === 'prepared' ? [cancel] : []), ...(hasReport ? [report] : []), ...next],
     blocks: [
       ...(isAsked ? [questionForm(found)] : []),
       ...(state === 'failed'

@@ -30,7 +30,9 @@ import { matchedValue } from './attribute-fields.ts';
 import { BULK, type BulkAction, labelOf, offeredBulkActions } from './bulk-actions.ts';
 
 const HOME = '/admin/users';
-const STATE = z.enum(['', ...accountStates, 'locked', 'ending', 'unseen', ...invitationStates]).default('');
+const STATE = z
+  .enum(['', ...accountStates, 'locked', 'ending', 'unseen', 'uninvited', ...invitationStates])
+  .default('');
 const listIn = listAt(
   HOME,
   { q: listQuery.shape.q, state: STATE, role: z.string().trim().max(100).default('') },
@@ -121,6 +123,7 @@ function stateFilter(state: z.output<typeof STATE>, locked: ReadonlySet<string>,
   if (state === 'locked') return { state: 'active', ids: [...locked] };
   const inDays = (days: number) => new Date(now.getTime() + days * 24 * 3600 * 1000);
   if (state === 'unseen') return { lastSeenBefore: inDays(-UNSEEN_DAYS) };
+  if (state === 'uninvited') return { state: 'active', isUninvited: true };
   if (state === 'ending') return { state: 'active', endsBefore: inDays(ENDING_DAYS) };
   const invitation = invitationStates.find((one) => one === state);
   if (invitation) return { invitation };
@@ -201,6 +204,7 @@ function filterFields({ q, role, state }: Given): Field[] {
       ended: stateTexts.ended,
       ending: t('console.users.ending', { days: ENDING_DAYS }),
       unseen: t('console.users.unseen', { days: UNSEEN_DAYS }),
+      uninvited: t('console.users.uninvited'),
       ...Object.fromEntries(invitationStates.map((one) => [one, invitationTags[one].text])),
     }),
   ];

@@ -88,7 +88,7 @@ export function newUserPage(router: Router<State, Extras>, services: ConsoleServ
       });
       const { account, oneTimePassword } = await withApiFieldNames(users.create(newUserOf(body), visit.by));
       if (oneTimePassword) return { result: oneTimePasswordPage(services, account, oneTimePassword) };
-      return { to: tabPath(account.id, ''), notice: invitedNotice(mailServer.isSet(), account.id) };
+      return { to: tabPath(account.id, ''), notice: invitedNotice(services, account.id) };
     },
   });
 }

@@ -38,6 +38,7 @@ import { EXPORT, type UserDetails, type UserFactor } from './actions.ts';
 import { newNote, userNoun } from './api.ts';
 import {
   actionButton,
+  leavingNotice,
   nameOf,
   type OpenUser,
   oneTimePasswordPages,
@@ -50,7 +51,7 @@ import {
   withoutFactorNotice,
 } from './console-actions.ts';
 import { bulkPages } from './console-bulk.ts';
-import { grantBlocks, grantPages, leavingNotice } from './console-grants.ts';
+import { grantBlocks, grantPages } from './console-grants.ts';
 import { CONNECTIONS, directoryTag, statusTag, userListPage } from './console-list.ts';
 import { newUserPage } from './console-new.ts';
 import { changePart, type OpenPart, partAt, profileBlocks } from './console-profile.ts';
@@ -125,7 +126,9 @@ function userTabs(router: Router<State, Extras>, services: ConsoleServices): voi
         const blocks = isOpen ? await blocksOf[tab](visit, services) : [denied];
         const page = userTabPage(visit.subject, tab, blocks, services);
         if (tab !== '') return page;
-        const above = await leavingNotice(visit, services);
+        const { account } = visit.subject.details;
+        const isLeaving = !account.isActive || account.activeUntil !== null || account.deleteAt !== null;
+        const above = isLeaving ? await leavingNotice(account, visit.by, services.admin.users) : [];
         return { ...page, blocks: [...above, ...page.blocks], aside: await noteBlocks(visit, services) };
       },
     });

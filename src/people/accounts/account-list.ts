@@ -100,7 +100,8 @@ export function createAccountList({ db, sql, now }: Pick<Core, 'db' | 'sql' | 'n
     const read = (how: FilterSizes) =>
       db.$queryRaw<{ id: string; at: Date | string }[]>(pageQuery(sql.dialect, query, { ...sizes, ...how }));
     // A role or a group of many is met soon, unless they are all at the other end. Other filters leave few to look at.
-    const isFiltered = [query.search, query.name, query.invitation, query.ids].some((filter) => filter?.length);
+    const { search, name, invitation, ids, isUninvited } = query;
+    const isFiltered = isUninvited || [search, name, invitation, ids].some((filter) => filter?.length);
     const isOfMany = !isFiltered && (sizes.members?.some(({ count }) => count > few) ?? false);
     const met = isOfMany ? await read({ isNear: true }) : [];
     const isAll = isOfMany && (met.length > limit || (await db.$queryRaw<object[]>(afterNear(query))).length === 0);
@@ -287,6 +288,8 @@ interface AccountFilter {
   source?: 'local' | 'file' | undefined;
   /** The state of the last invitation; `none`: there is none, or it was accepted. */
   invitation?: InvitationState | 'none' | undefined;
+  /** Whether they have neither a way to sign in nor an invitation that was not accepted. */
+  isUninvited?: boolean | undefined;
   /** Only these accounts. */
   ids?: readonly string[] | undefined;
 }
@@ -443,7 +446,7 @@ function matchCursor(text = ''): MatchCursor {
 /** Counts the accounts of the query, at most `limits.lists.counted` + 1 of them or in `maxWays` + 1; undefined where that would take too long. */
 function countQuery(dialect: Dialect, query: AccountFilter, sizes: FilterSizes = {}): Fragment | undefined {
   const [members, ...others] = (sizes.members ?? []).filter(({ count }) => count > few);
-  const { search, name, state, lastSeenBefore, endsBefore, source, invitation, ids } = query;
+  const { search, name, state, lastSeenBefore, endsBefore, source, invitation, isUninvited, ids } = query;
   const isFiltered =
     search ||
     name !== undefined ||
@@ -452,6 +455,7 @@ function countQuery(dialect: Dialect, query: AccountFilter, sizes: FilterSizes =
     endsBefore !== undefined ||
     source !== undefined ||
     invitation ||
+    isUninvited ||
     ids ||
     others.length > 0;
   if (members && isFiltered) return undefined;
@@ -480,7 +484,18 @@ function clause(where: readonly Fragment[]): Fragment {
 
 function conditions(
   dialect: Dialect,
-  { search, hiddenFields, name, state, lastSeenBefore, endsBefore, source, invitation, ids }: AccountFilter,
+  {
+    search,
+    hiddenFields,
+    name,
+    state,
+    lastSeenBefore,
+    endsBefore,
+    source,
+    invitation,
+    isUninvited,
+    ids,
+  }: AccountFilter,
   { members = [], isLarge = false, disabled = 0, now = noTime }: FilterSizes,
   sortedBy: AccountSortKey,
 ): Fragment[] {
@@ -497,10 +512,11 @@ function conditions(
   if (lastSeenBefore !== undefined) where.push(fragment`f.last_seen_at < ${lastSeenBefore}`);
   if (name !== undefined) where.push(fragment`f.name_key = ${nameKey(withoutUnstorable(name))}`);
   if (source !== undefined) where.push(fragment`f.source = ${source}`);
-  if (invitation === 'none')
+  if (invitation === 'none' || isUninvited)
     where.push(fragment`NOT EXISTS (SELECT 1 FROM mail_tokens AS m
       WHERE m.user_id = f.id AND m.purpose = 'invite' AND m.used_at IS NULL)`);
   else if (invitation !== undefined) where.push(fragment`f.id IN (${usersByInvitation(invitation, now)})`);
+  if (isUninvited) where.push(...withoutCredentials);
   if (ids) where.push(ids.length > 0 ? fragment`f.id IN (${joinFragments([...ids], ', ')})` : fragment`1 = 0`);
   if (key && isLarge) {
     const ranges = rangesOf(key, hiddenFields).map((range) => fragment`SELECT id FROM (${range}) AS found`);
@@ -548,6 +564,15 @@ function beginsWith(column: ReturnType<typeof trustedText>, search: string): Fra
   // The highest character: the columns are compared by code point.
   return fragment`${column} >= ${from} AND ${column} < ${`${from}\u{10ffff}`}`;
 }
+
+/** As `hasCredentials` of account/registration/invitation.ts says. */
+const withoutCredentials = [
+  fragment`NOT EXISTS (SELECT 1 FROM password_credentials AS c WHERE c.user_id = f.id)`,
+  fragment`NOT EXISTS (SELECT 1 FROM passkeys AS c WHERE c.user_id = f.id)`,
+  fragment`NOT EXISTS (SELECT 1 FROM totp_credentials AS c WHERE c.user_id = f.id)`,
+  fragment`NOT EXISTS (SELECT 1 FROM phone_factors AS c WHERE c.user_id = f.id)`,
+  fragment`NOT EXISTS (SELECT 1 FROM external_identities AS c WHERE c.user_id = f.id)`,
+];
 
 /** As `invitationsOf` of link-tokens.ts says. */
 function usersByInvitation(state: InvitationState, now: Date): Fragment {

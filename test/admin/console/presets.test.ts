@@ -465,6 +465,7 @@ it('a website is added by its name alone, and its address is https', async () =>
   expect(added.status, textOf(added.text)).toBe(303);
   const { clientId } = await idp.services.db.asStored.application.findFirstOrThrow({ orderBy: { createdAt: 'desc' } });
   expect(clientId).toBe('https://intranet.example.com');
+  expect(textOf((await admin.follow(added)).text)).toMatch(/work only on this machine.*ISSUER=https:\/\//);
   const wrong = await admin.submit(form, { name: 'Other', url: 'http://other.example.com', proxy: 'caddy' });
   expect([wrong.status, textOf(wrong.text)]).toEqual([400, expect.stringContaining('https')]);
 });

@@ -41,7 +41,10 @@ it('creates a role and gives access to an application without leaving the group'
   await aClient(idp.services, { client_name: 'In place blog', redirect_uris, access: 'everyone' });
   const tab = `/admin/groups/${id}/applications`;
   const open = async (application: string) => admin.submit(await admin.get(tab), { application }, { form: tab });
-  expect(textOf((await open('In place blog')).text)).toContain('Everyone can open In place blog.');
+  const everyone = await admin.follow(await open('In place blog'));
+  expect(textOf(everyone.text)).toContain('Everyone can open In place blog.');
+  const rule = linksOf(everyone.text, everyone.url).find(({ label }) => label === 'Change access rule');
+  expect(textOf((await admin.get(rule?.href ?? '')).text)).toContain('In place blog');
   expect(textOf((await open('no such thing')).text)).toContain('No application has this name');
   const done = await admin.follow(await open('In place wiki'));
   expect(textOf(done.text)).toContain('In place wiki is open to the group In place.');

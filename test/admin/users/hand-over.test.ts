@@ -47,6 +47,8 @@ describe('a leaver', () => {
     expect(mainOf((await admin.get(at)).text)).not.toContain('still owns');
     await idp.services.accounts.setActive(leaver.account.id, false);
     expect(mainOf((await admin.get(at)).text)).toContain('The user still owns 4 groups, applications and API keys.');
+    for (const question of ['delete', 'disable'])
+      expect((await admin.get(`${at}/${question}`)).text, question).toContain(`href="${at}/hand-over"`);
     const tab = mainOf((await admin.get(`${at}/roles`)).text);
     for (const text of [first.name, second.name, 'Nightly backup', 'knows the text of this one', 'Technical contact'])
       expect(tab).toContain(text);
@@ -60,7 +62,9 @@ describe('a leaver', () => {
     expect(none.status).toBe(400);
     const some = await admin.submit(form, { to: heir.username, items: [first.id] });
     expect(some.status, mainOf(some.text)).toBe(303);
-    expect(mainOf((await admin.follow(some)).text)).toContain('1 item');
+    expect(mainOf((await admin.follow(some)).text)).toContain(
+      `Handed over to ${heir.account.name ?? heir.username}: ${first.name}.`,
+    );
     expect(await ownersOf(first.id)).toEqual([{ userId: heir.account.id, until: null }]);
     expect(await ownersOf(second.id)).toMatchObject([{ userId: leaver.account.id }]);
 

@@ -147,3 +147,12 @@ it('is for those who may send a user to a new password', async () => {
   expect((await auditor.get(`/admin/users/${guest.id}/invite`)).status).toBe(403);
   expect(textOf((await auditor.get('/admin/users?state=invited')).text)).toContain('Users');
 });
+
+it('a filter finds users with neither an invitation nor a way to sign in', async () => {
+  const [guest, invited, other] = [await aGuest(), await aGuest(), await aGuest()];
+  await post(`/users/${invited.id}/invite`);
+  await idp.services.credentials.setPassword(other.account, 'seven green umbrellas in march');
+  const list = textOf((await admin.get('/admin/users?state=uninvited')).text);
+  expect(list).toContain(guest.username);
+  for (const { username } of [invited, other]) expect(list).not.toContain(username);
+});

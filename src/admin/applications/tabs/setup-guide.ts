@@ -55,6 +55,7 @@ export function setupInstructionBlocks(application: Application, identityProvide
 function websiteInstructions(application: ProxiedApplication, issuer: string): Block[] {
   const { title, text } = proxyConfiguration(application, issuer);
   return [
+    ...addressWarning(application, issuer),
     { kind: 'text', text: t('console.tabs.setup.proxy-lead') },
     { kind: 'code', title, label: title, text },
     { kind: 'text', tone: 'warning', text: t('console.tabs.setup.no-way-past') },
@@ -67,11 +68,11 @@ export function isWithoutPkce(application: Application): boolean {
 }
 
 /** Warns of values that only an application on this machine can use. */
-function addressWarning({ protocol, metadata }: Application, issuer: string): Block[] {
+function addressWarning({ protocol, clientId, metadata }: Application, issuer: string): Block[] {
   const isLocal = (url: string | undefined) =>
     url !== undefined && URL.canParse(url) && isLoopback(new URL(url).hostname);
-  if (protocol === 'proxy') return [];
-  const ownAddress = protocol === 'oidc' ? metadata.redirect_uris[0] : metadata.acs?.[0]?.url;
+  const ownAddress =
+    protocol === 'proxy' ? clientId : protocol === 'oidc' ? metadata.redirect_uris[0] : metadata.acs?.[0]?.url;
   if (!isLocal(issuer) || isLocal(ownAddress)) return [];
   const text = sentences([
     t('console.tabs.setup.local-address', { issuer }),
