@@ -104,7 +104,15 @@ function responseRoutes(router: Router<State, Extras>, services: TestBenchServic
       ]);
     }
     if (!answer.error) throw testNotBegun();
+    const query = new URLSearchParams({ user: frame.account(ctx).username, app: application.clientId });
+    const denied: Block = {
+      kind: 'text',
+      tone: 'notice',
+      text: t('console.test-bench.denied', { app: application.name }),
+      link: { label: t('console.navigation.access-check'), href: `/admin/access-check?${query}` },
+    };
     show(frame, ctx, application, t('console.test-bench.rejected.error'), [
+      ...(answer.error === 'access_denied' ? [denied] : []),
       json(t('console.test-bench.error'), { error: answer.error, error_description: answer.error_description }),
     ]);
   });

@@ -45,7 +45,7 @@ const zone = z
   .refine((text) => text === '' || isZone(text))
   .default('');
 const kinds = Object.keys(eventKinds) as EventKind[];
-const RANGES = ['today', 'yesterday', 'week'] as const;
+const RANGES = ['hour', 'today', 'yesterday', 'week'] as const;
 const filters = {
   kind: z.enum(['', ...kinds]).default(''),
   type: z.enum(['', ...auditEventTypes]).default(''),
@@ -329,7 +329,8 @@ function filterOf(
   { kind, type, outcome, user, client, address, request, directory, range, ...times }: Filters,
   { found, application, now }: { found: TypedUser | undefined; application: NamedApplication | undefined; now: Date },
 ): AuditFilter {
-  const { from, until, zone } = range ? { ...times, ...daysOf(range, times.zone, now) } : times;
+  const isOfDays = range !== '' && range !== 'hour';
+  const { from, until, zone } = isOfDays ? { ...times, ...daysOf(range, times.zone, now) } : times;
   return {
     ...(kind && { types: [...eventTypesByKind[kind]] }),
     ...(type && { types: [type] }),
@@ -339,6 +340,7 @@ function filterOf(
     ...(request && { requestId: request }),
     ...(directory && { actorApp: directoryActor(directory) }),
     ...(address && { address: storedAddress(address) }),
+    ...(range === 'hour' && { from: new Date(now.getTime() - 60 * MINUTE_MS) }),
     ...(from && { from: momentIn(zone, withTime(from, FIRST_MINUTE)) }),
     ...(until && { until: new Date(momentIn(zone, withTime(until, LAST_MINUTE)).getTime() + MINUTE_MS) }),
   };
@@ -347,7 +349,11 @@ function filterOf(
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /** The first and the last day of a range, in this time zone. */
-function daysOf(range: (typeof RANGES)[number], timeZone: string, now: Date): { from: string; until: string } {
+function daysOf(
+  range: Exclude<(typeof RANGES)[number], 'hour'>,
+  timeZone: string,
+  now: Date,
+): { from: string; until: string } {
   const today = now.toLocaleDateString('en-CA', { timeZone });
   const daysAgo = (days: number) => new Date(Date.parse(today) - days * DAY_MS).toISOString().slice(0, 10);
   const yesterday = daysAgo(1);

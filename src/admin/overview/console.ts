@@ -281,19 +281,29 @@ function createFirstSteps(services: ConsoleServices) {
     config,
     mailServer,
     mfa: { factors },
+    admin: { users: userAdmin },
   } = services;
+
+  /** Whether another administrator can sign in, and so let this one in again. */
+  async function hasOther(userId: string): Promise<boolean> {
+    const others = (await listAdministrators(services, accounts.find)).filter(({ id }) => id !== userId);
+    const by = { actorId: userId, grantedRights: 'everything' as const };
+    for (const { id } of others) if ((await userAdmin.get(id, by)).hasCredentials) return true;
+    return false;
+  }
+
   return async function firstSteps(
     userId: string,
     { users, applications }: Statistics,
     may: (need: Need) => boolean,
   ): Promise<Block[]> {
-    const [own, administrators] = await Promise.all([factors.of(userId), listAdministrators(services, accounts.find)]);
+    const [own, hasOtherAdmin] = await Promise.all([factors.of(userId), hasOther(userId)]);
     const isProtected = hasSecondFactor(own) || own.phone !== undefined;
     const all = stepsOf({
       config,
       hasMailServer: mailServer.isSet(),
       isProtected,
-      administrators: administrators.length,
+      hasOtherAdmin,
       users,
       applications,
       may,
@@ -319,7 +329,7 @@ interface Situation extends Pick<Statistics, 'users' | 'applications'> {
   hasMailServer: boolean;
   /** Whether the administrator has a second factor. */
   isProtected: boolean;
-  administrators: number;
+  hasOtherAdmin: boolean;
   may(need: Need): boolean;
 }
 
@@ -327,7 +337,7 @@ function stepsOf({
   config,
   hasMailServer,
   isProtected,
-  administrators,
+  hasOtherAdmin,
   users,
   applications,
   may,
@@ -375,7 +385,7 @@ function stepsOf({
       isAllowed: may('gatehouse.users:write') && may('gatehouse.roles:manage'),
       title: t('console.overview.step.second-admin'),
       text: t('console.overview.step.second-admin-text'),
-      isDone: administrators > 1,
+      isDone: hasOtherAdmin,
       action: {
         label: t('console.overview.step.people-action'),
         of: t('console.overview.step.second-admin'),

@@ -126,6 +126,10 @@ it('has quick ranges, which a saved filter keeps as they are', async () => {
   expect(await range('Any time')).toHaveLength(5);
   // On Hawaii it is the evening of the day before.
   expect(await range('Today')).toEqual(['before', 'eight', 'half-past-nine', 'later']);
+  at = new Date('2025-06-10T09:35:00Z');
+  const hour = await range('Last hour');
+  at = new Date('2025-06-10T08:30:00Z');
+  expect(hour).toEqual(['half-past-nine', 'later']);
   // They are buttons of the filter: what was chosen and not yet filtered counts, and typed times give way.
   expect(await range('Today', { address: '2001:db8::1' })).toEqual(['half-past-nine']);
   expect(await range('Today', { outcome: 'success' })).toEqual([]);

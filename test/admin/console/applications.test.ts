@@ -141,6 +141,9 @@ describe('the test sign-in', () => {
     });
     const rejected = await admin.follow(await admin.submit(await admin.get(`/admin/test/${applicationId}`)));
     expect(textOf(rejected.text)).toMatch(/don’t have access/i);
+    const back = await admin.follow(await admin.submit(rejected, {}, { button: 'Go back to Closed' }));
+    expect(textOf(back.text)).toContain('Your account can’t open Closed');
+    expect(back.text).toMatch(/href="\/admin\/access-check\?user=[^"]+&(amp;)?app=/);
   });
 
   itOnSqlite('gives no response to a browser that did not begin it', async () => {

@@ -34,7 +34,10 @@ it('a second administrator is a step until there is one', async () => {
   const form = await admin.get('/admin/users/new?role=admin');
   expect((await admin.get('/admin')).text).toContain('href="/admin/users/new?role=admin"');
   expect(form.text).toMatch(/<input[^>]*name="roles"[^>]*value="admin"[^>]*checked/);
-  await staff(idp, 'admin');
+  const invited = await accounts.create({ username: 'second' });
+  await idp.services.roles.assign(invited.id, 'admin');
+  expect(await isDone()).toBe('open');
+  await idp.services.credentials.setPassword(invited, 'seven green umbrellas in march');
   expect(await isDone()).toBe('done');
 });
 
