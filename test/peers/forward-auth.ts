@@ -211,11 +211,11 @@ async function startBackend() {
     res.end(JSON.stringify({ method: req.method, url: req.url, headers: req.headers, body }));
   });
   server.on('upgrade', (req, socket) => {
-    // RFC 6455 4.2.2.
+    // RFC 6455 4.2.2, or whatever it was asked for: some proxies compare.
     const key = `${req.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`;
     const accept = createHash('sha1').update(key).digest('base64');
     socket.end(
-      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX-Received-Upgrade: ${req.headers.upgrade}\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${req.headers.upgrade}\r\nX-Received-Upgrade: ${req.headers.upgrade}\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
     );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -915,6 +915,8 @@ function pass({ ctx, proxy, website }: Visit, visitor?: Visitor, jwt = ''): void
   ctx.status = 200;
   for (const [name, value] of Object.entries(userHeaders(visitor, website))) ctx.set(name, value);
   ctx.set(JWT_HEADER, jwt);
+  // Traefik hands on any other protocol, in which nobody would ask about requests: what it replaces by nothing is gone.
+  if (proxy === 'traefik' && ctx.get('Sec-WebSocket-Key') !== '') ctx.set('Upgrade', 'websocket');
   if (letsProgramsIn(website)) ctx.set('Authorization', credentialOf(ctx, website) ? '' : ctx.get('Authorization'));
   ctx.body = '';
 }

@@ -125,6 +125,7 @@ export const MARKS = [..."_.~!#$%&'*+^`|"];
 
 function traefik({ origin, host, gatehouse, headers }: Site): string {
   const [name, asked] = [nameOf(host), `${gatehouse.origin}/forward-auth/traefik?website=${origin}`];
+  const answered = [...headers, 'Upgrade'];
   return `# traefik.yaml, for the entry point of ${host}
 entryPoints:
   ${isTls(origin) ? 'websecure' : 'web'}:
@@ -137,7 +138,7 @@ http:
     ${name}:
       forwardAuth:
         address: ${asked}
-        authResponseHeaders: [${headers.join(', ')}]
+        authResponseHeaders: [${answered.join(', ')}]
   routers:
     ${name}:
       rule: Host(\`${hostOnly(host)}\`)
@@ -152,7 +153,7 @@ http:
 # compose.yaml: with labels, the website needs no dynamic.yaml
 labels:
   traefik.http.middlewares.${name}.forwardauth.address: ${asked}
-  traefik.http.middlewares.${name}.forwardauth.authresponseheaders: ${headers.join(',')}
+  traefik.http.middlewares.${name}.forwardauth.authresponseheaders: ${answered.join(',')}
   traefik.http.routers.${name}.rule: Host(\`${hostOnly(host)}\`)
   traefik.http.routers.${name}.middlewares: ${name}
   traefik.http.services.${name}.loadbalancer.server.port: 8080
