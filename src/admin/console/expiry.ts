@@ -8,8 +8,10 @@ const BAD_DAYS = 7;
 
 /** `Expired`, or `Expires in 12 days` in the last 30 days; undefined before. */
 export function expiryTag(at: Date, now: Date): Mark | undefined {
-  const days = Math.ceil((at.getTime() - now.getTime()) / DAY_MS);
-  if (days <= 0) return { text: t('console.shared.expired'), tone: 'bad' };
+  const left = at.getTime() - now.getTime();
+  // Whole days, as the date beside it counts them; the last one is 1.
+  const days = Math.max(1, Math.floor(left / DAY_MS));
+  if (left <= 0) return { text: t('console.shared.expired'), tone: 'bad' };
   if (days > WARN_DAYS) return undefined;
   return { text: t('console.shared.expires-in-days', { count: days }), tone: days <= BAD_DAYS ? 'bad' : 'warn' };
 }

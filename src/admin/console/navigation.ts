@@ -168,7 +168,7 @@ const HELP: Readonly<Record<string, string>> = {
   '/admin/settings/saml': 'saml',
   '/admin/settings/system': 'configuration#environment',
   '/admin/test': 'first-application',
-  '/admin/users': 'accounts#helping-a-user',
+  '/admin/users': 'accounts',
 };
 
 /** The chapter, and heading, about the page at this path; undefined outside of the console. */

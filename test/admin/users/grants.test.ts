@@ -31,7 +31,7 @@ it('gives a deputy a role for two weeks with one form, changes the end and takes
   const given = await admin.submit(await admin.get(`${at}/roles/give`), { role, until });
   const page = await admin.follow(given);
   expect(mainOf(page.text)).toMatch(
-    new RegExp(`was given the role ${role}.*${role} Given directly .*Expires in 15 days`),
+    new RegExp(`was given the role ${role}.*${role} Given directly .*Expires in 14 days`),
   );
   expect((await idp.services.accounts.find(account.id))?.roles).toEqual([role]);
   const held = () => idp.services.db.userRole.findFirst({ where: { userId: account.id } });
