@@ -25,6 +25,11 @@ afterAll(async () => {
 
 async function upload(text: string): Promise<void> {
   await page.goto(`${idp.issuer}/admin/import`);
+  // Only an invitation has a message.
+  expect(await page.isVisible('[name=message]')).toBe(false);
+  await page.check('[name=invite]');
+  expect(await page.isVisible('[name=message]')).toBe(true);
+  await page.uncheck('[name=invite]');
   await page.setInputFiles('[name=file]', { name: 'people.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
   await page.click('main form .btn-primary');
 }

@@ -37,6 +37,7 @@ it('puts a new user into groups, which the form suggests, with an invitation and
     await page.fill('[name=username]', username);
     await page.fill('[name=email]', `${username}@example.com`);
     await page.selectOption('[name=begin]', begin);
+    expect(await page.isVisible('[name=message]'), begin).toBe(begin === 'invite');
     await page.fill('[name=groups] >> nth=0', 'night');
     await page.click('[role=option]:has-text("Crew of the night")');
     await page.click('button:has-text("Add group")');
