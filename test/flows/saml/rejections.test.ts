@@ -154,6 +154,9 @@ describe('a user', () => {
     const decided = await browser.follow(await browser.submit(page, { decision: 'deny' }));
     expect(answerIn(decided)).toContain('status:RequestDenied');
     expect(decided.forms[0]?.action).toBe(closed.acs);
+    const about = { clientId: closed.entityId, limit: 9 };
+    const { rejections } = await idp.services.rejections.list(about);
+    expect(rejections.map(({ endpoint }) => endpoint)).toEqual(['access']);
     const other = await browser.follow(await browser.submit(await open('', '', closed), { decision: 'other' }));
     expect(other.text).toContain('autocomplete="current-password"');
     await idp.services.roles.assign(person.account.id, 'saml-editor').catch(() => undefined);
