@@ -45,7 +45,7 @@ describe('users', () => {
     expect(detail.text).not.toContain('<b>New</b>');
     const security = await admin.get(`/admin/users/${account?.id}/security`);
     const written = await admin.follow(await admin.submit(security, {}, { form: '/send-reset' }));
-    expect(textOf(written.text)).toContain('because no mail server is set');
+    expect(textOf(written.text)).toContain('No mail server is set: the password reset is a file in');
     const browser = httpClient(idp.issuer);
     const signIn = await browser.follow(await browser.get('/account'));
     const next = await browser.follow(await browser.submit(signIn, { username: 'newcomer', password }));
