@@ -186,8 +186,8 @@ describe('an invitation', () => {
       'Message from your administrator:\n\n> Hi <b>Greta</b>,\n> see https://intranet.example.com\n>\n> Your team\n',
     );
     // What to do stays next to its link.
-    expect(html.indexOf('&lt;b&gt;Greta')).toBeLessThan(html.lastIndexOf('Choose a password'));
-    expect(text).toMatch(/to\s+get\s+started:\n\nChoose password:\nhttp/);
+    expect(html.indexOf('&lt;b&gt;Greta')).toBeLessThan(html.lastIndexOf('Set up your sign-in'));
+    expect(text).toMatch(/to\s+get\s+started:\n\nSet up your sign-in:\nhttp/);
     expect(html).toContain('Hi &lt;b&gt;Greta&lt;/b&gt;,<br>see https://intranet.example.com<br><br>Your team');
   });
 
