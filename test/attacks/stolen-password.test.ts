@@ -61,6 +61,8 @@ const forms: [string, Record<string, string>][] = [
   ['/account/factors/phone', { phone: '+49 170 1234567' }],
   ['/account/factors/phone/confirm', { code: '000000', sealed: 'x' }],
   ['/account/factors/phone/remove', {}],
+  ['/account/groups/deputies', { login: 'x', group: 'x', until: '2099-01-01' }],
+  ['/account/groups/deputies/end', { group: 'x', user: 'x' }],
   ['/account/data/download', {}],
   ['/account/data/delete', {}],
   ['/account/app-passwords', { website: 'x', name: 'y' }],

@@ -242,8 +242,9 @@ const attacks: [kind: string, attempt: () => Promise<void>][] = [
       const { code } = await rejectionOf(app.clientId);
       const page = await admin.get(`/admin/rejections/${code}`);
       expect(textOf(page.text)).toContain(wanted);
+      const question = await admin.get(`/admin/rejections/${code}/fix/redirect-uri`);
       await sql('UPDATE rejections SET data = replace(data, ?, ?) WHERE id = ?', wanted, EVIL, code);
-      const fixed = await admin.follow(await admin.submit(page, {}, { form: `/admin/rejections/${code}` }));
+      const fixed = await admin.follow(await admin.submit(question, {}, { form: `/admin/rejections/${code}` }));
       expect(fixed.text).not.toContain(EVIL);
       const { metadata } = await idp.services.applications.get(app.applicationId);
       expect(metadata).toMatchObject({ redirect_uris: expect.not.arrayContaining([EVIL]) });

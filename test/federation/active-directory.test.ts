@@ -290,7 +290,7 @@ describeOnSqlite('the same address of another entry', () => {
       subjectId: account?.id,
     });
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
-    const rejection = await admin.get(`/admin/rejections/${code}`);
+    const rejection = await admin.get(`/admin/rejections/${code}/fix/relink`);
     expect(textOf(rejection.text)).toContain('Do this only if both are the same person');
     const fixed = await admin.follow(await admin.submit(rejection, { fix: 'relink' }, { form: code }));
     expect(fixed.status).toBe(200);
