@@ -173,7 +173,7 @@ it('gatehouse audit verify --events says whether received events are all', async
   await receiver.close();
 });
 
-it('an event leaves within a second or two of its commit, without anybody waiting for the poll', async () => {
+it('an event leaves within a second or two of its commit, and does not wait for the poll', async () => {
   const receiver = await aReceiver();
   const { stream } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
   await idp.services.audit.record({ type: 'role.assigned', outcome: 'success', subjectId: 'at once' }, idp.services.db);

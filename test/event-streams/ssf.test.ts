@@ -126,12 +126,12 @@ it('says in its metadata what a receiver needs', async () => {
 
 it('a receiver polls events about people who used its application, acknowledges them, and gets each again until then', async () => {
   const receiver = await aReceiver();
-  const stranger = await aUser(idp.services);
+  const nonUser = await aUser(idp.services);
   await receiver.used(ann);
-  const stream = await receiver.ok('POST', '/ssf/streams', { description: 'Ours' });
-  expect(stream).toMatchObject({ iss: idp.issuer, aud: receiver.clientId, description: 'Ours', format: 'iss_sub' });
+  const stream = await receiver.ok('POST', '/ssf/streams', { description: 'First stream' });
+  expect(stream).toMatchObject({ iss: idp.issuer, aud: receiver.clientId, description: 'First stream', format: 'iss_sub' });
   expect(stream.events_delivered).toEqual(stream.events_supported);
-  for (const { account } of [ann, stranger]) await idp.services.endSession.all(account.id, 'ended-by-admin');
+  for (const { account } of [ann, nonUser]) await idp.services.endSession.all(account.id, 'ended-by-admin');
   await run();
   const first = await polled(receiver);
   expect(first.tokens).toMatchObject([

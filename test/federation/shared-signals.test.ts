@@ -34,7 +34,7 @@ beforeAll(async () => {
   const secret = { client_id: clientId, client_secret: made.clientSecret ?? '' };
   const entry = { issuer: upstream.issuer, ...secret, create_users: true, logout: 'never' };
   await aConnection(idp, { id, ...entry, security_events_audience: clientId });
-  await aConnection(idp, { id: 'other', ...entry, security_events_audience: 'somebody-else' });
+  await aConnection(idp, { id: 'other', ...entry, security_events_audience: 'another-receiver' });
   await aConnection(idp, { id: 'closed', ...entry });
   ({ clientId: client } = await aClient(idp.services, { redirect_uris: ['http://127.0.0.1:4000/cb'] }));
   // The upstream pushes to this server.
@@ -131,7 +131,7 @@ it('no forged, foreign or old token ends anything', async () => {
     'other key': await signed({}, { other: true }),
     'logout token': await signed({}, { typ: 'logout+jwt' }),
     issuer: await signed({ iss: 'https://evil.example' }),
-    audience: await signed({ aud: 'somebody-else' }),
+    audience: await signed({ aud: 'another-receiver' }),
     'subject of another issuer': await signed({
       sub_id: { format: 'iss_sub', iss: 'https://evil.example', sub: user.account.id },
     }),
@@ -149,7 +149,7 @@ it('no forged, foreign or old token ends anything', async () => {
   const elsewhere = [await push(good, at('other')), await push(good, at('closed')), await push(good, at('nowhere'))];
   expect(elsewhere.map(({ status }) => status)).toEqual([400, 404, 404]);
   // Another connection with the same issuer ends no session of this one.
-  expect((await push(await signed({ aud: 'somebody-else' }), at('other'))).status).toBe(202);
+  expect((await push(await signed({ aud: 'another-receiver' }), at('other'))).status).toBe(202);
   expect((await push('x'.repeat(1_000_000))).status).toBe(413);
   expect((await push(good, at(), 'text/plain')).status).toBe(415);
   expect(await sessions()).toBe(1);

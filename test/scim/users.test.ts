@@ -232,7 +232,7 @@ describe('a leaver', () => {
     expect(idOf(back)).toBe(idOf(user));
     expect(await accountOf(user)).toMatchObject({ isActive: true, username: sent.userName });
     await hr.send('DELETE', `/Users/${idOf(user)}`);
-    const another = await hr.ok('POST', '/Users', { ...sent, externalId: 'somebody-else' });
+    const another = await hr.ok('POST', '/Users', { ...sent, externalId: 'another-external-id' });
     expect(idOf(another)).not.toBe(idOf(user));
     expect((await hr.fails('POST', '/Users', sent)).status).toBe(409);
   });

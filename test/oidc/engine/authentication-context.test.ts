@@ -158,7 +158,7 @@ describe('the account that a request names', () => {
     });
     const { location = '' } = await other.browser.follow(submitted, isThere);
     expect(new URL(location).searchParams.get('error')).toBe('login_required');
-    const claims = JSON.stringify({ id_token: { sub: { value: 'somebody-else' } } });
+    const claims = JSON.stringify({ id_token: { sub: { value: 'another-subject' } } });
     const named = await other.browser.follow(
       await other.browser.get(authorizeUrl(idp, app.clientId, { claims })),
       isThere,
