@@ -122,6 +122,7 @@ it('the configuration file declares streams, whose secrets it never gives away',
 event_streams:
   - { id: hr, name: HR, url: "https://hr.example.com/events", events: [user.*], secret: "${secret}"${more} }
   - { id: splunk, name: Splunk, kind: siem, format: splunk, url: "https://splunk.example.com/services/collector", secret: hec-token-1 }
+  - { id: alerts, name: Alerts, kind: mail, url: "mailto:soc@example.com", events: [role.assigned], at_least: 10, within_minutes: 5, quiet_minutes: 15 }
 `;
   const { configFile, eventStreams } = idp.services;
   const file = (text: string) => ({ ...parseFile(text), path: '/nowhere/gatehouse.yaml' });
@@ -139,6 +140,7 @@ event_streams:
   const exported = await exportConfiguration(idp.services, { only: ['event_streams'] });
   expect(exported).toContain('hr.example.com');
   expect(exported).not.toContain('hec-token-1');
+  expect(await configFile.plan(file(exported))).toMatchObject({ ok: true, plan: { steps: [] } });
   const wrong = 'event_streams: [{ id: x, name: X, url: "https://x.example", format: ocsf, secret: short-one }]';
   expect(parseFile(wrong).faults.map(({ path: at, code }) => [at.at(-1), code])).toEqual([
     ['format', 'only-siem'],

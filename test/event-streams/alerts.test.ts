@@ -72,6 +72,37 @@ it('is quiet after a mail, and the next one has all events since', async () => {
   expect(await mails()).toHaveLength(2);
 });
 
+/** More than one turn of the job looks at. */
+const recordOthers = (count: number) =>
+  idp.services.audit.recordAll(
+    Array.from({ length: count }, () => ({ type: 'token.issued', outcome: 'success' }) as const),
+    idp.services.db,
+  );
+
+it('has all events since the last one, however many others come between', async () => {
+  await aStream(idp, { ...alert, quiet_minutes: 30 });
+  await record('role.assigned');
+  await run();
+  for (let count = 0; count < 3; count += 1) {
+    await recordOthers(600);
+    await record('role.assigned');
+  }
+  clock.advance({ minutes: 31 });
+  await run();
+  expect((await mails()).map(([, subject]) => subject)).toEqual([expect.anything(), 'Security: 3 events']);
+});
+
+it('counts events in the time, however many others come between, and lists them all', async () => {
+  await aStream(idp, { ...alert, events: ['sign-in.throttled'], at_least: 3, within_minutes: 10 });
+  for (let count = 0; count < 3; count += 1) {
+    await recordOthers(300);
+    await record('sign-in.throttled');
+    await run();
+    clock.advance({ minutes: 1 });
+  }
+  expect((await mails()).map(([, subject]) => subject)).toEqual(['Security: 3 events']);
+});
+
 it('waits for as many events as it wants in the time', async () => {
   await aStream(idp, { ...alert, events: ['sign-in.throttled'], at_least: 3, within_minutes: 10 });
   for (let count = 0; count < 4; count += 1) {

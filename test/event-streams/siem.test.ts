@@ -8,6 +8,7 @@ import { createEventDeliveries } from '../../src/protocols/event-streams/deliver
 import type { StreamDeclaration } from '../../src/protocols/event-streams/streams.ts';
 import { verifyEvents } from '../../src/protocols/event-streams/verify.ts';
 import { anRsaKey } from '../support/applications/rsa-keys.ts';
+import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { aReceiver, aStream } from './support.ts';
 
@@ -85,6 +86,22 @@ it('ECS: documents for _bulk of Elasticsearch, with an API key', async () => {
     source: { ip: '192.0.2.7' },
   });
   expect(second).toMatchObject({ event: { outcome: 'failure' } });
+});
+
+it('a batch has only the events of its groups', async () => {
+  const receiver = await aReceiver();
+  const { account: ann } = await aUser(idp.services);
+  const group = await idp.services.groups.create({ name: 'Physics' }, { by: {} });
+  await idp.services.groups.addMembers(group.id, [{ userId: ann.id }], { by: {} });
+  const events = ['sign-in.completed'];
+  const { stream } = await aStream(idp, { url: receiver.url, kind: 'siem', events, groups: ['Physics'] });
+  for (const subjectId of [ann.id, 'bob', ann.id])
+    await idp.services.audit.record({ type: 'sign-in.completed', outcome: 'success', subjectId }, idp.services.db);
+  await run();
+  const sent = JSON.parse(receiver.received[0]?.body ?? '[]') as { data: { subject: { id: string } } }[];
+  expect(sent.map(({ data }) => data.subject.id)).toEqual([ann.id, ann.id]);
+  await idp.services.eventStreams.remove(stream.id, {});
+  await receiver.close();
 });
 
 it('ECS: events that Elasticsearch rejects are sent again', async () => {

@@ -70,21 +70,21 @@ type Receiver = Awaited<ReturnType<typeof aReceiver>>;
 /** Where tokens are pushed to. */
 async function anEndpoint() {
   const received: { body: string; authorization: string | undefined; type: string | undefined }[] = [];
-  let status = 202;
+  let [status, err] = [202, 'invalid_audience'];
   const server = await listen(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
     const { authorization, 'content-type': type } = request.headers;
     received.push({ body, authorization, type });
     response.writeHead(status, { 'content-type': 'application/json' });
-    response.end(status === 400 ? JSON.stringify({ err: 'invalid_audience', description: 'not for us' }) : '');
+    response.end(status === 400 ? JSON.stringify({ err, description: 'not for us' }) : '');
   });
   return {
     url: `${server.origin}/events`,
     received,
     close: server.close,
-    answer: (next: number) => {
-      status = next;
+    answer: (next: number, error = err) => {
+      [status, err] = [next, error];
     },
   };
 }
@@ -129,7 +129,12 @@ it('a receiver polls events about people who used its application, acknowledges 
   const nonUser = await aUser(idp.services);
   await receiver.used(ann);
   const stream = await receiver.ok('POST', '/ssf/streams', { description: 'First stream' });
-  expect(stream).toMatchObject({ iss: idp.issuer, aud: receiver.clientId, description: 'First stream', format: 'iss_sub' });
+  expect(stream).toMatchObject({
+    iss: idp.issuer,
+    aud: receiver.clientId,
+    description: 'First stream',
+    format: 'iss_sub',
+  });
   expect(stream.events_delivered).toEqual(stream.events_supported);
   for (const { account } of [ann, nonUser]) await idp.services.endSession.all(account.id, 'ended-by-admin');
   await run();
@@ -161,8 +166,7 @@ it('each event of a life is a signal of its type', async () => {
   await credentials.setPassword(ann.account, 'another long passphrase of Ann', { ...by, event: 'password.changed' });
   await audit.record({ ...by, type: 'passkey.enrolled', outcome: 'success', subjectId: id }, db);
   await audit.record({ ...by, type: 'totp.removed', outcome: 'success', subjectId: id }, db);
-  const moved = { before: ann.account.email, after: 'new@example.com' };
-  await audit.record({ ...by, type: 'email.changed', outcome: 'success', subjectId: id, data: moved }, db);
+  await accounts.update(id, { email: 'new@example.com' });
   await accounts.setActive(id, false, {});
   await accounts.setActive(id, true, {});
   await audit.record(
@@ -263,6 +267,19 @@ it('pushes in order with the header of the receiver, and lists what it rejects',
   await Promise.all([endpoint.close(), elsewhere.close()]);
 });
 
+it('a push that the receiver rejects for its own sake waits', async () => {
+  const receiver = await aReceiver();
+  const endpoint = await anEndpoint();
+  endpoint.answer(400, 'authentication_failed');
+  const delivery = { method: PUSH, endpoint_url: endpoint.url };
+  const { stream_id: id } = await receiver.ok('POST', '/ssf/streams', { delivery });
+  await run();
+  const stream = () => idp.services.eventStreams.get(String(id));
+  await vi.waitFor(async () => expect((await stream()).failingSince).not.toBeNull(), 20_000);
+  expect(await idp.services.db.eventDelivery.count({ where: { streamId: String(id), failedAt: null } })).toBe(1);
+  await endpoint.close();
+});
+
 it('a receiver reads, changes, replaces, pauses and deletes its stream', async () => {
   const receiver = await aReceiver();
   await receiver.used(ann);
@@ -282,7 +299,9 @@ it('a receiver reads, changes, replaces, pauses and deletes its stream', async (
   await idp.services.endSession.all(ann.account.id, 'ended-by-admin');
   await run();
   expect((await polled(receiver)).jtis).toEqual([]);
-  await status({ status: 'enabled' });
+  await expect(idp.services.eventStreams.resume(String(id), {})).rejects.toMatchObject({ code: 'conflict' });
+  await status({ status: 'enabled', reason: 'Back' });
+  expect(await idp.services.eventStreams.get(String(id))).toMatchObject({ pausedAt: null, lastError: null });
   await run();
   expect((await polled(receiver)).jtis).toHaveLength(1);
   await status({ status: 'disabled' });
@@ -348,6 +367,9 @@ it('no token is valid at two receivers, and a disabled or deleted application ge
   const [token] = Object.values((await polled(one)).sets);
   await expect(verified(token ?? '', two.clientId)).rejects.toThrow('aud');
   const { id } = (await idp.services.applications.find(two.clientId)) ?? expect.fail();
+  // Also a stream that waits goes with its application.
+  const [{ stream_id: paused } = {}] = (await two.ok('GET', '/ssf/streams')) as unknown as { stream_id: string }[];
+  await two.ok('POST', '/ssf/status', { stream_id: paused, status: 'paused' });
   await idp.services.applications.remove(id);
   await idp.services.endSession.all(ann.account.id, 'ended-by-admin');
   await run();

@@ -294,7 +294,7 @@ function streamPage(stream: EventStream, given: Form, options: PageOptions): Con
   const isFile = stream.source === 'file';
   const isSignals = stream.kind === 'ssf';
   const mayEdit = mayWrite && !isFile;
-  const { pausedAt, failingSince, retryAt, lastError, lastSuccessAt, replayUntil } = stream;
+  const { pausedAt, failingSince, retryAt, lastError, lastSuccessAt, replayUntil, receiver } = stream;
   const fact = (label: PageText, value: PageText | Date | null) => (value === null ? [] : [{ label, value }]);
   const facts: Block = {
     kind: 'facts',
@@ -310,7 +310,7 @@ function streamPage(stream: EventStream, given: Form, options: PageOptions): Con
   const resume: Action = { label: t('console.event-streams.resume'), icon: 'play', post: `${at}/resume` };
   const actions: Action[] = mayWrite
     ? [
-        ...(failingSince || (pausedAt && !isSignals) ? [resume] : []),
+        ...(failingSince || (pausedAt && !receiver?.isPaused) ? [resume] : []),
         ...(isSignals
           ? []
           : [
@@ -327,7 +327,7 @@ function streamPage(stream: EventStream, given: Form, options: PageOptions): Con
     blocks: [
       ...(isFile ? [fileNotice(configFile, 'connection', mayRelease && at)] : []),
       ...(isSignals ? [{ kind: 'text', text: t('console.event-streams.receiver') } as const] : []),
-      ...(pausedAt && (failingSince || !isSignals)
+      ...(pausedAt && !receiver?.isPaused
         ? [{ kind: 'text', tone: 'warning', text: t('console.event-streams.paused') } as const]
         : []),
       ...(replayUntil === null

@@ -21,7 +21,7 @@ export interface Destination {
 }
 
 const OPEN = { doneAt: null, failedAt: null };
-const FAILED = { failedAt: { not: null } };
+const FAILED = { doneAt: null, failedAt: { not: null } };
 
 /** Those with deliveries that wait or were given up, and paused ones; those with the most that wait first. */
 export function createDeliveryAdmin({ db, mailServer }: AdminServices) {
@@ -29,7 +29,7 @@ export function createDeliveryAdmin({ db, mailServer }: AdminServices) {
     const isOpen = { sentAt: null, failedAt: null };
     const [open, failed, last] = await Promise.all([
       db.mailMessage.aggregate({ where: isOpen, _count: true, _min: { createdAt: true } }),
-      db.mailMessage.count({ where: FAILED }),
+      db.mailMessage.count({ where: { sentAt: null, failedAt: { not: null } } }),
       db.mailMessage.findFirst({
         where: { sentAt: null, lastError: { not: null } },
         orderBy: { createdAt: 'desc' },
@@ -53,27 +53,26 @@ export function createDeliveryAdmin({ db, mailServer }: AdminServices) {
       where: { clientId: { in: clientIds } },
       select: { id: true, clientId: true, name: true },
     });
-    return Promise.all(
-      clientIds.map(async (clientId) => {
-        const [waits, lost] = [open, failed].map((rows) => rows.find((one) => one.clientId === clientId));
-        const last = await db.asStored.logoutDelivery.findFirst({
-          where: { clientId, lastError: { not: null } },
-          orderBy: { createdAt: 'desc' },
-          select: { lastError: true },
-        });
-        const application = applications.find((one) => one.clientId === clientId);
-        return {
-          kind: 'logout' as const,
-          id: application?.id ?? null,
-          name: application?.name ?? clientId,
-          waiting: waits?._count ?? 0,
-          failed: lost?._count ?? 0,
-          oldestAt: open.find((one) => one.clientId === clientId)?._min.createdAt ?? null,
-          lastError: last?.lastError ?? null,
-          isPaused: false,
-        };
-      }),
-    );
+    const errors = await db.asStored.logoutDelivery.findMany({
+      where: { doneAt: null, lastError: { not: null } },
+      orderBy: { createdAt: 'desc' },
+      distinct: ['clientId'],
+      select: { clientId: true, lastError: true },
+    });
+    return clientIds.map((clientId) => {
+      const waits = open.find((one) => one.clientId === clientId);
+      const application = applications.find((one) => one.clientId === clientId);
+      return {
+        kind: 'logout' as const,
+        id: application?.id ?? null,
+        name: application?.name ?? clientId,
+        waiting: waits?._count ?? 0,
+        failed: failed.find((one) => one.clientId === clientId)?._count ?? 0,
+        oldestAt: waits?._min.createdAt ?? null,
+        lastError: errors.find((one) => one.clientId === clientId)?.lastError ?? null,
+        isPaused: false,
+      };
+    });
   }
 
   async function events(): Promise<Destination[]> {
@@ -83,9 +82,9 @@ export function createDeliveryAdmin({ db, mailServer }: AdminServices) {
       db.eventStream.findMany(),
     ]);
     return streams.map(({ id, name, pausedAt, lastError }) => {
-      const [waits, lost] = [open, failed].map((rows) => rows.find((one) => one.streamId === id));
-      const oldestAt = open.find((one) => one.streamId === id)?._min.createdAt ?? null;
-      const counts = { waiting: waits?._count ?? 0, failed: lost?._count ?? 0, oldestAt };
+      const waits = open.find((one) => one.streamId === id);
+      const lost = failed.find((one) => one.streamId === id)?._count ?? 0;
+      const counts = { waiting: waits?._count ?? 0, failed: lost, oldestAt: waits?._min.createdAt ?? null };
       return { kind: 'events' as const, id, name, ...counts, lastError, isPaused: pausedAt !== null };
     });
   }
@@ -99,13 +98,13 @@ export function createDeliveryAdmin({ db, mailServer }: AdminServices) {
       where: { id: { in: targets.map(({ applicationId }) => applicationId) } },
       select: { id: true, name: true },
     });
-    return targets.map(({ applicationId: id, failingSince, pausedAt, stoppedAt, lastError }) => ({
+    return targets.map(({ applicationId: id, pausedAt, stoppedAt, lastError }) => ({
       kind: 'provisioning' as const,
       id,
       name: names.find((one) => one.id === id)?.name ?? id,
       waiting: open.find(({ applicationId }) => applicationId === id)?._count ?? 0,
       failed: 0,
-      oldestAt: failingSince,
+      oldestAt: null,
       lastError,
       isPaused: pausedAt !== null || stoppedAt !== null,
     }));

@@ -62,7 +62,8 @@ export async function exportEventStreams({ eventStreams }: { eventStreams: Event
   // Receivers of shared signals declare their own streams.
   const streams = (await eventStreams.list()).filter(({ kind }) => kind !== 'ssf');
   return streams.map((stream) => {
-    const { name, kind, url, format, events, applications, groups, body, enabled } = declarationOf(stream);
+    const { at_least, within_minutes, quiet_minutes, ...declared } = declarationOf(stream);
+    const { name, kind, url, format, events, applications, groups, body, enabled } = declared;
     return {
       id: stream.id,
       name,
@@ -73,6 +74,7 @@ export async function exportEventStreams({ eventStreams }: { eventStreams: Event
       ...(applications.length > 0 && { applications }),
       ...(groups.length > 0 && { groups }),
       ...(body !== 'thin' && { body }),
+      ...(kind === 'mail' && { at_least, within_minutes, quiet_minutes }),
       ...(!enabled && { enabled }),
     };
   });

@@ -13,13 +13,17 @@ import { unavailableIn } from '../../base/storage/unavailable.ts';
 import type { Core } from '../../core/core.ts';
 import { type AttemptResult, createJobQueue, type QueueStore } from '../../core/jobs/queue.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
-import { bodiesOf, chosen, matching, type SealedEvent } from './event.ts';
-import { createSecurityEvents } from './security-events.ts';
-import { type Answer, createSender } from './send.ts';
+import { bodiesOf, chosen, matching, ofTypes, type SealedEvent } from './event.ts';
+import { createSecurityEvents, signalTypes } from './security-events.ts';
+import { type Answer, createSender, queueAlert } from './send.ts';
 import { type EventStream, type EventStreams, streamOf } from './streams.ts';
 
-/** Events that one turn looks at, and a batch of a SIEM has at most. */
+/** Events that one turn finds, and a batch has at most. */
 const PAGE = 500;
+/** Positions of the log that one statement goes through. */
+const WINDOW = 10_000;
+/** The largest `at_least`. */
+const MOST_EARLIER = 1000;
 /** Deliveries that wait at once, of one stream. */
 const MOST_OPEN = { webhook: 2000, siem: 4, mail: 1, ssf: 2000 };
 /** Batches go one after the other, in order. */
@@ -35,7 +39,7 @@ const AWAY_PAUSES = [5, 10, 30, 60, 300, 900, 1800, 3600];
 const PAUSED_AFTER_MS = 3 * 24 * 3600 * 1000;
 const MAX_TEXT = 500;
 /** Statuses that are about the receiver and not about the event. */
-const OF_RECEIVER = [401, 403, 404, 429];
+const OF_RECEIVER = [401, 403, 404, 408, 425, 429];
 /** Characters of details in one batch. */
 const BATCH_LENGTH = 1_000_000;
 const OPEN = { doneAt: null, failedAt: null };
@@ -49,6 +53,8 @@ interface Delivery {
   seq: number;
   untilSeq: number;
   afterSeq: number | null;
+  /** Of a batch whose events groups chose. */
+  positions: string | null;
   createdAt: Date;
   stream: EventStream;
   /** Set by an attempt that did not reach the receiver. */
@@ -67,54 +73,59 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
   async function fanOut(id: string, isReplay: boolean): Promise<{ stored: number; more: boolean }> {
     const nothing = { stored: 0, more: false };
     const row = await db.eventStream.findUnique({ where: { id } });
-    if (!row?.enabled || row.pausedAt || (isReplay && row.replayUntil === null)) return nothing;
+    if (!row) return nothing;
     const stream = streamOf(row);
     if (stream.kind === 'ssf' && !(await securityEvents.ownerOf(stream))) {
       await eventStreams.remove(id, {});
       return nothing;
     }
+    if (!row.enabled || row.pausedAt || (isReplay && row.replayUntil === null)) return nothing;
     // The next mail has all events since the last one.
     if (stream.kind === 'mail' && row.retryAt !== null && row.retryAt > now()) return nothing;
     const cursor = isReplay ? (row.replayCursor ?? 0) : row.cursor;
-    const until = isReplay ? (row.replayUntil ?? 0) : undefined;
+    const head = await db.auditChain.findUnique({ where: { id: 'head' }, select: { seq: true } });
+    const end = isReplay ? (row.replayUntil ?? 0) : (head?.seq ?? 0);
+    const until = Math.min(end, cursor + WINDOW);
+    if (!isReplay && until <= cursor) return nothing;
     const most = MOST_OPEN[stream.kind];
     const open = await db.eventDelivery.count({ where: { streamId: id, isReplay, ...OPEN } });
     if (open >= most) return nothing;
-    const events = withinSize(
-      await db.auditEvent.findMany({
-        where: { chainSeq: { gt: cursor, ...(until !== undefined && { lte: until }) } },
-        orderBy: { chainSeq: 'asc' },
-        take: isSingle(stream.kind) ? Math.min(PAGE, most - open) : PAGE,
-      }),
-    );
-    const last = events.at(-1)?.chainSeq ?? undefined;
-    const isOver = until !== undefined && (last === undefined || last >= until);
-    if (last === undefined && !isOver) return nothing;
+    const take = isSingle(stream.kind) ? Math.min(PAGE, most - open) : PAGE;
+    const found = await db.auditEvent.findMany({
+      where: { chainSeq: { gt: cursor, lte: until }, ...typesOf(stream) },
+      orderBy: { chainSeq: 'asc' },
+      take,
+    });
+    const events = withinSize(found);
+    // With all events of the window, the next turn begins behind it.
+    const isWhole = events.length === found.length && found.length < take;
+    const last = isWhole ? until : (events.at(-1)?.chainSeq ?? until);
+    const isOver = isReplay && last >= end;
     // Events from before the stream may have joined the chain after its creation.
     const own = isReplay ? events : events.filter(({ at }) => at >= stream.createdAt);
     const wanted = stream.kind === 'ssf' ? securityEvents.matching(own, stream) : matching(own, stream, services);
     const seqs = (await wanted).flatMap(({ chainSeq }) => chainSeq ?? []);
-    const ranges = rangesOf(seqs, stream.kind, isReplay ? null : row.lastSeq);
-    const position = isOver ? { replayCursor: null, replayUntil: null } : { replayCursor: last ?? cursor };
+    const ranges = rangesOf(seqs, stream, isReplay ? null : row.lastSeq);
+    const position = isOver ? { replayCursor: null, replayUntil: null } : { replayCursor: last };
     const newest = seqs.at(-1);
     const at = now();
     const rest = { streamId: id, isReplay, tries: 0, nextTryAt: at, createdAt: at };
     await transaction(db, async (tx) => {
       const { count } = await tx.eventStream.updateMany({
         where: { id, ...(isReplay ? { replayCursor: cursor } : { cursor }) },
-        data: isReplay ? position : { cursor: last ?? cursor, ...(newest !== undefined && { lastSeq: newest }) },
+        data: isReplay ? position : { cursor: last, ...(newest !== undefined && { lastSeq: newest }) },
       });
       if (count !== 1) throw new CursorMoved();
       if (ranges.length > 0)
         await tx.eventDelivery.createMany({ data: ranges.map((range) => ({ id: randomId(), ...range, ...rest })) });
     });
-    return { stored: ranges.length, more: !isOver && last !== undefined };
+    return { stored: ranges.length, more: last < end };
   }
 
   async function fanOutAll(signal: AbortSignal): Promise<void> {
     let stored = 0;
-    for (const { id, name } of await eventStreams.list())
-      for (const isReplay of [false, true])
+    for (const { id, name, replayUntil } of await eventStreams.list())
+      for (const isReplay of replayUntil === null ? [false] : [false, true])
         try {
           for (let more = true; more && !signal.aborted; ) {
             const result = await fanOut(id, isReplay);
@@ -130,22 +141,13 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
   }
 
   async function attempt(delivery: Delivery): Promise<AttemptResult> {
-    const { id, seq, untilSeq, afterSeq, tries, stream } = delivery;
-    const rows = await db.auditEvent.findMany({
-      where: { chainSeq: { gte: seq, lte: untilSeq } },
-      orderBy: { chainSeq: 'asc' },
-    });
-    // Once more, because the row of a delivery has no MAC, and the stream may have changed. Not the groups: a person may have left since then.
+    const { id, seq, afterSeq, tries, stream } = delivery;
     const token = stream.kind === 'ssf' ? (await securityEvents.tokensOf([delivery], stream)).get(id) : undefined;
-    const events = stream.kind === 'ssf' ? (token ? rows : []) : chosen(rows, stream);
-    if (events.length === 0)
-      return {
-        outcome: 'give-up',
-        reason: rows.length === 0 ? 'the audit log has the event no more' : 'the stream has such events no more',
-      };
-    if (stream.kind === 'mail' && !(await areEnough(events, stream))) return { outcome: 'done', detail: 'too few' };
-    const body = stream.kind === 'mail' ? 'full' : stream.body;
-    const bodies = await bodiesOf(events, { body, after: afterSeq }, db);
+    const events = stream.kind === 'ssf' ? [] : await eventsOf(delivery);
+    if (token === undefined && events.length === 0)
+      return { outcome: 'give-up', reason: 'the audit log or the stream has the event no more' };
+    if (stream.kind === 'mail') return alert(delivery, events);
+    const bodies = token === undefined ? await bodiesOf(events, { body: stream.body, after: afterSeq }, db) : [];
     const secrets = await eventStreams.secrets(stream.id);
     const webhookId = stream.kind === 'webhook' ? `evt_${seq}` : id;
     let answer: Answer;
@@ -157,7 +159,7 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
     }
     const { status, text, retryAfterSeconds } = answer;
     if (status >= 200 && status < 300) {
-      await (stream.kind === 'mail' ? mailed(stream) : succeeded(stream));
+      await succeeded(stream);
       return { outcome: 'done', detail: String(status) };
     }
     const reason = `answered with status ${status}${text && `: ${text}`}`.slice(0, MAX_TEXT);
@@ -166,36 +168,64 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
       return { outcome: 'retry', reason, closesLane: true, pauseSeconds: 5 };
     }
     // A SIEM rejects no single event, and a receiver that redirects, or knows neither the secret nor the address, none of them.
-    const isOfEvent = isSingle(stream.kind) && status >= 400 && status < 500 && !OF_RECEIVER.includes(status);
+    const isOfReceiver = OF_RECEIVER.includes(status) || (stream.kind === 'ssf' && answer.isDenied);
+    const isOfEvent = isSingle(stream.kind) && status >= 400 && status < 500 && !isOfReceiver;
     if (!isOfEvent) return away(delivery, reason, retryAfterSeconds);
     // RFC 8935 2.3: the receiver cannot use this token.
     const pauseSeconds = stream.kind === 'ssf' ? undefined : PAUSES[tries];
     return pauseSeconds === undefined ? { outcome: 'give-up', reason } : { outcome: 'retry', reason, pauseSeconds };
   }
 
-  /** Whether as many events of the stream as it wants happened before one of these. */
-  async function areEnough(events: readonly SealedEvent[], stream: EventStream): Promise<boolean> {
-    const { at_least: least, within_minutes: within } = stream;
-    const [first, newest] = [events[0], events.at(-1)];
-    if (least === 1 || !first || !newest) return true;
-    const spanMs = within * 60_000;
-    const earlier = await db.auditEvent.findMany({
-      where: { chainSeq: { lt: first.chainSeq ?? 0 }, at: { gt: new Date(first.at.getTime() - spanMs) } },
-      orderBy: { chainSeq: 'desc' },
-      take: PAGE,
-    });
-    const times = [...chosen(earlier, stream), ...events].map(({ at }) => at.getTime()).sort((a, b) => a - b);
-    return times.some((time, index) => {
-      const begin = times[index - least + 1];
-      return begin !== undefined && time - begin < spanMs;
-    });
+  /**
+   * The events of a delivery, chosen once more, because its row has no MAC and the stream may have changed. Not by the groups: a person may have
+   * left since then.
+   */
+  async function eventsOf({ seq, untilSeq, positions, stream }: Delivery): Promise<SealedEvent[]> {
+    const chainSeq = positions === null ? { gte: seq, lte: untilSeq } : { in: JSON.parse(positions) as number[] };
+    const where = { chainSeq, ...typesOf(stream) };
+    return chosen(await db.auditEvent.findMany({ where, orderBy: { chainSeq: 'asc' }, take: PAGE }), stream);
   }
 
-  /** Nothing is sent for a while, so that many events make few mails. */
-  async function mailed({ id, quiet_minutes: quiet }: EventStream): Promise<void> {
+  /**
+   * Queues the mail, unless fewer events than the stream wants happened in its time. Nothing is sent for a while after it, so that many events
+   * make few mails.
+   */
+  async function alert({ id, stream }: Delivery, events: readonly SealedEvent[]): Promise<AttemptResult> {
+    const listed = await withEarlier(events, stream);
+    if (!listed) return { outcome: 'done', detail: 'too few' };
+    const bodies = await bodiesOf(listed, { body: 'full', after: null }, db);
     const at = now();
-    const data = { lastSuccessAt: at, retryAt: new Date(at.getTime() + quiet * 60_000), lastError: null };
-    await db.eventStream.updateMany({ where: { id }, data });
+    const retryAt = new Date(at.getTime() + stream.quiet_minutes * 60_000);
+    await transaction(db, async (tx) => {
+      await queueAlert(services, stream, bodies, tx);
+      const data = { lastSuccessAt: at, retryAt, lastError: null };
+      await tx.eventStream.updateMany({ where: { id: stream.id }, data });
+      await tx.eventDelivery.updateMany({
+        where: { id, ...OPEN },
+        data: { doneAt: at, lastError: null, answer: 'queued' },
+      });
+    });
+    return { outcome: 'done', detail: 'queued' };
+  }
+
+  /** The events with those before them since the last mail, in the time that the stream names; undefined where they are too few. */
+  async function withEarlier(events: readonly SealedEvent[], stream: EventStream): Promise<SealedEvent[] | undefined> {
+    const { at_least: least, within_minutes: within, lastSuccessAt, createdAt } = stream;
+    const [first] = events;
+    if (least === 1 || !first) return [...events];
+    const spanMs = within * 60_000;
+    const since = new Date(Math.max(first.at.getTime() - spanMs, (lastSuccessAt ?? createdAt).getTime()));
+    const earlier = await db.auditEvent.findMany({
+      where: { chainSeq: { lt: first.chainSeq ?? 0 }, at: { gt: since }, ...typesOf(stream) },
+      orderBy: { chainSeq: 'desc' },
+      take: MOST_EARLIER,
+    });
+    const all = [...(await matching(earlier.reverse(), stream, services)), ...events];
+    const times = all.map(({ at }) => at.getTime()).sort((one, other) => one - other);
+    const areEnough = times.some(
+      (time, index) => time - (times[index - least + 1] ?? Number.NEGATIVE_INFINITY) < spanMs,
+    );
+    return areEnough ? all : undefined;
   }
 
   async function succeeded({ id, lastSuccessAt, failingSince }: EventStream): Promise<void> {
@@ -270,11 +300,15 @@ function withinSize(events: readonly SealedEvent[]): SealedEvent[] {
   return end < 0 ? [...events] : events.slice(0, end);
 }
 
+/** The condition of the types of events that a stream has. */
+const typesOf = (stream: EventStream) => (stream.kind === 'ssf' ? { type: { in: [...signalTypes] } } : ofTypes(stream));
+
 /** One delivery for each event, or one for all. @param before position of the event before the first one */
-function rangesOf(seqs: readonly number[], kind: EventStream['kind'], before: number | null) {
+function rangesOf(seqs: readonly number[], { kind, groups }: EventStream, before: number | null) {
   const [first, newest] = [seqs[0], seqs.at(-1)];
   if (first === undefined || newest === undefined) return [];
-  if (!isSingle(kind)) return [{ seq: first, untilSeq: newest, afterSeq: before }];
+  const positions = groups.length > 0 ? JSON.stringify(seqs) : null;
+  if (!isSingle(kind)) return [{ seq: first, untilSeq: newest, afterSeq: before, positions }];
   return seqs.map((seq, index) => ({ seq, untilSeq: seq, afterSeq: seqs[index - 1] ?? before }));
 }
 
@@ -303,11 +337,10 @@ function deliveryStore({ db, now }: Core): QueueStore<Delivery> {
         orderBy: [{ seq: 'asc' }, { createdAt: 'asc' }],
         take: limit,
       });
-      return rows.flatMap(({ id, streamId, tries, lastError, seq, untilSeq, afterSeq, createdAt }) => {
+      return rows.flatMap(({ id, streamId, tries, lastError, seq, untilSeq, afterSeq, positions, createdAt }) => {
         const stream = streams.find((one) => one.id === streamId);
-        return stream
-          ? { id, lane: `${stream.kind}:${streamId}`, tries, lastError, seq, untilSeq, afterSeq, createdAt, stream }
-          : [];
+        const lane = `${stream?.kind}:${streamId}`;
+        return stream ? { id, lane, tries, lastError, seq, untilSeq, afterSeq, positions, createdAt, stream } : [];
       });
     },
     async claim({ id, tries }, leaseUntil) {

@@ -28,24 +28,22 @@ interface Filter {
   groups: readonly string[];
 }
 
-/** Those of the events whose type and application the stream has. An event of a newer version is in no pattern but `*`. */
-export function chosen(
-  events: readonly SealedEvent[],
-  { kind, events: patterns, applications }: Omit<Filter, 'groups'>,
-): SealedEvent[] {
-  const types = patterns.includes('*') ? undefined : new Set(patterns.flatMap((one) => eventPattern(one) ?? []));
-  return events.filter(
-    (event) =>
-      // A mail about a mail would be followed by another one.
-      (kind !== 'mail' || !event.type.startsWith('mail.')) &&
-      (!types || types.has(event.type)) &&
-      (applications.length === 0 ||
-        applications.includes(event.clientId ?? '') ||
-        applications.includes(event.actorApp ?? '')),
-  );
+/** The condition of the types that the stream has. An event of a newer version is in no pattern but `*`. */
+export function ofTypes({ kind, events: patterns }: Pick<Filter, 'kind' | 'events'>) {
+  const types = patterns.includes('*') ? undefined : patterns.flatMap((one) => eventPattern(one) ?? []);
+  // A mail about a mail would be followed by another one.
+  const isMail = kind === 'mail' ? [{ type: { startsWith: 'mail.' } }] : [];
+  return { ...(types && { type: { in: types } }), NOT: isMail };
 }
 
-/** Those of the events that the stream has, by the groups of their people now. */
+/** Those of the events, of types that the stream has, that are about its applications. */
+export const chosen = (events: readonly SealedEvent[], { applications }: Pick<Filter, 'applications'>): SealedEvent[] =>
+  events.filter(
+    ({ clientId, actorApp }) =>
+      applications.length === 0 || applications.includes(clientId ?? '') || applications.includes(actorApp ?? ''),
+  );
+
+/** Those of the events, of types that the stream has, that are about its applications and groups: by the groups of their people now. */
 export async function matching(
   events: readonly SealedEvent[],
   filter: Filter,

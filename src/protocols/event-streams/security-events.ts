@@ -12,6 +12,7 @@ import type { EventStream, SignalReceiver } from './streams.ts';
 
 const CAEP = 'https://schemas.openid.net/secevent/caep/event-type/';
 const RISC = 'https://schemas.openid.net/secevent/risc/event-type/';
+const IDENTIFIER_CHANGED = `${RISC}identifier-changed`;
 /** Not requested, but sent to each stream (SSF 1.0 8.1.4.1). */
 const VERIFICATION = 'https://schemas.openid.net/secevent/ssf/event-type/verification';
 export const VERIFICATION_REQUESTED = 'event-stream.verification-requested';
@@ -45,14 +46,12 @@ const risc =
   () => ({ uri: `${RISC}${name}`, claims: {} });
 
 /** RISC 1.0 2.5: about the old address. */
-const changedAddress: SignalOf = ({ before, after }) =>
-  typeof before === 'string' && before !== ''
-    ? {
-        uri: `${RISC}identifier-changed`,
-        claims: typeof after === 'string' ? { 'new-value': after } : {},
-        email: before,
-      }
-    : undefined;
+const changedAddress: SignalOf = ({ before, after }) => {
+  const [old, changed] = [before, after].map((one) => (one as { email?: unknown } | undefined)?.email);
+  if (typeof old !== 'string' || old === '' || changed === undefined) return undefined;
+  const claims = typeof changed === 'string' ? { 'new-value': changed } : {};
+  return { uri: IDENTIFIER_CHANGED, claims, email: old };
+};
 
 /** The end of one session is no signal: it means one browser, which a logout token names. */
 const SIGNALS: Readonly<Record<string, SignalOf>> = {
@@ -67,11 +66,13 @@ const SIGNALS: Readonly<Record<string, SignalOf>> = {
   'phone.confirmed': credential('phone-sms', 'create', 'Phone number confirmed'),
   'phone.removed': credential('phone-sms', 'delete', 'Phone number removed'),
   'account.disabled': risc('account-disabled'),
-  'account.ended': risc('account-disabled'),
   'account.enabled': risc('account-enabled'),
   'account.deleted': risc('account-purged'),
-  'email.changed': changedAddress,
+  'account.updated': changedAddress,
 };
+
+/** The types of events of the audit log that can be signals. */
+export const signalTypes: readonly string[] = [...Object.keys(SIGNALS), VERIFICATION_REQUESTED];
 
 /** Event types that a receiver can request. */
 export const supportedEvents: readonly string[] = [
@@ -79,8 +80,13 @@ export const supportedEvents: readonly string[] = [
   ...['account-disabled', 'account-enabled', 'account-purged', 'identifier-changed'].map((name) => `${RISC}${name}`),
 ];
 
-export const deliveredEvents = (requested: readonly string[]): string[] =>
-  supportedEvents.filter((uri) => requested.length === 0 || requested.includes(uri));
+/** Those that the receiver gets. A changed address only goes to applications that may learn addresses. */
+export const deliveredEvents = (requested: readonly string[], application: OidcApplication): string[] =>
+  supportedEvents.filter(
+    (uri) =>
+      (requested.length === 0 || requested.includes(uri)) &&
+      (uri !== IDENTIFIER_CHANGED || mayLearnAddresses(application)),
+  );
 
 /** Whether the application may receive signals: it is registered for this API with one of its scopes. */
 export function isReceiver(application: Application | undefined, issuer: string): application is OidcApplication {
@@ -227,8 +233,8 @@ function signalOf(event: SealedEvent, stream: EventStream, application: OidcAppl
       : undefined;
   }
   const signal = Object.hasOwn(SIGNALS, type) ? SIGNALS[type]?.(details) : undefined;
-  if (!signal || subjectId === null || !deliveredEvents(stream.events).includes(signal.uri)) return undefined;
-  if (signal.email !== undefined && !mayLearnAddresses(application)) return undefined;
+  if (!signal || subjectId === null || !deliveredEvents(stream.events, application).includes(signal.uri))
+    return undefined;
   if (!signal.uri.startsWith(CAEP)) return signal;
   const isSystem = actorId === null && actorApp === null;
   const initiating_entity = isSystem ? 'system' : actorId === subjectId ? 'user' : 'admin';

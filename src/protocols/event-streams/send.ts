@@ -11,7 +11,7 @@ import {
   OutgoingError,
   unexpectedAnswer,
 } from '../../base/network/outgoing-fetch.ts';
-import { transaction } from '../../base/storage/database.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
 import { nameSlot, sentenceOf } from '../../core/audit/sentence.ts';
 import type { Core } from '../../core/core.ts';
 import type { EventBody } from './event.ts';
@@ -30,8 +30,12 @@ export interface Answer {
   status: number;
   /** Of a rejection; empty where the address may be an internal one. */
   text: string;
+  /** The transmitter is not accepted, whatever the event is (RFC 8935 2.4). */
+  isDenied?: boolean;
   retryAfterSeconds: number | undefined;
 }
+
+const DENIED = /"err"\s*:\s*"(authentication_failed|access_denied)"/;
 
 type Target = Pick<StreamDeclaration, 'name' | 'kind' | 'url' | 'format'>;
 
@@ -46,7 +50,8 @@ const LISTED = 20;
  * @returns the answer; of syslog, which has none, status 200 once everything is written, and 202 for a mail in the queue
  * @throws OutgoingError
  */
-export function createSender({ outgoingRules, now, outbox, db }: Core) {
+export function createSender(services: Core) {
+  const { outgoingRules, now, db } = services;
   const outgoing = createOutgoingFetch({ rules: outgoingRules, timeoutMs: TIME_LIMIT_MS, maxBytes: MAX_ANSWER_BYTES });
 
   async function post({ url, format }: Target, body: string, headers: Record<string, string>): Promise<Answer> {
@@ -54,17 +59,9 @@ export function createSender({ outgoingRules, now, outbox, db }: Core) {
     const init = { method: 'POST', headers, body, redirect: 'manual' } as const;
     const response = await outgoing(url, init);
     const status = format === 'ecs' && response.ok && (await hasRejected(response)) ? REJECTED_ITEMS : response.status;
-    const text = response.ok || !isPublicAnswer(response) ? '' : (await unexpectedAnswer(response)).body;
-    return { status, text, retryAfterSeconds: retryAfter(response, now()) };
-  }
-
-  async function mail({ name: stream, url }: Target, events: readonly EventBody[]): Promise<Answer> {
-    const listed = events.slice(0, LISTED).map((event) => ({ at: new Date(event.timestamp), text: textOf(event) }));
-    await transaction(db, async (tx) => {
-      for (const email of recipientsOf(url) ?? [])
-        await outbox.send({ kind: 'event-alert', to: { email }, stream, count: events.length, listed }, tx);
-    });
-    return { status: 202, text: '', retryAfterSeconds: undefined };
+    const rejection = response.ok ? '' : (await unexpectedAnswer(response)).body;
+    const text = isPublicAnswer(response) ? rejection : '';
+    return { status, text, isDenied: DENIED.test(rejection), retryAfterSeconds: retryAfter(response, now()) };
   }
 
   return async function send(
@@ -87,7 +84,10 @@ export function createSender({ outgoingRules, now, outbox, db }: Core) {
         'webhook-signature': signatures(secrets, { id, timestamp, body }),
       });
     }
-    if (target.kind === 'mail') return mail(target, events);
+    if (target.kind === 'mail') {
+      await transaction(db, (tx) => queueAlert(services, target, events, tx));
+      return { status: 202, text: '', retryAfterSeconds: undefined };
+    }
     const { contentType, scheme, body } = batchOf(target.format, events);
     if (target.format === 'syslog') {
       await sendSyslog(new URL(target.url), body, createAddressPolicy(outgoingRules()));
@@ -99,6 +99,18 @@ export function createSender({ outgoingRules, now, outbox, db }: Core) {
       ...(secret !== undefined && { authorization: `${scheme} ${secret}` }),
     });
   };
+}
+
+/** Queues the mail that lists the events, to each address of the stream. */
+export async function queueAlert(
+  { outbox }: Core,
+  { name: stream, url }: Target,
+  events: readonly EventBody[],
+  tx: Tx,
+): Promise<void> {
+  const listed = events.slice(0, LISTED).map((event) => ({ at: new Date(event.timestamp), text: textOf(event) }));
+  for (const email of recipientsOf(url) ?? [])
+    await outbox.send({ kind: 'event-alert', to: { email }, stream, count: events.length, listed }, tx);
 }
 
 /** The sentence of the activity log; people are named by their usernames. */

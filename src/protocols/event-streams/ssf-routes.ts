@@ -145,7 +145,7 @@ export function createSsf(
 
   const pollUrl = (id: string) => `${base}/poll/${id}`;
 
-  function json({ id, url, events, receiver }: EventStream) {
+  function json({ id, url, events, receiver }: EventStream, application: OidcApplication) {
     const { clientId, method, isPolled, format, description } = receiver ?? {};
     return {
       stream_id: id,
@@ -154,7 +154,7 @@ export function createSsf(
       delivery: { method, endpoint_url: isPolled ? pollUrl(id) : url },
       events_supported: supportedEvents,
       events_requested: events,
-      events_delivered: deliveredEvents(events),
+      events_delivered: deliveredEvents(events, application),
       min_verification_interval: limits.ssf.verificationSeconds,
       format,
       ...(description !== undefined && { description }),
@@ -177,7 +177,7 @@ export function createSsf(
   async function change(
     ctx: Context,
     given: Partial<Chosen> & z.output<typeof identified>,
-    keeps: 'what it does not name' | 'nothing',
+    method: 'patch' | 'put',
   ): Promise<void> {
     const { application, by } = await identify(ctx, 'ssf.manage');
     const stream = await streamOf({ application, by }, given.stream_id);
@@ -189,7 +189,7 @@ export function createSsf(
       description: receiver?.description,
       format: receiver?.format,
     } as Chosen;
-    const chosen = { ...(keeps === 'nothing' ? configuration.parse({}) : before), ...given };
+    const chosen = { ...(method === 'put' ? configuration.parse({}) : before), ...given };
     assertSound(chosen, application);
     const next = receiverOf(chosen, application);
     const { endpoint_url: target, authorization_header: authorization } = chosen.delivery;
@@ -197,7 +197,7 @@ export function createSsf(
     // A header is for the address that it came with.
     const header = to === url ? authorization : (authorization ?? null);
     const changed = { url: to, receiver: next, events: chosen.events_requested, authorization: header };
-    ctx.body = json(await eventStreams.changeReceiver(stream, changed, by));
+    ctx.body = json(await eventStreams.changeReceiver(stream, changed, by), application);
   }
 
   const router = new Router<State, Extras>();
@@ -228,7 +228,11 @@ export function createSsf(
     const { endpoint_url: url, authorization_header: authorization } = chosen.delivery;
     const target = receiver.isPolled || url === undefined ? base : url;
     const { clientId } = application;
-    const declared = unused.parse({ name: `SSF ${clientId}`.slice(0, 100), url: target, applications: [clientId] });
+    const declared = unused.parse({
+      name: `SSF ${clientId.slice(0, 60)} ${application.id}`,
+      url: target,
+      applications: [clientId],
+    });
     const { stream } = await eventStreams.create(
       { ...declared, kind: 'ssf', events: chosen.events_requested },
       authorization ?? undefined,
@@ -238,18 +242,17 @@ export function createSsf(
     // Receivers wait for one before they trust the stream.
     if (!receiver.isPolled) await verify(stream, undefined, by);
     ctx.status = 201;
-    ctx.body = json(stream);
+    ctx.body = json(stream, application);
   });
   router.get('/ssf/streams', async (ctx) => {
     const receiver = await identify(ctx, 'ssf.read');
     const { stream_id: id } = parseQuery(ctx, query);
-    if (id !== undefined) ctx.body = json(await streamOf(receiver, id));
-    else ctx.body = (await eventStreams.ofReceiver(receiver.application)).map(json);
+    const { application } = receiver;
+    if (id !== undefined) ctx.body = json(await streamOf(receiver, id), application);
+    else ctx.body = (await eventStreams.ofReceiver(application)).map((one) => json(one, application));
   });
-  router.patch('/ssf/streams', limited, async (ctx) =>
-    change(ctx, await parseJson(ctx, changes), 'what it does not name'),
-  );
-  router.put('/ssf/streams', limited, async (ctx) => change(ctx, await parseJson(ctx, replacement), 'nothing'));
+  router.patch('/ssf/streams', limited, async (ctx) => change(ctx, await parseJson(ctx, changes), 'patch'));
+  router.put('/ssf/streams', limited, async (ctx) => change(ctx, await parseJson(ctx, replacement), 'put'));
   router.delete('/ssf/streams', async (ctx) => {
     const receiver = await identify(ctx, 'ssf.manage');
     const { stream_id: id = '' } = parseQuery(ctx, query);

@@ -96,6 +96,8 @@ export interface SignalReceiver {
   /** The delivery method as it was sent. */
   method: string;
   isPolled: boolean;
+  /** By the receiver, which alone ends this pause. */
+  isPaused?: boolean;
   /** The subject identifier format (RFC 9493). */
   format: 'iss_sub' | 'email';
   description?: string | undefined;
@@ -219,12 +221,15 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
         const { id, enabled: wasEnabled } = stream;
         const { authorization, receiver, events, status, reason = null, ...declared } = change;
         const isEnabled = status !== 'disabled';
+        const chosen = receiver ?? stream.receiver;
+        const isPaused = status === undefined ? stream.receiver?.isPaused : status === 'paused';
+        const next = chosen && { ...chosen, isPaused };
         if (!isEnabled) await tx.eventDelivery.deleteMany({ where: { streamId: id, doneAt: null, failedAt: null } });
         const head = await tx.auditChain.findUnique({ where: { id: 'head' }, select: { seq: true } });
         const state = {
           enabled: isEnabled,
           pausedAt: status === 'paused' ? now() : null,
-          lastError: reason,
+          lastError: status === 'enabled' ? null : reason,
           retryAt: null,
           failures: 0,
           failingSince: null,
@@ -232,7 +237,7 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
         };
         const data = {
           ...declared,
-          ...(receiver && { receiver: JSON.stringify(receiver) }),
+          ...(next && { receiver: JSON.stringify(next) }),
           ...(events && { events: JSON.stringify(events) }),
           ...(authorization !== undefined && { secretSealed: authorization && seal(id, authorization) }),
           ...(status && state),
@@ -360,6 +365,7 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
     resume: (id: string, by: Actor) =>
       withinTransaction(db, undefined, async (tx): Promise<EventStream> => {
         const stream = await get(id, tx);
+        if (stream.receiver?.isPaused) notOfReceiver(stream);
         const data = { pausedAt: null, retryAt: null, failingSince: null, failures: 0 };
         await tx.eventStream.update({ where: { id }, data, select: { id: true } });
         await tx.eventDelivery.updateMany({

@@ -1908,6 +1908,7 @@ CREATE TABLE "event_deliveries" (
     "seq" INTEGER NOT NULL,
     "until_seq" INTEGER NOT NULL,
     "after_seq" INTEGER,
+    "positions" TEXT,
     "is_replay" BOOLEAN NOT NULL DEFAULT false,
     "tries" INTEGER NOT NULL DEFAULT 0,
     "next_try_at" TIMESTAMP(3) NOT NULL,

@@ -1774,6 +1774,7 @@ CREATE TABLE "event_deliveries" (
     "seq" INTEGER NOT NULL,
     "until_seq" INTEGER NOT NULL,
     "after_seq" INTEGER,
+    "positions" TEXT,
     "is_replay" BOOLEAN NOT NULL DEFAULT false,
     "tries" INTEGER NOT NULL DEFAULT 0,
     "next_try_at" DATETIME NOT NULL,
