@@ -141,6 +141,8 @@ function untilItPasses(first: Change, rule: RuleId, application: Application, ab
     if (!next) return undefined;
     const address = change.address ?? next.address;
     const warning = change.warning ?? next.warning;
+    // One request could ask for both, and the page has the warning of one.
+    if (address && warning) return undefined;
     change = {
       id: `${change.id} ${next.id}`,
       label: listOf([change.label, next.label]),

@@ -224,12 +224,20 @@ describe('a rejected authorization request', () => {
       return { said, code: CODE.exec(said.searchParams.get('error_description') ?? '')?.[0] };
     };
     const { clientId } = await aClient(idp.services, { client_name: 'Old wiki', redirect_uris: [REDIRECT] });
+    // Anyone can send both at once: no button registers an address and turns PKCE off.
+    const both = { client_id: clientId, redirect_uri: 'https://evil.example.net/cb', response_type: 'code' };
+    const rejected = await httpClient(idp.issuer).get(`/authorize?${new URLSearchParams(both)}`);
+    const ofBoth = await admin.get(`/admin/rejections/${codeIn(rejected)}`);
+    expect(ofBoth.text).not.toContain('/fix/');
+    expect(textOf(ofBoth.text)).not.toContain('without PKCE');
     const { code } = await withoutPkce(clientId);
     const page = await admin.get(`/admin/rejections/${code}`);
     expect(textOf(/<li class="failed">([\s\S]*?)<\/li>/.exec(page.text)?.[1] ?? '')).toContain('PKCE');
     expect(page.forms.some(({ fields }) => 'fix' in fields)).toBe(false);
     const asked = await admin.get(`/admin/rejections/${code}/fix/no-pkce`);
-    expect(textOf(asked.text)).toContain('First look for PKCE in the settings of Old wiki');
+    expect(textOf(asked.text)).toContain(
+      'Anyone can send a request like this. First look for PKCE in the settings of Old wiki',
+    );
     const done = await admin.follow(await admin.submit(asked, {}, { button: 'Accept requests without PKCE' }));
     expect(textOf(done.text)).toContain('Fixed.');
     expect((await withoutPkce(clientId)).said.pathname).toContain('/signin/');
