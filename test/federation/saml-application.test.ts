@@ -63,6 +63,8 @@ describe('a SAML application over an OpenID Connect connection', () => {
     const old = await signIn({ forceAuthn: true });
     expect(statusOf(old.page)).not.toContain('status:Success');
     expect(statusOf(old.page)).toContain('StatusCode');
+    const entries = await idp.services.audit.list({ types: ['saml.response'], clientId: old.sp.entityId });
+    expect(entries).toMatchObject([{ outcome: 'failure', reason: 'login_required' }]);
   });
 
   it('does not go to the upstream with IsPassive, and accepts the session that began there', async () => {

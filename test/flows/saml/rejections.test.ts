@@ -6,7 +6,7 @@ import { acceptedSignature } from '../../saml/receivers.ts';
 import { aSamlUser, type SamlUser } from '../../saml/sign-in-steps.ts';
 import { schemas } from '../../saml/support.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
-import type { TestIdp } from '../../support/idp.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { sharedIdp } from '../../support/shared-idp.ts';
 
 let idp: TestIdp;
@@ -137,6 +137,19 @@ describe('a user', () => {
       'Responder',
       'RequestDenied',
     );
+  });
+
+  it('is counted as a rejected Response after cancelling', async () => {
+    const token = 'c4'.repeat(16);
+    const counting = await startIdp({ environment: { METRICS_TOKEN: token } });
+    const client = httpClient(counting.issuer);
+    const { request } = await aLiveSp(counting, { access: 'everyone' });
+    const page = await client.follow(await redirect(client, request()));
+    const canceled = await client.follow(await client.submit(page, {}, { form: '/cancel' }));
+    expect(answerIn(canceled)).toContain('status:RequestDenied');
+    const metrics = await client.get('/metrics', { headers: { authorization: `Bearer ${token}` } });
+    expect(metrics.text).toContain('gatehouse_saml_responses_total{outcome="rejected"} 1');
+    await counting.stop();
   });
 
   it('gets no email identifier without a verified address', async () => {

@@ -76,6 +76,20 @@ describe('an application with an access rule', () => {
     expect(all.rejections.map(({ endpoint }) => endpoint)).not.toContain('authorize');
   });
 
+  it('records the way back as another rejected request when the session has ended meanwhile', async () => {
+    const user = await aUser(idp.services);
+    const browser = httpClient(idp.issuer);
+    await signIn(browser, await anApplication(idp), user);
+    const page = await browser.follow(await browser.get(authorizeUrl(idp, app.clientId)), isThere);
+    const away = await browser.submit(page, {}, { button: 'Go back to Newsroom' });
+    const session = browser.cookies.get('gatehouse_session') ?? expect.fail('no session');
+    browser.cookies.set({ ...session, expiresAt: 0 });
+    const error = await browser.follow(away, isThere);
+    expect(error.status).toBe(400);
+    const { rejections } = await idp.services.rejections.list({ requestId: String(error.headers['x-request-id']) });
+    expect(rejections).toMatchObject([{ endpoint: 'authorize', reason: 'invalid_request' }]);
+  });
+
   it('lets a user continue with another account, and ends the first session', async () => {
     const { browser, page } = await openRejected();
     const form = await browser.follow(await browser.submit(page, {}, { button: 'Use another account' }));

@@ -15,11 +15,11 @@ export function engineContext(ctx: Context): KoaContextWithOIDC['oidc'] | undefi
 }
 
 /**
- * Whether the person has ended this sign-in on one of its pages: canceled it, did not consent, or went back from the page that denied
- * access, which has recorded the rejection.
+ * Whether the request ends in this error because the person has ended the sign-in on one of its pages: canceled it, did not consent, or went
+ * back from the page that denied access, which has recorded the rejection.
  */
-export const isDecided = ({ oidc }: KoaContextWithOIDC): boolean =>
-  oidc.entities.Interaction?.result?.error !== undefined;
+export const isDecided = ({ oidc }: KoaContextWithOIDC, error: string): boolean =>
+  error === 'access_denied' && oidc.entities.Interaction?.result?.error === error;
 
 /** Routes where a client authenticates with its own credential before anything is stored (RFC 6749 2.3, RFC 9126 2). */
 const CLIENT_ROUTES = new Set<string>(['token', 'pushed_authorization_request', 'device_authorization']);

@@ -142,7 +142,7 @@ function reportRejection(
   if (reason === 'invalid_request_object') countFailedRequestObject(ctx);
   // Only logged: so many rejections must not fill the audit log.
   if (error instanceof TooManyAttempts || tooMuchStoredIn(error)) return;
-  if (isNextStep(reason) || isDecided(engineCtx)) return;
+  if (isNextStep(reason) || isDecided(engineCtx, reason)) return;
   recordRejection({ rejections, clients }, event, engineCtx, ctx, error);
   repeatedEntries
     .record({

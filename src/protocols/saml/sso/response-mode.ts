@@ -236,7 +236,8 @@ function errorResponses({ responses, audit, repeatedEntries, rejections, metrics
     pending: PendingAuthnRequest,
     { reason, status, brokenRule }: Failure,
   ): Promise<Answer> => {
-    if (isDecided(ctx)) return { xml: responses.status(pending.acsUrl, pending.requestId, status) };
+    metrics.samlResponses.inc({ outcome: 'rejected' });
+    if (isDecided(ctx, reason)) return { xml: responses.status(pending.acsUrl, pending.requestId, status) };
     const subjectId = ctx.oidc.session?.accountId;
     const { request } = appContext(ctx).state;
     // Without a user anyone can cause it, such as by IsPassive.
@@ -248,7 +249,6 @@ function errorResponses({ responses, audit, repeatedEntries, rejections, metrics
       request,
       ...(subjectId && { subjectId }),
     });
-    metrics.samlResponses.inc({ outcome: 'rejected' });
     // The expected answer to IsPassive without a session, and no fault.
     if (status.subcode === statusCodes.NoPassive)
       return { xml: responses.status(pending.acsUrl, pending.requestId, status) };
