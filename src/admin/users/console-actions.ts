@@ -281,15 +281,20 @@ export async function withoutFactorNotice(users: UserAdmin, id: string, by: Acto
   return notSent(sentences([done, t('console.user-action.reset-factors.locked-out')]), id, 'warn');
 }
 
-/** Before an account ends: what its user still owns. */
+/** Before an account ends: what its user still owns that this administrator can hand over, and the keys that end with it. */
 export async function leavingNotice({ id }: Account, by: Actor, users: UserAdmin): Promise<Block[]> {
   const { items, apiKeys } = await users.owned(id, by);
-  if (items.length + apiKeys.length === 0) return [];
-  const text = t('console.users.hand-over.leaving', { count: items.length + apiKeys.length });
-  const link = items.some(({ obstacle }) => obstacle === undefined)
-    ? { label: t('console.users.hand-over'), href: `/admin/users/${id}/hand-over` }
-    : { label: t('console.users.hand-over.see'), href: tabPath(id, 'roles') };
-  return [{ kind: 'text', tone: 'notice', text, link }];
+  const open = items.filter(({ obstacle }) => obstacle === undefined).length;
+  const texts = [
+    ...(open > 0 ? [t('console.users.hand-over.leaving', { count: open })] : []),
+    ...(apiKeys.length > 0 ? [t('console.users.hand-over.leaving-keys', { count: apiKeys.length })] : []),
+  ];
+  if (texts.length === 0) return [];
+  const link =
+    open > 0
+      ? { label: t('console.users.hand-over'), href: `/admin/users/${id}/hand-over` }
+      : { label: t('console.users.hand-over.see'), href: tabPath(id, 'roles') };
+  return [{ kind: 'text', tone: 'notice', text: sentences(texts), link }];
 }
 
 /** A question where the action has a consequence, and the target of its form; one button is enough for others. */

@@ -127,7 +127,7 @@ function userTabs(router: Router<State, Extras>, services: ConsoleServices): voi
         const page = userTabPage(visit.subject, tab, blocks, services);
         if (tab !== '') return page;
         const { account } = visit.subject.details;
-        const isLeaving = !account.isActive || account.activeUntil !== null || account.deleteAt !== null;
+        const isLeaving = !account.isEnabled || account.activeUntil !== null || account.deleteAt !== null;
         const above = isLeaving ? await leavingNotice(account, visit.by, services.admin.users) : [];
         return { ...page, blocks: [...above, ...page.blocks], aside: await noteBlocks(visit, services) };
       },

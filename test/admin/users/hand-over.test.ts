@@ -46,7 +46,9 @@ describe('a leaver', () => {
     const at = `/admin/users/${leaver.account.id}`;
     expect(mainOf((await admin.get(at)).text)).not.toContain('still owns');
     await idp.services.accounts.setActive(leaver.account.id, false);
-    expect(mainOf((await admin.get(at)).text)).toContain('The user still owns 4 groups, applications and API keys.');
+    expect(mainOf((await admin.get(at)).text)).toContain(
+      'The user still owns 3 groups and applications. Hand them over before the account is deleted. 1 API key of the user ends with the account.',
+    );
     for (const question of ['delete', 'disable'])
       expect((await admin.get(`${at}/${question}`)).text, question).toContain(`href="${at}/hand-over"`);
     const tab = mainOf((await admin.get(`${at}/roles`)).text);
@@ -78,6 +80,25 @@ describe('a leaver', () => {
     expect(events.map(({ type }) => type)).toContain('group.owner-added');
     const [changed] = await idp.services.audit.list({ types: ['application.updated'], clientId: app.clientId });
     expect(changed?.data).toMatchObject({ after: { contacts: ['ops@example.com', heir.account.email] } });
+  });
+
+  it('is announced only to who can hand over something, and not while a new person waits for the first day', async () => {
+    const [leaver, starter] = [
+      await aUser(idp.services),
+      await aUser(idp.services, { activeFrom: new Date('2099-01-01T00:00:00Z') }),
+    ];
+    await aGroup(leaver);
+    await aGroup(starter);
+    await idp.services.accounts.setActive(leaver.account.id, false);
+    const permissions = ['gatehouse.users:read', 'gatehouse.groups:read'];
+    const role = await idp.services.roles.create({ name: `reads-${++count}`, permissions });
+    const reader = await consoleOf(idp, await staff(idp, role.name));
+    const textFor = async (client: HttpClient, { account: { id } }: TestUser) =>
+      mainOf((await client.get(`/admin/users/${id}`)).text);
+    expect(await textFor(admin, leaver)).toContain('still owns 1 group or application. Hand it over before');
+    expect(await textFor(reader, leaver)).toContain(leaver.username);
+    expect(await textFor(reader, leaver)).not.toContain('still owns');
+    expect(await textFor(admin, starter)).not.toContain('still owns');
   });
 
   it('is handed over by the API, where a longer ownership of the receiver stays', async () => {
