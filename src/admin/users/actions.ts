@@ -207,6 +207,7 @@ function readActions(services: UserServices, lookup: UserLookup) {
 
     /** The last invitations of these users. */
     invitationsOf: invitations.statesOf,
+    hasCredentials: invitations.hasCredentials,
 
     /** Everything that is stored about the person, as JSON. It needs both permissions of EXPORT. */
     async export(id: string, by: Actor): Promise<AsyncIterable<string>> {
