@@ -134,16 +134,16 @@ it('adds a person by what opens the application, and a role or a group with and 
   expect(held?.until).toEqual(new Date('2041-01-31T23:59:59Z'));
   expect((await send({ way: `role:${role}` })).status).toBe(400);
   expect((await send({ way: '' })).status).toBe(400);
-  expect((await send({ way: 'new-role' })).status).toBe(400);
+  expect((await send({ way: '+role' })).status).toBe(400);
   expect((await send({ user: 'no-such-person', way: `role:${role}` })).status).toBe(400);
 
   const [other, group] = [await aRole(), await aGroup()];
   await send({ way: `role:${other}` });
   await send({ way: 'group', name: group.name });
   const newRole = fresh('new-role');
-  await send({ user: outside.account.username, way: 'new-role', name: newRole });
+  await send({ user: outside.account.username, way: '+role', name: newRole });
   const newGroup = fresh('new-group');
-  await send({ user: outside.account.username, way: 'new-group', name: newGroup, until });
+  await send({ user: outside.account.username, way: '+group', name: newGroup, until });
   expect(await accessOf(app.applicationId)).toEqual({
     roles: [role, other, newRole].sort(),
     groups: [science.name, group.name, newGroup].sort(),
@@ -160,10 +160,10 @@ it('creates nothing where a part of the change fails', async () => {
   const before = await accessOf(app.applicationId);
   const name = fresh('new-role');
   const { account } = await aUser(idp.services);
-  const failed = await add(admin, app.at, { user: account.username, way: 'new-role', name, until: '2001-01-01' });
+  const failed = await add(admin, app.at, { user: account.username, way: '+role', name, until: '2001-01-01' });
   expect(failed.status).toBe(400);
   expect([await idp.services.roles.find(name), await accessOf(app.applicationId)]).toEqual([undefined, before]);
-  const taken = await add(admin, app.at, { way: 'new-role', name: 'auditor' });
+  const taken = await add(admin, app.at, { way: '+role', name: 'auditor' });
   expect(taken.status).toBeGreaterThanOrEqual(400);
   expect(await accessOf(app.applicationId)).toEqual(before);
 });
@@ -177,7 +177,7 @@ it('asks for the right to the role or group and to the application, and shows th
   const manager = await consoleOf(idp, await staff(idp, 'user-manager'));
   const csrf = (await manager.get('/admin/users/new')).forms.find(({ fields }) => fields._csrf)?.fields._csrf ?? '';
   expect(csrf).not.toBe('');
-  for (const way of [`role:${role}`, 'new-role', 'new-group']) {
+  for (const way of [`role:${role}`, '+role', '+group']) {
     const form = { _csrf: csrf, user: outside.account.username, way, name: fresh('denied'), until: '' };
     expect((await manager.post(`${app.at}/people`, { form })).status, way).toBeGreaterThanOrEqual(403);
   }

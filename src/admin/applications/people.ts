@@ -45,6 +45,8 @@ interface OpenedApplication {
 
 /** The permission that creating one takes. */
 export const CREATES = { role: 'gatehouse.roles:write', group: 'gatehouse.groups:write' } as const;
+/** The choices of a form that create one: no role and no group has such a name. */
+export const NEW_CHOICE = { role: '+role', group: '+group' } as const;
 
 export type PeopleAdmin = ReturnType<typeof createPeopleAdmin>;
 

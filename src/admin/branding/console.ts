@@ -509,7 +509,6 @@ function filterFields({ language, area, q, changed }: TextsQuery): Field[] {
 
 // The texts for people that the page lists: those of an area, those that hold some words, those that were changed.
 
-const TEXTS_HOME = '/admin/branding/texts';
 const PAGE_SIZE = 20;
 
 /** What the page lists. */
@@ -540,7 +539,7 @@ interface TextList {
 
 /** The address of the page with these filters. */
 function textsPath({ language, area, q, changed, page }: TextsQuery, at = page): string {
-  return listPath(TEXTS_HOME, { language, area, q, changed, page: at > 1 ? String(at) : undefined });
+  return listPath(TEXTS, { language, area, q, changed, page: at > 1 ? String(at) : undefined });
 }
 
 /** The message of views/texts in this language. */

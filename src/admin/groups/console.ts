@@ -16,7 +16,7 @@ import type { MemberChange } from '../../people/groups/changes.ts';
 import { within } from '../../people/rbac/rights.ts';
 import { fromCursor, toCursor } from '../api/parts.ts';
 import { protocolName } from '../applications/console-parts.ts';
-import { CREATES } from '../applications/people.ts';
+import { CREATES, NEW_CHOICE } from '../applications/people.ts';
 import { productPresets } from '../applications/presets/products.ts';
 import { eventPageQuery, orderLink, readEventPage } from '../audit/console-rows.ts';
 import type { Action, Block, Cell, ConsolePage, Field, Mark } from '../console/blocks.ts';
@@ -84,8 +84,6 @@ const decisionForm = z.object({
   until: day,
   answer: z.string().trim().max(500).default(''),
 });
-/** A role that is created: no role has this name. */
-const NEW_ROLE = '+';
 const partForm = z.object({
   child: z.string().trim().max(200).optional(),
   role: z.string().trim().max(100).optional(),
@@ -209,7 +207,7 @@ export function groupRoutes(services: ConsoleServices) {
     page: async (visit, given) => groupPage(visit, 'parts', services, await partBlocks(visit, services, given)),
     async submit({ ctx, by, subject: group }, { child, role, name = '' }) {
       if (!child && !role) throw invalidInput([fault([child === undefined ? 'role' : 'child'], 'empty')]);
-      const isNew = role === NEW_ROLE;
+      const isNew = role === NEW_CHOICE.role;
       if (isNew && name === '') throw invalidInput([fault(['name'], 'empty')]);
       if (isNew) frame.assertMay(ctx, CREATES.role);
       const part = child ? PARTS.child((await groupIn(child)).id) : PARTS.role(isNew ? name : (role ?? ''));
@@ -887,7 +885,7 @@ async function partBlocks(
         options: [
           { value: '', label: t('console.users.held.choose-role') },
           ...choices.filter(({ value }) => !group.roles.includes(value)).map(({ value, label }) => ({ value, label })),
-          ...(mayCreate ? [{ value: NEW_ROLE, label: t('console.people.new-role') }] : []),
+          ...(mayCreate ? [{ value: NEW_CHOICE.role, label: t('console.people.new-role') }] : []),
         ],
         required: true,
       },

@@ -24,12 +24,12 @@ it('creates a role and gives access to an application without leaving the group'
   const member = await aUser(idp.services);
   await groups.addMembers(id, [{ userId: member.account.id }]);
   const parts = `/admin/groups/${id}/parts`;
-  const missing = await admin.submit(await admin.get(parts), { role: '+' }, { form: parts });
+  const missing = await admin.submit(await admin.get(parts), { role: '+role' }, { form: parts });
   expect([missing.status, textOf(missing.text)]).toEqual([400, expect.stringContaining('Enter a name.')]);
-  await admin.submit(missing, { role: '+', name: 'in place role' }, { form: parts });
+  await admin.submit(missing, { role: '+role', name: 'in place role' }, { form: parts });
   expect((await accounts.find(member.account.id))?.roles).toEqual(['in place role']);
   expect(await roles.find('in place role')).toMatchObject({ permissions: [] });
-  const taken = await admin.submit(await admin.get(parts), { role: '+', name: 'in place role' }, { form: parts });
+  const taken = await admin.submit(await admin.get(parts), { role: '+role', name: 'in place role' }, { form: parts });
   expect(taken.status).toBe(409);
 
   const redirect_uris = ['https://in-place.example/cb'];

@@ -24,12 +24,11 @@ import { day, momentsOf, untilField } from '../../groups/console.ts';
 import type { Pages } from '../../resource.ts';
 import { sameNameText } from '../../suggestions/typed-user.ts';
 import type { ApplicationDetails } from '../actions.ts';
-import { CREATES, type Opening, PEOPLE_OF, type Takeable } from '../people.ts';
+import { CREATES, NEW_CHOICE, type Opening, PEOPLE_OF, type Takeable } from '../people.ts';
 import { type OpenApplication, openApplication, tabPage } from './tab-page.ts';
 
 /** One of them gives and takes what lets people in, beside the right to each role. */
 export const GIVE = within('gatehouse.users:write', CREATES.role, CREATES.group);
-const NEW = { role: 'new-role', group: 'new-group' } as const;
 const OTHER_GROUP = 'group';
 const MOST_WAYS = 4;
 const userField = z.string().trim().max(320).default('');
@@ -92,10 +91,10 @@ export function addPeoplePages({ one, router }: Pages<ApplicationDetails>, servi
 function openingOf(application: Application, { way, name }: Given): Opening {
   const [, kind, chosen = ''] = /^(role|group):(.+)$/s.exec(way) ?? [];
   if (kind === 'role' || kind === 'group') return { kind, name: chosen };
-  const isNew = way === NEW.role || way === NEW.group;
+  const isNew = way === NEW_CHOICE.role || way === NEW_CHOICE.group;
   if (!isNew && way !== OTHER_GROUP) throw invalidInput([fault(['way'], 'empty')]);
   if (name === '') throw invalidInput([fault(['name'], 'empty')]);
-  const opening: Opening = { kind: way === NEW.role ? 'role' : 'group', name, isNew };
+  const opening: Opening = { kind: way === NEW_CHOICE.role ? 'role' : 'group', name, isNew };
   // A new one of this name fails when it is created.
   return isNew && isNamed(application, opening) ? { ...opening, isNew: false } : opening;
 }
@@ -184,10 +183,10 @@ function wayOptions(
     ...(may.groups
       ? named.group.map((name) => ({ value: `group:${name}`, label: t('console.people.group', { name }) }))
       : []),
-    ...(may.mayOpen && may.newRole ? [{ value: NEW.role, label: t('console.people.new-role') }] : []),
+    ...(may.mayOpen && may.newRole ? [{ value: NEW_CHOICE.role, label: t('console.people.new-role') }] : []),
     ...(may.mayOpen && may.groups
       ? [
-          { value: NEW.group, label: t('console.people.new-group') },
+          { value: NEW_CHOICE.group, label: t('console.people.new-group') },
           { value: OTHER_GROUP, label: t('console.people.other-group') },
         ]
       : []),
