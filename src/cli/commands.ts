@@ -9,8 +9,9 @@ import type { Command } from './command.ts';
 import { connectionCommands } from './connections.ts';
 import { doctorCommand } from './doctor/doctor.ts';
 import { groupCommands } from './groups.ts';
-import { keysList, keysRotate, secretsRotate } from './keys.ts';
+import { keysList, keysRotate } from './keys.ts';
 import { mailTest } from './mail.ts';
+import { secretsRotate } from './secrets.ts';
 import { signUpCodeCreate, signUpCodeList, signUpCodeRevoke } from './sign-up-codes.ts';
 import { upgradeCheck } from './upgrade/upgrade-check.ts';
 import {

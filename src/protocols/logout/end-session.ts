@@ -3,9 +3,9 @@
 // application and no crash keeps a session alive or an application uninformed.
 //
 // A logout comes from /end-session (protocols/oidc/patches/provider/logout-token-queue.ts, then protocols/logout/end-session.ts), from /saml/slo
-// (protocols/logout/saml/received-messages.ts) or from an upstream (federation/logout/routes.ts). After this transaction,
+// (protocols/logout/saml/routes.ts) or from an upstream (federation/logout/routes.ts). After this transaction,
 // protocols/logout/deliveries.ts sends logout tokens and SOAP requests with retries, while the browser opens /signout/:run again and again:
-// protocols/logout/front-channel/steps.ts probes, shows the frames, redirects to each service provider and to the upstream, and completes the run.
+// protocols/logout/front-channel/routes.ts probes, shows the frames, redirects to each service provider and to the upstream, and completes the run.
 
 import { readMetadata } from '../../applications/application.ts';
 import type { Base } from '../../base/base.ts';
