@@ -127,6 +127,7 @@ export async function pagesOf({ db }: Database): Promise<Record<string, string>>
     'users, disabled': '/admin/users?state=disabled',
     'users, disabled, by name': '/admin/users?state=disabled&sort=name',
     'users, active': '/admin/users?state=active',
+    'users, without an invitation': '/admin/users?state=uninvited',
     'users, active, by name': '/admin/users?state=active&sort=name',
     'users, by role': '/admin/users?role=many',
     'users, by role, by name': '/admin/users?role=many&sort=name',
