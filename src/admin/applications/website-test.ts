@@ -108,7 +108,7 @@ export function createWebsiteTest(core: Core & ApplicationServices) {
     return { label, state: 'failed', explanation: t('console.website-test.metadata-failed'), part: 'request' };
   }
 
-  /** A sign-in passes other addresses by, without a word to anybody. */
+  /** A sign-in skips an address that is no registered website, without an error. */
   async function dependencyChecks({ metadata: { depends_on: origins = [] } }: ProxiedApplication): Promise<Tested[]> {
     const found = await Promise.all(
       origins.map(async (origin) => ((await applications.find(origin))?.protocol === 'proxy' ? [] : [origin])),
