@@ -149,3 +149,20 @@ it('too many leavers are held until an administrator says so, and come back if i
   await decide(made, 'approve');
   await expect.poll(async () => (await stateOf(made)).active, { timeout: 20_000 }).toBe(0);
 });
+
+it('a leaver who saves the profile again and again loses the access all the same', async () => {
+  const made = await target(idp, other, { role: 'busy' });
+  const [id = ''] = await people('busy', 'busy', 1);
+  await settle(idp);
+  await idp.services.roles.unassign(id, 'busy');
+  const { accounts, auditChain, db, wake } = idp.services;
+  let nickname = 0;
+  const saves = async () => {
+    nickname += 1;
+    await accounts.update(id, { nickname: `n${nickname}` });
+    await auditChain.seal();
+    wake('provisioning', db);
+    return named(made, 'busy0');
+  };
+  await expect.poll(saves, { timeout: 20_000, interval: 700 }).toMatchObject({ active: false });
+});

@@ -203,7 +203,8 @@ export function createDifferences({ db, now, accounts }: Core & People) {
         const isHeld = isLeaving(pending) && (row?.isHeld || row?.pending !== pending);
         const isClaimed = row?.claimedUntil != null && row.claimedUntil > at;
         if (!row && pending === 'create') fresh.push(newRow(target, 'user', localId, { pending, nextTryAt: at }));
-        const isSame = row?.pending === pending && (!isNews || pending === '');
+        // A held leaver who is marked again would wait again, and one whose profile changes every few seconds for ever.
+        const isSame = row?.pending === pending && (row.isHeld || !isNews || pending === '');
         if (row && (!isSame || isClaimed)) {
           const key = `${pending} ${isHeld}`;
           const marked = marks.get(key) ?? { pending, isHeld, ids: [] };
