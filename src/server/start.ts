@@ -130,6 +130,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
     },
     readPicture: services.brandImages.read,
     countMail: (outcome) => metrics.mails.inc({ outcome }),
+    notReceived: services.inactivity.notReceived,
   });
   for (const job of serverJobs(services)) scheduler.add(job);
   const { federationJobs, provisioning } = services;

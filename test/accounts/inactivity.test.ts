@@ -1,5 +1,6 @@
-// Accounts that nobody uses: two emails, then disabled. Each test moves the clock; the people of the tests before are out of the way.
+// Accounts that nobody uses: two emails, then disabled, and deleted after a third one. Each test moves the clock; the people of the tests before are out of the way.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Tx } from '../../src/base/storage/database.ts';
 import { createInactivity } from '../../src/people/accounts/inactivity.ts';
 import { confirmation, consoleOf, signedInLongAgo, signInAgain, staff } from '../admin/console/support.ts';
 import { anApplication, authorizeUrl } from '../oidc/support.ts';
@@ -7,6 +8,7 @@ import { aConnection, USER } from '../scim/support.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { type Mailbox, mailbox } from '../support/mailbox.ts';
 import { signedIn } from '../support/pages/account.ts';
 import { textOf } from '../support/pages/html.ts';
 
@@ -18,8 +20,11 @@ const pass = (days: number) => {
 };
 
 let idp: TestIdp;
+let box: Mailbox;
+const mailServer = () => idp.services.settings.set('mail_server', { host: '127.0.0.1', tls: 'none', port: box.port });
 
 beforeAll(async () => {
+  box = await mailbox();
   Date.now = () => realTime() + movedMs;
   idp = await startIdp({ now: () => new Date(Date.now()) });
 });
@@ -28,9 +33,12 @@ beforeEach(async () => {
   for (const { id } of await db.user.findMany()) await idp.services.accounts.remove(id);
   await staff(idp, 'admin');
   await settings.set('inactive_after_days', 90);
+  await settings.set('delete_unused_after_days', 0);
+  await mailServer();
 });
 afterAll(async () => {
   await idp?.stop();
+  await box?.close();
   Date.now = realTime;
 });
 
@@ -38,6 +46,11 @@ const run = () => idp.services.inactivity.run();
 const rowOf = ({ account }: TestUser) => idp.services.db.user.findUniqueOrThrow({ where: { id: account.id } });
 const mailsTo = async ({ account }: TestUser) =>
   idp.services.db.mailMessage.count({ where: { kind: 'account-unused', userId: account.id } });
+/** The emails are away before the days pass: a late one is given up. */
+const delivered = () =>
+  expect
+    .poll(() => idp.services.db.mailMessage.count({ where: { sentAt: null, failedAt: null } }), { timeout: 20_000 })
+    .toBe(0);
 const disabledEvents = async ({ account }: TestUser) =>
   (await idp.services.audit.list({ subjectId: account.id, types: ['account.disabled'] })).map(({ reason }) => reason);
 /** The run of each day. */
@@ -106,6 +119,7 @@ describe('an account that nobody uses', () => {
     expect([await mailsTo(user), (await rowOf(user)).idleNotice]).toEqual([1, 'last']);
     const [mail] = await idp.services.db.mailMessage.findMany({ where: { userId: user.account.id } });
     expect(mail?.subject).toContain('will be deleted on');
+    await delivered();
     await days(13);
     expect((await accounts.find(user.account.id))?.wasUnused).toBe(true);
     await days(1);
@@ -114,7 +128,67 @@ describe('an account that nobody uses', () => {
     expect(events).toMatchObject([{ actorId: null }]);
     await days(200);
     expect(await accounts.find(other.account.id)).toBeDefined();
-    await settings.set('delete_unused_after_days', 0);
+  });
+
+  it('is not deleted where nobody received the third email', async () => {
+    const { settings, accounts, outbox } = idp.services;
+    const user = await aUser(idp.services);
+    await warned(user);
+    await run();
+    await settings.set('delete_unused_after_days', 60);
+    pass(46);
+    await settings.unset('mail_server');
+    await run();
+    expect((await rowOf(user)).idleNotice).toBe('disabled');
+    await mailServer();
+    box.rejectNext(1000, 550);
+    await run();
+    await expect.poll(async () => (await rowOf(user)).idleNotice, { timeout: 20_000 }).toBe('disabled');
+    box.rejectNext(0);
+    await days(45);
+    expect([await accounts.find(user.account.id), (await rowOf(user)).idleNotice]).toMatchObject([{}, 'disabled']);
+    await days(1);
+    expect((await rowOf(user)).idleNotice).toBe('last');
+    await delivered();
+    await settings.unset('mail_server');
+    await days(15);
+    expect(await accounts.find(user.account.id)).toBeDefined();
+    // The server was removed after the run.
+    const to = { email: user.account.email ?? '', name: user.username, userId: user.account.id };
+    const day = new Date(Date.now());
+    await outbox.send({ to, kind: 'account-unused', since: day, until: day, isDisabled: true });
+    await expect.poll(async () => (await rowOf(user)).idleNotice, { timeout: 20_000 }).toBe('disabled');
+  });
+
+  it('is not deleted after an invitation since the run began', async () => {
+    const { settings, accounts, db } = idp.services;
+    const people = [await aUser(idp.services), await aUser(idp.services)];
+    await settings.set('delete_unused_after_days', 60);
+    const at = new Date(Date.now() - 15 * DAY_MS);
+    for (const { account } of people)
+      await db.user.update({
+        where: { id: account.id },
+        data: {
+          isEnabled: false,
+          idleNotice: 'last',
+          idleNoticeAt: at,
+          lastSeenAt: new Date(at.getTime() - 200 * DAY_MS),
+        },
+      });
+    const removed: string[] = [];
+    // The first deletion of the run invites the other one.
+    const endSession = {
+      async all(id: string, _reason: string, _by: object, tx: Tx) {
+        removed.push(id);
+        const other = people.find(({ account }) => account.id !== id)?.account.id ?? '';
+        const token = { purpose: 'invite', tokenHash: 'since', data: '{}', createdAt: at, expiresAt: tomorrow() };
+        await tx.mailToken.create({ data: { id: 'since', userId: other, ...token } });
+      },
+    };
+    const tomorrow = () => new Date(Date.now() + DAY_MS);
+    await createInactivity({ ...idp.services, endSession }).run();
+    const left = await Promise.all(people.map(({ account }) => accounts.find(account.id)));
+    expect([removed.length, left.filter(Boolean).length]).toEqual([1, 1]);
   });
 
   it('is signed out where it is disabled', async () => {
@@ -266,6 +340,59 @@ it('is approved for as many people as were counted, and for no more', async () =
   await run();
   expect(await Promise.all(people.map(mailsTo))).toEqual(people.map(() => 0));
   expect(await idp.services.inactivity.stopped()).toMatchObject({ count: 16 });
+});
+
+it('is approved for deletions only as it was asked, and for nobody who is due later', async () => {
+  const { settings, inactivity, db, accounts } = idp.services;
+  const made = async (count: number) => {
+    const people: TestUser[] = [];
+    for (let at = 0; at < count; at += 1) people.push(await aUser(idp.services));
+    return people;
+  };
+  const told = async (people: TestUser[]) =>
+    (await Promise.all(people.map(mailsTo))).reduce((all, count) => all + count, 0);
+  const inDays = (count: number) => new Date(Date.now() + count * DAY_MS);
+  await run();
+  const disabled = await made(12);
+  for (const { account } of disabled)
+    await db.user.update({
+      where: { id: account.id },
+      data: { isEnabled: false, idleNotice: 'disabled', idleNoticeAt: inDays(100), lastSeenAt: inDays(-100) },
+    });
+  const warnedNow = await made(12);
+  pass(100);
+  await run();
+  expect(await inactivity.stopped()).toMatchObject({ count: 13, deletions: 0 });
+  await inactivity.approve({});
+  await run();
+  expect(await told(warnedNow)).toBe(12);
+
+  // Others, whose days are over while the approval lasts.
+  const later = await made(12);
+  for (const { account } of later)
+    await db.user.update({ where: { id: account.id }, data: { lastSeenAt: inDays(-76) } });
+  pass(1);
+  await run();
+  expect(await told(later)).toBe(0);
+  await inactivity.approve({});
+  await run();
+  expect(await told(later)).toBe(12);
+
+  // The setting is new.
+  await settings.set('delete_unused_after_days', 30);
+  pass(20);
+  await run();
+  expect(await told(disabled)).toBe(0);
+  expect(await inactivity.stopped()).toMatchObject({ deletions: 12 });
+  const overview = await (await consoleOf(idp, await staff(idp, 'admin'))).get('/admin');
+  expect(textOf(overview.text)).toContain('12 of them to be deleted');
+  expect(textOf(overview.text)).toContain('warned, disabled or deleted');
+  await inactivity.approve({});
+  await run();
+  expect(await told(disabled)).toBe(12);
+  await delivered();
+  await days(14);
+  for (const { account } of disabled) expect(await accounts.find(account.id)).toBeUndefined();
 });
 
 it('stops no run as the last administrator where the database fails', async () => {

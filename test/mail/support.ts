@@ -74,6 +74,7 @@ export function mailService(options: MailServiceOptions): MailService {
       mailServer,
       transport: createMailTransport({ ...servicesOf({ config, logger }), mailServer }),
       writers: { 'password-reset': write, registration: write, unlock: write },
+      notReceived: async () => {},
       countMail: (outcome) => {
         counts[outcome] = (counts[outcome] ?? 0) + 1;
       },

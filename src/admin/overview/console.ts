@@ -150,7 +150,7 @@ function days({ at, days: counted }: Statistics, today: Date): Block {
 
 type Users = ReadonlyMap<string, NamedUser>;
 
-/** Unused accounts that are not disabled before an administrator approves it, because they are so many. */
+/** Unused accounts that are not warned, disabled or deleted before an administrator approves it, because they are so many. */
 function unusedBlock(unused: Warnings['unused'], mayApprove: boolean): Block[] {
   if (!unused) return [];
   const approve = { label: t('console.overview.unused-approve'), post: '/admin', fields: { unused: 'approve' } };

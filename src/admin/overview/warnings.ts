@@ -15,7 +15,7 @@ export interface Warnings {
   /** Certificates and secrets, the soonest first; those that have ended are among them. */
   ending: { what: PageText; until: Date; applicationId?: string; connectionId?: string }[];
   /** So many unused accounts wait for an approval. */
-  unused: { count: number; of: number } | undefined;
+  unused: { count: number; deletions: number; of: number } | undefined;
   health: { what: PageText; state: 'good' | 'warn' | 'bad'; text: PageText }[];
 }
 

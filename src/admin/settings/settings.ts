@@ -245,7 +245,7 @@ export function createSettingAdmin(services: AdminServices) {
   return {
     list: (): Promise<SettingEntry[]> => settings.list(),
 
-    /** Lets so many unused accounts be warned and disabled as the last run found. */
+    /** Lets so many unused accounts be warned, disabled and deleted as the last run found. */
     async approveUnused(by: Actor): Promise<void> {
       await assertMayChange(authority, 'inactive_after_days', by);
       assertFreshProof(by, 'settings.change');

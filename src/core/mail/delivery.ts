@@ -41,6 +41,8 @@ export interface DeliveryDependencies {
   audit: Audit;
   alarm: Alarm;
   mailServer: MailServer;
+  /** Called in the transaction for an email that was given up, or written to a file. */
+  notReceived(mail: Pick<MailJob, 'kind' | 'userId'>, tx: Tx): Promise<void>;
 }
 
 /** Makes the queue of outgoing mail. */

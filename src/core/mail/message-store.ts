@@ -16,6 +16,9 @@ export interface MailJob extends QueuedJob {
   lane: MailLane;
   recipient: string;
   subject: string;
+  /** Of the message, and the account that it is for. */
+  kind: string;
+  userId: string | null;
   createdAt: Date;
   /** Undefined while the secret that encrypted it is not configured, and when another program changed recipient or subject. */
   content: StoredContent | undefined;
@@ -48,9 +51,11 @@ export function createMessageStore(
     audit: Audit;
     mailServer: MailServer;
     alarm: Alarm;
+    /** Called in the transaction for an email that was given up, or written to a file. */
+    notReceived(mail: Pick<MailJob, 'kind' | 'userId'>, tx: Tx): Promise<void>;
   },
 ): QueueStore<MailJob> {
-  const { db, now, audit, mailServer } = dependencies;
+  const { db, now, audit, mailServer, notReceived } = dependencies;
   return {
     due: (query) => dueJobs(dependencies, query),
 
@@ -70,6 +75,7 @@ export function createMessageStore(
         const { count } = await tx.mailMessage.updateMany({ where: { id: job.id, sentAt: null }, data });
         if (count === 0) return;
         await noteInvitation(job, null, tx);
+        if (isFile) await notReceived(job, tx);
         await record(audit, job, { tx, isFile });
       });
     },
@@ -96,6 +102,7 @@ export function createMessageStore(
         const { count } = await tx.mailMessage.updateMany({ where, data });
         if (count === 0) return;
         await noteInvitation(job, now(), tx);
+        await notReceived(job, tx);
         await record(audit, job, { tx, failure: reason });
       });
     },

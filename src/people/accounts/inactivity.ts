@@ -2,7 +2,8 @@
 // use begins again (seen.ts).
 
 import { type Tx, transaction } from '../../base/storage/database.ts';
-import { fragment } from '../../base/storage/fragments.ts';
+import { type Fragment, fragment } from '../../base/storage/fragments.ts';
+import { lockRow } from '../../base/storage/row-lock.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
@@ -21,7 +22,7 @@ const FIRST_DAYS = 14;
 const SECOND_DAYS = 3;
 /** An email counts for so long: where the setting was off meanwhile, people are told again. */
 const NOTICE_DAYS = 30;
-/** More people than both in one run need an approval, which is for as many, and their next steps. */
+/** More people than both in one run need an approval, which is for as many in each run of APPROVAL_DAYS: their next steps too. */
 const MANY = 10;
 const MANY_SHARE = 0.2;
 const APPROVAL_DAYS = FIRST_DAYS + 1;
@@ -36,7 +37,7 @@ interface Days {
 interface Due {
   id: string;
   step: Step;
-  before: { lastSeenAt: Date; idleNotice: string };
+  lastSeenAt: Date;
 }
 interface Row {
   id: string;
@@ -54,10 +55,15 @@ interface Row {
 interface Stop {
   /** In milliseconds. */
   approvedAt?: number;
-  /** What the setting said. */
+  /** What the settings said. */
   days: number;
+  deleteDays: number;
   count: number;
+  /** Those of them who are told that they are deleted, or are deleted. */
+  deletions: number;
   of: number;
+  /** In milliseconds: nobody of them was seen later, so that the approval is for nobody who is due after them. */
+  seenBy: number;
 }
 
 /** Of people/rbac. */
@@ -68,14 +74,21 @@ interface Roles {
 export type Inactivity = ReturnType<typeof createInactivity>;
 
 export function createInactivity(services: Core & { accounts: Accounts; roles: Roles; endSession: EndSession }) {
-  const { db, now, settings, accounts, roles, audit, outbox, logger } = services;
+  const { db, sql, now, settings, accounts, roles, audit, outbox, mailServer, logger } = services;
   const daysAgo = (days: number) => new Date(now().getTime() - days * DAY_MS);
-  const unusedDays = () => settings.get('inactive_after_days');
+  const latestDays = (): Days => {
+    const { inactive_after_days: days, delete_unused_after_days: deleteDays } = settings.latest();
+    return { days, deleteDays };
+  };
+  const daysNow = async (): Promise<Days> => {
+    await settings.get('inactive_after_days');
+    return latestDays();
+  };
 
   /** What is due for an account; undefined: nothing. */
   function stepOf(row: Row, { days, deleteDays }: Days): Step | undefined {
     const isExcepted = row.source === 'file' || row.isManaged || row.isInvited;
-    if (isExcepted) return undefined;
+    if (isExcepted || days === 0) return undefined;
     if (!row.isEnabled) return deleteDays > 0 ? stepToDeletion(row, deleteDays) : undefined;
     if (stateOf(row, now()) !== 'active') return undefined;
     const since = Math.max(row.lastSeenAt.getTime(), row.activeFrom?.getTime() ?? 0);
@@ -88,33 +101,42 @@ export function createInactivity(services: Core & { accounts: Accounts; roles: R
     return isUnused(days - FIRST_DAYS) ? 'first' : undefined;
   }
 
-  /** Of an account that was disabled because nobody used it: an email, and 14 days later the deletion. */
+  /**
+   * Of an account that was disabled because nobody used it: an email, and 14 days later the deletion; never without a mail server, where nobody
+   * receives the email.
+   */
   function stepToDeletion({ idleNotice, idleNoticeAt: at }: Row, deleteDays: number): Step | undefined {
-    if (at === null || (idleNotice !== 'disabled' && idleNotice !== 'last')) return undefined;
+    if (!mailServer.isSet() || at === null || (idleNotice !== 'disabled' && idleNotice !== 'last')) return undefined;
     if (idleNotice === 'disabled') return at <= daysAgo(deleteDays - FIRST_DAYS) ? 'last' : undefined;
     if (at <= daysAgo(NOTICE_DAYS)) return 'last';
     return at <= daysAgo(FIRST_DAYS) ? 'deleted' : undefined;
   }
 
-  /** The accounts for which something is due, found by the index of the last use. COALESCE keeps SQLite from the index of all invitations. */
+  /** COALESCE keeps SQLite from the index of all invitations. */
+  async function read(which: Fragment, tx: Tx = db): Promise<Row[]> {
+    const rows = await tx.$queryRaw<Row[]>(fragment`SELECT u.id, u.last_seen_at AS "lastSeenAt",
+        u.idle_notice AS "idleNotice", u.idle_notice_at AS "idleNoticeAt", u.is_enabled AS "isEnabled",
+        u.active_from AS "activeFrom", u.active_until AS "activeUntil", u.source,
+        EXISTS (SELECT 1 FROM scim_users s WHERE s.user_id = u.id) AS "isManaged",
+        EXISTS (SELECT 1 FROM mail_tokens t WHERE t.user_id = u.id AND t.purpose = 'invite'
+          AND COALESCE(t.used_at, t.bounced_at) IS NULL AND t.expires_at > ${now()}) AS "isInvited"
+      FROM users u WHERE u.email IS NOT NULL AND ${which}`);
+    return rows.map(rowOf);
+  }
+
+  /** The accounts for which something is due, found by the index of the last use. */
   async function allDue(all: Days, signal: AbortSignal | undefined): Promise<Due[]> {
     const found: Due[] = [];
     for (let last = { lastSeenAt: new Date(0), id: '' }; !signal?.aborted; ) {
-      const rows = await db.$queryRaw<Row[]>(fragment`SELECT u.id, u.last_seen_at AS "lastSeenAt",
-          u.idle_notice AS "idleNotice", u.idle_notice_at AS "idleNoticeAt", u.is_enabled AS "isEnabled",
-          u.active_from AS "activeFrom", u.active_until AS "activeUntil", u.source,
-          EXISTS (SELECT 1 FROM scim_users s WHERE s.user_id = u.id) AS "isManaged",
-          EXISTS (SELECT 1 FROM mail_tokens t WHERE t.user_id = u.id AND t.purpose = 'invite'
-            AND COALESCE(t.used_at, t.bounced_at) IS NULL AND t.expires_at > ${now()}) AS "isInvited"
-        FROM users u WHERE (u.last_seen_at, u.id) > (${last.lastSeenAt}, ${last.id}) AND u.email IS NOT NULL
-          AND u.last_seen_at <= ${daysAgo(all.days - FIRST_DAYS)} ORDER BY u.last_seen_at, u.id LIMIT ${PIECE}`);
-      const read = rows.map(rowOf);
-      for (const row of read) {
+      const rows = await read(
+        fragment`(u.last_seen_at, u.id) > (${last.lastSeenAt}, ${last.id})
+          AND u.last_seen_at <= ${daysAgo(all.days - FIRST_DAYS)} ORDER BY u.last_seen_at, u.id LIMIT ${PIECE}`,
+      );
+      for (const row of rows) {
         const step = stepOf(row, all);
-        const { id, lastSeenAt, idleNotice } = row;
-        if (step) found.push({ id, step, before: { lastSeenAt, idleNotice } });
+        if (step) found.push({ id: row.id, step, lastSeenAt: row.lastSeenAt });
       }
-      last = read.at(-1) ?? last;
+      last = rows.at(-1) ?? last;
       if (rows.length < PIECE) break;
     }
     return found;
@@ -123,16 +145,18 @@ export function createInactivity(services: Core & { accounts: Accounts; roles: R
   const isLastAdmin = async ({ id, roles: held }: Account, tx: Tx): Promise<boolean> =>
     held.length > 0 && roles.isLastAdmin(id, tx);
 
-  const take = ({ id, step, before }: Due, days: number): Promise<void> =>
+  const take = ({ id, step }: Due): Promise<void> =>
     transaction(db, async (tx) => {
       const account = await accounts.findWithLater(id, tx);
       if (!account || (await isLastAdmin(account, tx))) return;
+      await lockRow(tx, sql, 'users', id);
+      const all = latestDays();
+      const [row] = await read(fragment`u.id = ${id}`, tx);
+      // Its person came meanwhile, it was invited or changed, or the settings were.
+      if (!row || stepOf(row, all) !== step) return;
       const at = now();
-      // Only as it was read: its person came meanwhile, or an administrator changed it.
-      const isDisabled = step === 'last' || step === 'deleted';
-      const where = { id, ...before, ...(isDisabled ? { isEnabled: false } : whereActive(at)) };
       const data = { idleNotice: step, idleNoticeAt: at, updatedAt: account.updatedAt };
-      if ((await tx.user.updateMany({ where, data })).count === 0) return;
+      if ((await tx.user.updateMany({ where: { id }, data })).count === 0) return;
       if (step === 'disabled') {
         await disableAccount(services, id, {}, tx, 'unused');
         return;
@@ -144,8 +168,10 @@ export function createInactivity(services: Core & { accounts: Accounts; roles: R
       const to = recipientOf(account);
       if (!to) return;
       const atLeast = at.getTime() + (step === 'second' ? SECOND_DAYS : FIRST_DAYS) * DAY_MS;
-      const until = new Date(isDisabled ? atLeast : Math.max(before.lastSeenAt.getTime() + days * DAY_MS, atLeast));
-      await outbox.send({ to, kind: 'account-unused', since: before.lastSeenAt, until, isDisabled }, tx);
+      const isDisabled = step === 'last';
+      const { lastSeenAt: since } = row;
+      const until = new Date(isDisabled ? atLeast : Math.max(since.getTime() + all.days * DAY_MS, atLeast));
+      await outbox.send({ to, kind: 'account-unused', since, until, isDisabled }, tx);
     });
 
   const readStop = async (tx: Tx = db): Promise<Stop | undefined> => {
@@ -156,56 +182,70 @@ export function createInactivity(services: Core & { accounts: Accounts; roles: R
   const storeStop = (stop: Stop | null, tx: Tx) =>
     storeValue(tx, STOP, stop, { source: 'local', at: now(), isProtected: true });
 
-  /** Whether so many may be warned or disabled now; otherwise an administrator has to approve it. */
-  async function isAllowed(count: number, days: number): Promise<boolean> {
-    const stop = await readStop();
-    const isApproved =
-      stop?.approvedAt !== undefined &&
-      stop.days === days &&
-      count <= stop.count &&
-      stop.approvedAt > daysAgo(APPROVAL_DAYS).getTime();
-    if (isApproved) return true;
+  const isOf = (stop: Stop, { days, deleteDays }: Days) => stop.days === days && stop.deleteDays === deleteDays;
+  const deletionsIn = (due: readonly Due[]) => due.filter(({ step }) => step === 'last' || step === 'deleted').length;
+
+  /** Whether these may be warned, disabled or deleted now; otherwise an administrator has to approve it. */
+  async function isAllowed(due: readonly Due[], all: Days): Promise<boolean> {
+    const stored = await readStop();
+    const stop = stored && isOf(stored, all) ? stored : undefined;
+    const isApproved = stop?.approvedAt !== undefined && stop.approvedAt > daysAgo(APPROVAL_DAYS).getTime();
+    const approved = isApproved ? due.filter(({ lastSeenAt }) => lastSeenAt.getTime() <= stop.seenBy) : [];
+    const fits = approved.length <= (stop?.count ?? 0) && deletionsIn(approved) <= (stop?.deletions ?? 0);
+    const count = fits ? due.length - approved.length : due.length;
     const of = count > MANY ? await db.asStored.user.count({ where: whereActive(now()) }) : 0;
     if (count <= MANY || count <= of * MANY_SHARE) {
-      if (stop) await storeStop(null, db);
+      if (stored && !isApproved) await storeStop(null, db);
       return true;
     }
-    if (stop && stop.approvedAt === undefined && stop.days === days) return false;
+    if (stop && stop.approvedAt === undefined) return false;
+    const found = { ...all, count: due.length, deletions: deletionsIn(due), of };
     await transaction(db, async (tx) => {
-      await storeStop({ days, count, of }, tx);
-      await audit.record({ type: 'inactivity.stopped', outcome: 'failure', data: { count, of, days } }, tx);
+      await storeStop({ ...found, seenBy: daysAgo(all.days - FIRST_DAYS).getTime() }, tx);
+      await audit.record({ type: 'inactivity.stopped', outcome: 'failure', data: found }, tx);
     });
     return false;
   }
 
   async function run(signal?: AbortSignal): Promise<void> {
-    const days = await unusedDays();
-    const deleteDays = await settings.get('delete_unused_after_days');
-    const due = days > 0 ? await allDue({ days, deleteDays }, signal) : [];
-    if (signal?.aborted || !(await isAllowed(due.length, days))) return;
+    const all = await daysNow();
+    const due = all.days > 0 ? await allDue(all, signal) : [];
+    if (signal?.aborted || !(await isAllowed(due, all))) return;
     for (const one of due) {
       if (signal?.aborted) return;
-      await take(one, days).catch((err: unknown) => logger.error({ err }, 'an unused account was not handled'));
+      await take(one).catch((err: unknown) => logger.error({ err }, 'an unused account was not handled'));
     }
   }
 
   return {
     run,
 
-    /** How many people the last run would have warned or disabled, of how many; undefined: nothing waits for an approval. */
-    async stopped(): Promise<{ count: number; of: number } | undefined> {
+    /**
+     * How many people the last run would have warned, disabled or deleted, of how many, and for how many of them it was about the deletion;
+     * undefined: nothing waits for an approval.
+     */
+    async stopped(): Promise<{ count: number; deletions: number; of: number } | undefined> {
       const stop = await readStop();
-      return stop && stop.approvedAt === undefined && stop.days === (await unusedDays()) ? stop : undefined;
+      return stop && stop.approvedAt === undefined && isOf(stop, await daysNow()) ? stop : undefined;
     },
 
-    /** The next run goes on, and so do the next steps for those people. */
+    /** Of an email that nobody received: the days until the deletion begin again. */
+    async notReceived({ kind, userId }: { kind: string; userId: string | null }, tx: Tx): Promise<void> {
+      if (kind !== 'account-unused' || userId === null) return;
+      const told = { id: userId, idleNotice: 'last' };
+      const user = await tx.user.findFirst({ where: told, select: { updatedAt: true } });
+      const data = { idleNotice: 'disabled', idleNoticeAt: now() };
+      if (user) await tx.user.updateMany({ where: told, data: { ...data, ...user } });
+    },
+
+    /** The next run goes on, and so do the next steps for those people: no deletions that the stop did not count. */
     approve: (by: Actor): Promise<void> =>
       transaction(db, async (tx) => {
         const stop = await readStop(tx);
         if (!stop || stop.approvedAt !== undefined) return;
         await storeStop({ ...stop, approvedAt: now().getTime() }, tx);
-        const { count, of, days } = stop;
-        await audit.record({ ...by, type: 'inactivity.approved', outcome: 'success', data: { count, of, days } }, tx);
+        const { seenBy: _seenBy, ...data } = stop;
+        await audit.record({ ...by, type: 'inactivity.approved', outcome: 'success', data }, tx);
       }),
 
     job: { name: 'inactivity', everySeconds: 3600, run } satisfies ScheduledJob as ScheduledJob,
