@@ -96,6 +96,8 @@ describe.each(proxyKinds)('behind %s', (kind) => {
       'remote-name': 'Test application',
     });
     expect(decodeJwt(received['x-gatehouse-jwt'] ?? '')).toMatchObject({ sub: `client ${app.clientId}` });
+    // Signed once.
+    expect(headersOf(await withToken(site, token))['x-gatehouse-jwt']).toBe(received['x-gatehouse-jwt']);
     const { id } = (await idp.services.applications.find(app.clientId)) ?? { id: '' };
     await idp.services.applications.setEnabled(id, false, {});
     expect((await withToken(site, token)).status).toBe(401);

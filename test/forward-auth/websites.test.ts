@@ -1,5 +1,5 @@
 // Websites without a sign-in of their own, behind a proxy that asks as each product does.
-import { createLocalJWKSet, jwtVerify } from 'jose';
+import { createLocalJWKSet, decodeJwt, jwtVerify } from 'jose';
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { z } from 'zod';
@@ -200,6 +200,21 @@ describe('a website', () => {
     expect(page.text).toContain('https://example.com/terms');
     await settings.unset('terms_version');
     await settings.reload();
+  });
+
+  it('gets the statement that was signed before, until it says something else', async () => {
+    const site = await aWebsite('caddy');
+    const user = await aUser(idp.services);
+    const browser = httpClient();
+    await opened(browser, site, '/', user);
+    const statement = async () => headersOf(await browser.get(`${site.origin}/`))['x-gatehouse-jwt'] ?? '';
+    const signed = await statement();
+    // After a change of the directory, accounts are read anew.
+    const { id } = await idp.services.groups.create({ name: 'Of others' });
+    await idp.services.groups.addMembers(id, [{ userId: (await aUser(idp.services)).account.id }]);
+    expect(await statement()).toBe(signed);
+    await idp.services.accounts.update(user.account.id, { name: 'Another Name' }, {});
+    expect(decodeJwt(await statement())).toMatchObject({ sub: user.account.id, name: 'Another Name' });
   });
 
   it('that knows the headers of authentik gets its groups with bars between them', async () => {

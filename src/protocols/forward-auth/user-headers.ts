@@ -32,10 +32,12 @@ const LISTS: ReadonlySet<string> = new Set(['groups', 'roles', 'permissions']);
 interface VisitorView {
   subject: string;
   profile: Record<string, unknown>;
+  /** Of both, to compare. */
+  text: string;
   headers: Readonly<Record<string, string>>;
 }
 
-/** A change of an account or a website is a new object, so a view is computed once for the two. */
+/** Computed once for the objects of an account and a website: a changed one is another object, though another object may say the same. */
 const views = new WeakMap<object, WeakMap<ProxiedSettings, VisitorView>>();
 
 function viewOf(visitor: Visitor, website: ProxiedSettings): VisitorView {
@@ -52,7 +54,7 @@ function viewOf(visitor: Visitor, website: ProxiedSettings): VisitorView {
 function viewOfAccount(account: Account, website: ProxiedSettings): VisitorView {
   const visible = withVisibleRoles(account, website, limits.groups.inToken);
   const headers = headersFrom(website, (field) => attributesFor(visible, { value: field }).value ?? []);
-  return { subject: account.id, profile: claimsFor(visible), headers };
+  return { ...statementOf(account.id, claimsFor(visible)), headers };
 }
 
 function viewOfClient({ clientId, name }: { clientId: string; name: string }, website: ProxiedSettings): VisitorView {
@@ -62,8 +64,17 @@ function viewOfClient({ clientId, name }: { clientId: string; name: string }, we
     ['preferred_username', subject],
     ['name', name],
   ]);
-  return { subject, profile: { name }, headers: headersFrom(website, (field) => [values.get(field) ?? []].flat()) };
+  return {
+    ...statementOf(subject, { name }),
+    headers: headersFrom(website, (field) => [values.get(field) ?? []].flat()),
+  };
 }
+
+const statementOf = (subject: string, profile: Record<string, unknown>) => ({
+  subject,
+  profile,
+  text: JSON.stringify([subject, profile]),
+});
 
 /**
  * Every configured header. One without a value is empty and not left out, because some proxies hand on what the client sent instead. Several
@@ -104,7 +115,7 @@ const MAX_KEPT = 10_000;
  * is kept per session or credential until it nearly ends, or says something else.
  */
 export function createWebsiteTokens({ keyring, config: { issuer }, now }: Core) {
-  const kept = new Map<string, { view: VisitorView; proof: string; jwt: string; until: number }>();
+  const kept = new Map<string, { text: string; proof: string; jwt: string; until: number }>();
   let signing: { kid: string; key: Awaited<ReturnType<typeof importJWK>> } | undefined;
   keyring.onChange(() => {
     signing = undefined;
@@ -126,10 +137,11 @@ export function createWebsiteTokens({ keyring, config: { issuer }, now }: Core) 
     { acr, amr, authTime, id, clientId }: SignInProof,
   ): Promise<string> {
     const view = viewOf(visitor, website);
-    const proof = `${acr} ${authTime?.getTime()} ${amr.join(' ')}`;
+    const accountEnds = 'account' in visitor ? visitor.account.activeUntil?.getTime() : undefined;
+    const proof = `${origin} ${accountEnds} ${acr} ${authTime?.getTime()} ${amr.join(' ')}`;
     const seconds = Math.floor(now().getTime() / 1000);
     const known = kept.get(id);
-    if (known?.view === view && known.proof === proof && known.until > seconds) return known.jwt;
+    if (known?.text === view.text && known.proof === proof && known.until > seconds) return known.jwt;
     const claims = {
       ...view.profile,
       acr,
@@ -138,7 +150,6 @@ export function createWebsiteTokens({ keyring, config: { issuer }, now }: Core) 
       ...(clientId !== undefined && { client_id: clientId }),
     };
     const { kid, key } = await signingKey();
-    const accountEnds = 'account' in visitor ? visitor.account.activeUntil?.getTime() : undefined;
     const ends = Math.min(seconds + LIFETIME_SECONDS, Math.floor((accountEnds ?? Infinity) / 1000));
     const jwt = await new SignJWT(claims)
       .setProtectedHeader({ alg: 'ES256', kid, typ: WEBSITE_JWT_TYPE })
@@ -149,7 +160,7 @@ export function createWebsiteTokens({ keyring, config: { issuer }, now }: Core) 
       .setExpirationTime(ends)
       .sign(key);
     if (kept.size >= MAX_KEPT) kept.clear();
-    kept.set(id, { view, proof, jwt, until: ends - RENEWED_SECONDS });
+    kept.set(id, { text: view.text, proof, jwt, until: ends - RENEWED_SECONDS });
     return jwt;
   };
 }
