@@ -45,17 +45,19 @@ const ask = (headers: Record<string, string>, path = '/') =>
 /** What one address may have of all, where no other asks. */
 const OF_ADDRESS = 250;
 
+/** Sends all, a few at a time. */
+async function each(times: number, send: () => Promise<void>): Promise<void> {
+  let left = times;
+  const sendAll = async () => {
+    for (; left > 0; await send()) left -= 1;
+  };
+  await Promise.all([sendAll(), sendAll(), sendAll(), sendAll()]);
+}
+
 /** As many as the limit of an address, in the next second, and each gets an answer. */
 async function fill(cookie: () => string): Promise<void> {
   clock.advance({ seconds: 1 });
-  const left = Array.from({ length: OF_ADDRESS });
-  const askAll = async () => {
-    while (left.length > 0) {
-      left.pop();
-      expect((await ask({ cookie: cookie() })).status).toBe(302);
-    }
-  };
-  await Promise.all([askAll(), askAll(), askAll(), askAll()]);
+  await each(OF_ADDRESS, async () => expect((await ask({ cookie: cookie() })).status).toBe(302));
 }
 
 describe('a flood of made-up cookies', () => {
@@ -88,6 +90,21 @@ describe('a flood of made-up cookies', () => {
     expect(await status('192.0.2.7')).toBe(429);
     expect(await status('203.0.113.9')).toBe(302);
     clock.advance({ seconds: 1 });
+  });
+
+  it('of requests that no proxy asks about leaves first visits their answers', async () => {
+    clock.advance({ seconds: 1 });
+    const direct = httpClient(idp.issuer);
+    // The second one has a path that describes no request.
+    for (const [target, status] of [
+      ['/.gatehouse/x', 403],
+      [`/.gatehouse/${'x'.repeat(8192)}`, 400],
+    ] as const) {
+      await each(limits.questionsWithoutSession.perSecond, async () =>
+        expect((await direct.get(target)).status).toBe(status),
+      );
+      expect((await ask({})).status).toBe(302);
+    }
   });
 
   it('keeps neither sessions nor programs nor public pages from an answer', async () => {

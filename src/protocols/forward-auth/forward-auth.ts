@@ -316,7 +316,7 @@ export function createForwardAuth(
       await rejectDenied(ctx, () => answer(ctx, proxy, question));
     } catch (error) {
       if (error instanceof MalformedQuestion) {
-        countAnswer(ctx, 'unknown');
+        if (proxy) countAnswer(ctx, 'unknown');
         return reject({ ctx, proxy }, 400, {
           rule: 'question',
           reason: error.code,
@@ -369,7 +369,8 @@ export function createForwardAuth(
     const session = isLive ? await rpSessions.find(cookie, asked.origin) : undefined;
     if (isLive && !session) noteEnded(cookie);
     await answerFor({ ctx, proxy, asked, cookie, session });
-    if (ctx.status !== 200 && !ctx.state.sender && !session) countAnswer(ctx, cookie ? 'begun' : 'unknown');
+    // One that no proxy asked is not limited, so it takes no answers from others.
+    if (proxy && ctx.status !== 200 && !ctx.state.sender && !session) countAnswer(ctx, cookie ? 'begun' : 'unknown');
   }
 
   /** No session begins with a cookie that was sent before. */
