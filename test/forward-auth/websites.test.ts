@@ -366,20 +366,25 @@ describe('a website', () => {
     expect((await httpClient().get(at)).location).toContain('/end-session?');
   });
 
-  it('gives no header about a user to the second question of nginx, whose answer the browser gets', async () => {
+  it('answers the second question of nginx, which hands on the answer as it is, with neither a user nor a redirect', async () => {
     const site = await aWebsite('nginx');
     const browser = httpClient();
     await opened(browser, site, '/', await aUser(idp.services));
-    const cookie = browser.cookies.headerFor(new URL(site.origin));
-    const ask = (query: string) =>
+    const session = browser.cookies.headerFor(new URL(site.origin));
+    const ask = (query: string, cookie: string, headers: Record<string, string>) =>
       httpClient(idp.issuer).get(`/forward-auth/nginx${query}`, {
-        headers: { cookie, 'X-Original-URL': `${site.origin}/`, 'X-Original-Method': 'GET' },
+        headers: { cookie, 'X-Original-URL': `${site.origin}/`, 'X-Original-Method': 'GET', ...headers },
       });
-    expect((await ask('')).headers).toHaveProperty('remote-user');
-    for (const query of ['?401', '?403']) {
-      const { status, headers } = await ask(query);
-      expect([status, 'remote-user' in headers, 'x-gatehouse-jwt' in headers]).toEqual([401, false, false]);
-    }
+    expect((await ask('', session, asPage.headers)).headers).toHaveProperty('remote-user');
+    for (const query of ['?401', '?403'])
+      for (const cookie of [session, '']) {
+        const reloaded = await ask(query, cookie, asPage.headers);
+        expect([reloaded.status, reloaded.text]).toEqual([403, expect.stringContaining('http-equiv="refresh"')]);
+        const program = await ask(query, cookie, { 'sec-fetch-mode': 'cors' });
+        expect([program.status, program.text]).toEqual([401, expect.stringContaining('login_required')]);
+        for (const { headers } of [reloaded, program])
+          for (const name of ['remote-user', 'x-gatehouse-jwt', 'location']) expect(headers).not.toHaveProperty(name);
+      }
   });
 
   it('answers 503 while a query fails, and lets nobody through', async () => {

@@ -1,6 +1,6 @@
 // More questions without a session than the server has time for.
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { limits } from '../../src/base/limits.ts';
 import { completeSignIn } from '../oidc/support.ts';
 import { openPage } from '../support/browser/pages.ts';
@@ -203,6 +203,21 @@ it('limits those who repeat the cookie of a sign-in that they began, too', async
   await fill(() => cookie);
   expect((await ask({ cookie })).status).toBe(429);
   expect((await ask({ cookie: madeUp() })).status).toBe(302);
+});
+
+it('has nginx ask anew whose second question finds time again', async () => {
+  // The second question comes in the next second.
+  let questions = 0;
+  const behindNginx = await website('nginx', () => {
+    if (++questions % 2 === 0) clock.advance({ seconds: 1 });
+    return idp.issuer;
+  }, []);
+  onTestFinished(() => behindNginx.close());
+  await idp.services.applications.createProxied({ name: 'Notes', url: behindNginx.origin, proxy: 'nginx' });
+  await fill(madeUp);
+  const answer = await httpClient().get(`${behindNginx.origin}/`, { headers: page });
+  expect([questions, answer.status, answer.location]).toEqual([2, 403, undefined]);
+  expect(answer.text).toContain('http-equiv="refresh"');
 });
 
 it('answers nginx 403, which takes other statuses for a fault of the server', async () => {

@@ -1,7 +1,7 @@
 // A website behind a reverse proxy: the backend answers with the headers that it received, and the proxy asks this server about each request
 // in the way of each product (docs/forward-auth.md). Real proxies are in test/peers/forward-auth.ts.
 import { createHash } from 'node:crypto';
-import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import http, { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -38,6 +38,11 @@ interface Product {
   ask(req: IncomingMessage): { path: string; method?: string; headers: Record<string, string> };
   /** Whether it takes an answer of this status for a yes. */
   isYes(status: number): boolean;
+}
+
+interface Answer {
+  message: IncomingMessage;
+  text: string;
 }
 
 const HOP_BY_HOP = ['connection', 'upgrade', 'content-length', 'transfer-encoding', 'keep-alive', 'expect'];
@@ -85,10 +90,10 @@ const products: Record<ProxyKind, Product> = {
 
 /**
  * As each configuration does: no header that a backend reads as another one, none that the header Connection names, and no other protocol than
- * WebSocket.
+ * WebSocket. Traefik takes the protocol from the answer.
  */
-function removeAliases({ headers }: IncomingMessage): void {
-  if (headers.upgrade?.toLowerCase() !== 'websocket') delete headers.upgrade;
+function removeAliases({ headers }: IncomingMessage, proxy: ProxyKind): void {
+  if (proxy !== 'traefik' && headers.upgrade?.toLowerCase() !== 'websocket') delete headers.upgrade;
   for (const name of Object.keys(headers)) if (/[^a-z0-9-]/.test(name)) delete headers[name];
   if (/remote|gatehouse/i.test(headers.connection ?? '')) delete headers.connection;
 }
@@ -108,12 +113,26 @@ export async function website(
   const received: Website['received'] = [];
   const { ask, isYes } = products[proxy];
   const sockets = new Set<Duplex>();
-  const asked = (req: IncomingMessage) => {
-    removeAliases(req);
+  const asked = (req: IncomingMessage, query = '') => {
+    removeAliases(req, proxy);
     const { path, method = 'GET', headers } = ask(req);
     const own = Object.entries(req.headers).filter(([name]) => !HOP_BY_HOP.includes(name));
-    return request(`${identityProvider()}${path}`, method, { ...Object.fromEntries(own), ...headers } as never);
+    return request(`${identityProvider()}${path}${query}`, method, { ...Object.fromEntries(own), ...headers } as never);
   };
+  /** nginx hands on 401 and 403 alone: one with an address as a redirect, for any other it asks again what to display. */
+  async function handOnByNginx(req: IncomingMessage, res: ServerResponse, { message }: Answer): Promise<void> {
+    const { location, 'set-cookie': cookies = [] } = message.headers;
+    const { statusCode: status = 0 } = message;
+    if (status !== 401 && status !== 403) res.writeHead(500).end();
+    else if (location !== undefined) res.writeHead(302, { location, 'set-cookie': cookies.slice(0, 1) }).end();
+    else {
+      const { message: second, text } = await asked(req, `?${status}`);
+      for (const [name, value] of Object.entries(second.headers))
+        if (value !== undefined && !HOP_BY_HOP.includes(name) && !handsOn.some((one) => one.toLowerCase() === name))
+          res.setHeader(name, value);
+      res.writeHead(second.statusCode ?? 0).end(text);
+    }
+  }
   const server = tls ? https.createServer(tls) : http.createServer();
   server.on('request', async (req, res) => {
     const sent = await readText(req);
@@ -140,19 +159,16 @@ export async function website(
       res.end(page ?? JSON.stringify({ url: req.url, headers: all }));
       return;
     }
-    // nginx hands on 401 and 403 alone, and with its `error_page` a 401 with an address as a redirect.
-    const { location } = answer.message.headers;
-    const nginxStatus = status === 401 && location ? 302 : [401, 403].includes(status) ? status : 500;
+    if (proxy === 'nginx') return handOnByNginx(req, res, answer);
     const isWhole = proxy === 'traefik' || proxy === 'caddy';
     const handedOn = Object.keys(answer.message.headers).filter((name) => !HOP_BY_HOP.includes(name));
     for (const name of isWhole
       ? handedOn
       : ['location', 'set-cookie', 'content-type', 'retry-after', 'www-authenticate', 'x-gatehouse-reference']) {
       const value = answer.message.headers[name];
-      if (value !== undefined)
-        res.setHeader(name, proxy === 'nginx' && name === 'set-cookie' ? [value].flat().slice(0, 1) : value);
+      if (value !== undefined) res.setHeader(name, value);
     }
-    res.statusCode = proxy === 'nginx' ? nginxStatus : status;
+    res.statusCode = status;
     res.end(answer.text);
   });
   // The backend says the name of the user to each WebSocket (RFC 6455 4.2.2).
@@ -160,6 +176,7 @@ export async function website(
     const { message } = await asked(req);
     const { statusCode: status = 0 } = message;
     if (!isYes(status)) return void socket.end(`HTTP/1.1 ${status} Refused\r\nContent-Length: 0\r\n\r\n`);
+    if (proxy === 'traefik') req.headers.upgrade = message.headers.upgrade;
     if (!req.headers.upgrade) {
       const body = JSON.stringify({ url: req.url, headers: req.headers });
       return void socket.end(`HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
@@ -185,11 +202,7 @@ export async function website(
   };
 }
 
-function request(
-  url: string,
-  method: string,
-  headers: Record<string, string>,
-): Promise<{ message: IncomingMessage; text: string }> {
+function request(url: string, method: string, headers: Record<string, string>): Promise<Answer> {
   return new Promise((resolve, reject) => {
     // The path as it is: an URL has no dot segments.
     const { origin } = new URL(url);

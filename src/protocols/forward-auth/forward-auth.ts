@@ -245,11 +245,7 @@ export function createForwardAuth(
     if (!isOver('begun', block) && !isOver('unknown', block)) return next();
     const kind = limitedKind(ctx, proxy);
     if (!kind || !isOver(kind, block)) return next();
-    ctx.status = proxy === 'nginx' ? 403 : 429;
-    ctx.set('Retry-After', String(limits.questionsWithoutSession.retrySeconds));
-    ctx.set('Cache-Control', 'no-store');
-    ctx.type = 'html';
-    ctx.body = WAIT;
+    wait(ctx, proxy === 'nginx' ? 403 : 429);
   }
 
   function answeredNow(): typeof answered {
@@ -910,9 +906,9 @@ function setCookie({ ctx, asked: { origin } }: Visit, value: string): void {
 }
 
 /** The website gets `Authorization` as it was sent, unless its scheme is one that this server accepts: on a public path nobody looked at it. */
-function pass({ ctx, proxy, website }: Visit, visitor?: Visitor, jwt = ''): void {
-  // The second question of nginx, whose answer the browser gets (admin/applications/presets/proxies.ts): a session began in between.
-  if (proxy === 'nginx' && ctx.querystring !== '') return void refuse(ctx, proxy, 401, 'login_required');
+function pass(visit: Visit, visitor?: Visitor, jwt = ''): void {
+  const { ctx, proxy, website } = visit;
+  if (isSecondQuestion(visit)) return void askAnew(visit);
   ctx.status = 200;
   for (const [name, value] of Object.entries(userHeaders(visitor, website))) ctx.set(name, value);
   ctx.set(JWT_HEADER, jwt);
@@ -923,10 +919,29 @@ function pass({ ctx, proxy, website }: Visit, visitor?: Visitor, jwt = ''): void
 }
 
 /** nginx hands on only 401 and 403: its configuration turns a 401 with an address into the redirect. */
-function redirect({ ctx, proxy }: Visit, url: string): void {
+function redirect(visit: Visit, url: string): void {
+  const { ctx, proxy } = visit;
+  if (isSecondQuestion(visit)) return void askAnew(visit);
   ctx.status = proxy === 'nginx' ? 401 : 302;
   ctx.set('Location', url);
   ctx.body = '';
+}
+
+/** nginx asks again what to display instead of a 401 or 403, and hands on the answer as it is (admin/applications/presets/proxies.ts). */
+const isSecondQuestion = ({ ctx, proxy }: Visit) => proxy === 'nginx' && ctx.querystring !== '';
+
+/** Where the second question would get another answer than the first: a session began or ended, or a limit, in between. */
+function askAnew({ ctx, proxy, by }: Visit): void {
+  if (by === 'navigation') wait(ctx, 403);
+  else refuse(ctx, proxy, 401, 'login_required');
+}
+
+function wait(ctx: Context, status: 403 | 429): void {
+  ctx.status = status;
+  ctx.set('Retry-After', String(limits.questionsWithoutSession.retrySeconds));
+  ctx.set('Cache-Control', 'no-store');
+  ctx.type = 'html';
+  ctx.body = WAIT;
 }
 
 /** nginx takes another status than 401 and 403 for a fault of this server. */
