@@ -62,11 +62,13 @@ it('is planned, applied, and then unchanged', async () => {
   expect(lines(await from.plan(changed))).toEqual(['change proxied_applications Wiki (csrf, depends_on)']);
 });
 
-it('that depends on an address of no website is a warning', async () => {
-  const warnings = ['Wiki depends on https://api.example.com, which is the address of no website'];
+it('that depends on an address of no enabled website is a warning', async () => {
+  const warnings = ['Wiki depends on https://api.example.com, which is the address of no enabled website'];
   expect(await to.plan(FILE)).toMatchObject({ ok: true, plan: { warnings } });
-  const api = '  - { name: API, url: https://api.example.com, proxy: caddy }\n';
-  expect(await to.plan(`${FILE}${api}`)).toMatchObject({ ok: true, plan: { warnings: [] } });
+  const api = '  - { name: API, url: https://api.example.com, proxy: caddy, enabled: false }\n';
+  expect(await to.plan(`${FILE}${api}`)).toMatchObject({ ok: true, plan: { warnings } });
+  const enabled = api.replace(', enabled: false', '');
+  expect(await to.plan(`${FILE}${enabled}`)).toMatchObject({ ok: true, plan: { warnings: [] } });
 });
 
 it('is exported, and gives another server the same', async () => {

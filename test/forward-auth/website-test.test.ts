@@ -19,8 +19,10 @@ beforeAll(async () => {
     url: site.origin,
     proxy: 'traefik',
     paths: [{ path: '/public/', rule: 'public' }],
-    depends_on: ['https://api.example.com'],
+    depends_on: ['https://api.example.com', 'https://off.example.com'],
   });
+  const disabled = { name: 'Off', url: 'https://off.example.com', proxy: 'caddy', enabled: false } as const;
+  await idp.services.applications.createProxied(disabled);
   path = `/admin/applications/${id}/test`;
   admin = await consoleOf(idp, await staff(idp, 'admin'));
 });
@@ -44,7 +46,7 @@ it('sends requests through the proxy and names the line that is missing', async 
   expect(text).toContain('The question doesn’t name the website');
   expect(text).toContain(`/forward-auth/traefik?website=${site.origin}`);
   expect(text).toContain('/ is closed without a session Passed');
-  expect(text).toContain('No website has the address https://api.example.com');
+  expect(text).toContain('No enabled website has the address https://api.example.com, https://off.example.com');
   expect(text).toContain('Redirects and cookies reach the browser Passed');
   expect(text).toContain('Gatehouse sees them only with the lines below in the configuration.');
 });

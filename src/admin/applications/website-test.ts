@@ -108,14 +108,17 @@ export function createWebsiteTest(core: Core & ApplicationServices) {
     return { label, state: 'failed', explanation: t('console.website-test.metadata-failed'), part: 'request' };
   }
 
-  /** A sign-in skips an address that is no registered website, without an error. */
+  /** A sign-in leaves out an address without an enabled website, and nothing tells anyone. */
   async function dependencyChecks({ metadata: { depends_on: origins = [] } }: ProxiedApplication): Promise<Tested[]> {
-    const found = await Promise.all(
-      origins.map(async (origin) => ((await applications.find(origin))?.protocol === 'proxy' ? [] : [origin])),
-    );
     if (origins.length === 0) return [];
+    const left = await Promise.all(
+      origins.map(async (origin) => {
+        const found = await applications.find(origin);
+        return found?.protocol === 'proxy' && found.enabled ? [] : [origin];
+      }),
+    );
     const label = t('console.website-test.dependencies');
-    const unknown = found.flat();
+    const unknown = left.flat();
     if (unknown.length === 0) return [{ label, state: 'passed' }];
     const explanation = t('console.website-test.dependencies-unknown', { addresses: listOf(unknown) });
     return [{ label, state: 'warning', explanation }];

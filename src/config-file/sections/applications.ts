@@ -218,9 +218,9 @@ export function planWebsites(planning: Planning, stored: readonly Application[])
   const { applications, applicationIds, declared } = planning;
   const taken = new Set(stored.filter(({ protocol }) => protocol !== 'proxy').map(({ clientId }) => clientId));
   const websites = new Set([
-    ...declared.proxied_applications.map(({ url }) => url),
+    ...declared.proxied_applications.filter(({ enabled }) => enabled).map(({ url }) => url),
     ...stored
-      .filter(({ protocol, source }) => protocol === 'proxy' && source !== 'file')
+      .filter(({ protocol, source, enabled }) => protocol === 'proxy' && source !== 'file' && enabled)
       .map(({ clientId }) => clientId),
   ]);
   return planEntries({
@@ -253,7 +253,7 @@ export function planWebsites(planning: Planning, stored: readonly Application[])
 const unknownDependencies = ({ name, depends_on: origins = [] }: ProxiedEntry, websites: ReadonlySet<string>) =>
   origins
     .filter((origin) => !websites.has(origin))
-    .map((origin) => `${name} depends on ${origin}, which is the address of no website`);
+    .map((origin) => `${name} depends on ${origin}, which is the address of no enabled website`);
 
 const websiteFields = (entry: ProxiedEntry): Record<string, unknown> => ({
   name: entry.name,
