@@ -477,15 +477,17 @@ export const attacks: readonly Attack[] = [
     async run({ site }) {
       const found: unknown[] = [];
       const protocols = ['h2c', 'H2C', 'foo', 'TLS/1.2, HTTP/1.1', 'h2c, websocket', 'websocket, h2c', 'websocket/13'];
-      for (const upgrade of [...protocols, ['h2c', 'websocket'], ['websocket', 'h2c'], ['foo', 'foo']]) {
-        const headers: Record<string, string | string[]> = {
-          connection: 'Upgrade, HTTP2-Settings',
-          upgrade,
-          'http2-settings': 'AAMAAABkAARAAAAAAAIAAAAA',
-        };
-        const { status, protocol, text } = await askForTunnel(`${site}/public/`, headers);
-        if (protocol !== undefined && protocol !== 'websocket') found.push([upgrade, status, protocol, text]);
-      }
+      for (const upgrade of [...protocols, ['h2c', 'websocket'], ['websocket', 'h2c'], ['foo', 'foo']])
+        for (const key of [undefined, WEBSOCKET_KEY]) {
+          const headers: Record<string, string | string[]> = {
+            connection: 'Upgrade, HTTP2-Settings',
+            upgrade,
+            'http2-settings': 'AAMAAABkAARAAAAAAAIAAAAA',
+            ...(key && { 'sec-websocket-key': key }),
+          };
+          const { status, protocol, text } = await askForTunnel(`${site}/public/`, headers);
+          if (protocol !== undefined && protocol !== 'websocket') found.push([upgrade, key, status, protocol, text]);
+        }
       return found;
     },
   },
@@ -540,12 +542,15 @@ export const attacks: readonly Attack[] = [
   },
 ];
 
+/** The example of RFC 6455 1.3. */
+const WEBSOCKET_KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
+
 /** The status of the answer to a WebSocket's handshake (RFC 6455 4.1). */
 export async function upgrade(origin: string, cookie?: string): Promise<number> {
   const headers = {
     connection: 'Upgrade',
     upgrade: 'websocket',
-    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    'sec-websocket-key': WEBSOCKET_KEY,
     'sec-websocket-version': '13',
     ...(cookie && { cookie }),
   };
