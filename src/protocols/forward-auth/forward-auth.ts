@@ -207,9 +207,8 @@ export function createForwardAuth(
   const isTrustedProxy = inNetworks(config.forwardAuthFrom);
   /** The answers of this second to questions without a session, of browsers that began a sign-in and of all others, also by address. */
   let answered = newSecond(0);
-  /** Their next questions cost no read, and have the limit of those without a session. */
-  const ended = new Set<string>();
-
+  /** Cookies whose session was not found: no further read, and the limit of those without a session. */
+  const endedCookies = new Set<string>();
   /** The addresses of proxies whose word about the address of a user does not count. */
   const untrustedProxies = new Set<string>();
 
@@ -260,15 +259,18 @@ export function createForwardAuth(
   }
 
   function countAnswer(ctx: Context, kind: 'begun' | 'unknown'): void {
-    const now = answeredNow();
+    const second = answeredNow();
     const block = siteBlock(ctx.state.request.address);
     const key = `${kind} ${block}`;
-    const ofAddress = (now.byAddress.get(key) ?? 0) + 1;
-    now.byAddress.set(key, ofAddress);
-    now[kind] += 1;
-    if (now.isLogged || isBelowShare(ofAddress, now[kind]) || !settings.latest().rate_limits) return;
-    now.isLogged = true;
-    logger.warn({ kind, address: block, ofAddress, all: now[kind] }, 'more questions without a session are rejected');
+    const ofAddress = (second.byAddress.get(key) ?? 0) + 1;
+    second.byAddress.set(key, ofAddress);
+    second[kind] += 1;
+    if (second.isLogged || isBelowShare(ofAddress, second[kind]) || !settings.latest().rate_limits) return;
+    second.isLogged = true;
+    logger.warn(
+      { kind, address: block, ofAddress, all: second[kind] },
+      'more questions without a session are rejected',
+    );
   }
 
   /** Which limit counts for a question; undefined: it has a session, a credential or a public path, as far as can be said without the database. */
@@ -276,7 +278,7 @@ export function createForwardAuth(
     try {
       const asked = askedRequest(ctx, proxy);
       const cookie = cookieOf(ctx, asked.origin);
-      if (cookie && isOfSession(cookie) && !ended.has(cookie)) return undefined;
+      if (cookie && isOfSession(cookie) && !endedCookies.has(cookie)) return undefined;
       // Of its own pages, no rule and no credential decides.
       if (asked.path.startsWith(RESERVED_PATH)) return cookie ? 'begun' : 'unknown';
       const website = clients.cachedApplicationOf(asked.origin)?.website;
@@ -361,7 +363,7 @@ export function createForwardAuth(
     // First, because on PostgreSQL this statement reads what proves that the website and the account are current, too.
     shareReads();
     const cookie = cookieOf(ctx, asked.origin);
-    const isLive = cookie !== undefined && isOfSession(cookie) && !ended.has(cookie);
+    const isLive = cookie !== undefined && isOfSession(cookie) && !endedCookies.has(cookie);
     const session = isLive ? await rpSessions.find(cookie, asked.origin) : undefined;
     if (isLive && !session) noteEnded(cookie);
     await answerFor({ ctx, proxy, asked, cookie, session });
@@ -371,9 +373,9 @@ export function createForwardAuth(
 
   /** No session begins with a cookie that was sent before. */
   function noteEnded(cookie: string): void {
-    const [oldest] = ended;
-    if (ended.size >= MAX_ENDED && oldest !== undefined) ended.delete(oldest);
-    ended.add(cookie);
+    const [oldest] = endedCookies;
+    if (endedCookies.size >= MAX_ENDED && oldest !== undefined) endedCookies.delete(oldest);
+    endedCookies.add(cookie);
   }
 
   async function answerFor(visitor: Pick<Visit, 'ctx' | 'proxy' | 'asked' | 'cookie' | 'session'>): Promise<void> {
@@ -912,7 +914,8 @@ function pass(visit: Visit, visitor?: Visitor, jwt = ''): void {
   ctx.status = 200;
   for (const [name, value] of Object.entries(userHeaders(visitor, website))) ctx.set(name, value);
   ctx.set(JWT_HEADER, jwt);
-  // Traefik hands on any other protocol, in which nobody would ask about requests: what it replaces by nothing is gone.
+  // Traefik deletes each of authResponseHeaders from the request and sets what the answer has. It removes `Upgrade` from the question, so the
+  // key tells a WebSocket; any other protocol is deleted.
   if (proxy === 'traefik' && ctx.get('Sec-WebSocket-Key') !== '') ctx.set('Upgrade', 'websocket');
   if (letsProgramsIn(website)) ctx.set('Authorization', credentialOf(ctx, website) ? '' : ctx.get('Authorization'));
   ctx.body = '';

@@ -1,6 +1,6 @@
 // The configuration of each reverse proxy for a website, filled in. test/peers/forward-auth.ts runs them with the real proxies.
 //
-// All remove each header with an underscore or a dot in its name (nginx without being told): CGI, WSGI and others read `X-Auth_Request.User` as
+// All remove each header with one of MARKS in its name (nginx without being told): CGI, WSGI and others read `X-Auth_Request.User` as
 // `X-Auth-Request-User`, so a browser could send it beside that of the proxy.
 
 import type { ProxiedApplication } from '../../../applications/application.ts';
@@ -109,7 +109,10 @@ export function linesAbout(part: TestedPart, application: ProxiedApplication, is
       ? (line.toLowerCase().includes(hyphens) || line.includes(`$gatehouse_${underscores}`)) && !/onnection/.test(line)
       : partOf[part].test(line);
   const all = proxies[proxy].snippet(site);
-  return all.split('\n').filter(isAbout).join('\n');
+  return all
+    .split('\n')
+    .filter((line) => !line.trim().startsWith('#') && isAbout(line))
+    .join('\n');
 }
 
 /** In the configuration of several websites. */
@@ -205,7 +208,7 @@ map $gatehouse_upgrade $gatehouse_connection {
 map $upstream_status $gatehouse_challenge {
   403 $upstream_http_www_authenticate;
 }
-# error_page changes the method.
+# error_page changes the method, and a map keeps its first value.
 map $request_method $gatehouse_method {
   default $request_method;
 }
@@ -213,7 +216,8 @@ server {
   listen ${listen}
   server_name ${hostOnly(host)};
 
-  # For every location, unless it has an auth_request or a proxy_set_header of its own.
+  # Every location asks, unless it has an auth_request of its own. One with a proxy_set_header of its own must repeat those
+  # below, or the browser's own Remote-User reaches the website; one with an error_page of its own must repeat error_page.
   auth_request /gatehouse-check;
   auth_request_set $gatehouse_location $upstream_http_location;
   auth_request_set $gatehouse_cookie $upstream_http_set_cookie;
