@@ -142,7 +142,7 @@ export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/users/new': ['createUser'],
   '/admin/users/bulk': [
     ...['enableUser', 'disableUser', 'setUserRoles', 'forcePasswordChange', 'sendPasswordReset'],
-    ...['endUserSessions', 'deleteUser'],
+    ...['endUserSessions', 'deleteUser', 'putUserInGroup'],
   ],
   '/admin/users/:id/change/:part': ['updateUser'],
   '/admin/users/:id/picture': ['setUserPicture'],

@@ -17,7 +17,7 @@ import type { UserAdmin } from './actions.ts';
 export const BULK = '/admin/users/bulk';
 
 type BulkName =
-  | ('enable' | 'disable' | 'add-role' | 'remove-role')
+  | ('enable' | 'disable' | 'add-role' | 'remove-role' | 'add-group')
   | ('force-change' | 'invite' | 'send-reset' | 'end-sessions' | 'delete');
 
 export interface BulkAction {
@@ -28,9 +28,11 @@ export interface BulkAction {
   fileTexts?: 'send-reset-file' | 'invite-file';
   /** One of these, for each user. */
   needs: readonly [OwnPermission, ...OwnPermission[]];
+  /** And this one, for every user. */
+  alsoNeeds?: OwnPermission;
   isDangerous?: true;
-  /** Its change is about a role, which the page asks for. */
-  hasRole?: true;
+  /** Its change is about one of these, which the page asks for. */
+  asks?: 'role' | 'group';
   /** The page asks for a text that each email contains. */
   hasMessage?: true;
   /** The number of users has to be typed. */
@@ -40,7 +42,14 @@ export interface BulkAction {
   /** Why there is nothing to do for this user. */
   skips?(account: Account): Text | undefined;
   /** Returns why nothing changed; nothing when it did. Throws what the change of one user throws. */
-  run(users: UserAdmin, id: string, by: Actor, given: { role: string; message: string }): Promise<Text | undefined>;
+  run(users: UserAdmin, id: string, by: Actor, given: Given): Promise<Text | undefined>;
+}
+
+/** What the page asks for: the name of a role, the id of a group, and the text of the emails. */
+interface Given {
+  role: string;
+  group: string;
+  message: string;
 }
 
 const WRITE = 'gatehouse.users:write' as const;
@@ -74,7 +83,7 @@ export const bulkActions: readonly BulkAction[] = [
     name: 'add-role',
     needs: ASSIGN,
     change: 'users.change-roles',
-    hasRole: true,
+    asks: 'role',
     skips: fromFile,
     run: async (users, id, by, { role }) =>
       (await users.changeRole(id, { add: role }, by)) ? undefined : t('console.bulk.reason.has-role'),
@@ -83,11 +92,20 @@ export const bulkActions: readonly BulkAction[] = [
     name: 'remove-role',
     needs: ASSIGN,
     change: 'users.change-roles',
-    hasRole: true,
+    asks: 'role',
     isDangerous: true,
     skips: fromFile,
     run: async (users, id, by, { role }) =>
       (await users.changeRole(id, { remove: role }, by)) ? undefined : t('console.bulk.reason.no-role'),
+  },
+  {
+    name: 'add-group',
+    needs: ['gatehouse.users:read'],
+    alsoNeeds: 'gatehouse.groups:write',
+    change: 'group.change-members',
+    asks: 'group',
+    run: async (users, id, by, { group }) =>
+      (await users.join(group, { userId: id }, by)) > 0 ? undefined : t('console.bulk.reason.has-group'),
   },
   {
     name: 'force-change',
@@ -136,8 +154,8 @@ export const questionOf = ({ name, texts = name }: BulkAction, users: PageText):
   t(`console.bulk.${texts}.question`, { users });
 export const consequenceOf = ({ name, texts = name }: BulkAction): Text => t(`console.bulk.${texts}.consequence`);
 /** What the next page says. */
-export const doneOf = ({ name, texts = name }: BulkAction, users: PageText): Text =>
-  t(`console.bulk.${texts}.done`, { users });
+export const doneOf = ({ name, texts = name }: BulkAction, users: PageText, { group }: { group: string }): Text =>
+  t(`console.bulk.${texts}.done`, { users, group });
 
 /** An email is not sent yet, and a file never is. */
 export function toneOf({ name, texts = name }: BulkAction): 'good' | 'plain' | 'warn' {
@@ -148,7 +166,9 @@ export function toneOf({ name, texts = name }: BulkAction): 'good' | 'plain' | '
 /** What this administrator may do with some users at least. */
 export function offeredBulkActions(meets: (need: Need) => boolean, hasMailServer: boolean): BulkAction[] {
   const all = bulkActions.map((one) => ({ ...one, ...(!hasMailServer && one.fileTexts && { texts: one.fileTexts }) }));
-  return all.filter(({ needs }) => needs.some((need) => meets(within(need))));
+  return all.filter(
+    ({ needs, alsoNeeds }) => needs.some((need) => meets(within(need))) && (!alsoNeeds || meets(alsoNeeds)),
+  );
 }
 
 export interface BulkOutcome {
@@ -158,13 +178,11 @@ export interface BulkOutcome {
   reason?: PageText;
 }
 
-/** `named`: such as `3 users`, for the page that asks for a sign-in. */
-interface BulkRun {
+/** `named`: such as `3 users`, or the group, for the page that asks for a sign-in. */
+interface BulkRun extends Given {
   action: BulkAction;
   ids: readonly string[];
   named: PageText;
-  role: string;
-  message: string;
 }
 
 /**
@@ -185,13 +203,7 @@ export async function runBulk(
   return [...outcomes, ...ids.slice(outcomes.length).map((id) => ({ id, ...waiting }))];
 }
 
-async function runOne(
-  action: BulkAction,
-  users: UserAdmin,
-  id: string,
-  by: Actor,
-  given: { role: string; message: string },
-): Promise<BulkOutcome> {
+async function runOne(action: BulkAction, users: UserAdmin, id: string, by: Actor, given: Given): Promise<BulkOutcome> {
   try {
     const reason = await action.run(users, id, by, given);
     return reason ? { id, state: 'skipped', reason } : { id, state: 'done' };

@@ -53,6 +53,8 @@ const confirmed = z.object({
     .regex(/^\/admin\/users(\?[\w%&=.*+-]*)?$/)
     .catch(HOME),
   role: z.string().max(100).default(''),
+  /** Its name. */
+  group: z.string().trim().max(200).default(''),
   message: invitationMessage.default(''),
   confirm: z.string().trim().max(20).default(''),
 });
@@ -68,7 +70,7 @@ interface Selected {
 export function bulkPages(router: Router<State, Extras>, services: ConsoleServices): void {
   const {
     frame,
-    admin: { users, roles },
+    admin: { users, roles, groups },
     mailServer,
   } = services;
 
@@ -93,21 +95,26 @@ export function bulkPages(router: Router<State, Extras>, services: ConsoleServic
     elsewhere: ({ subject: { given } }) =>
       given.id.length === 0 ? { to: given.list, notice: t('console.bulk.select-one'), tone: 'warn' } : undefined,
     page: async ({ by, subject }) =>
-      questionPage(subject, subject.action.hasRole ? await roles.assignable(by) : undefined),
+      questionPage(subject, subject.action.asks === 'role' ? await roles.assignable(by) : undefined),
     async submit({ by, subject: { given, action, targets } }) {
       assertComplete(action, given);
-      const named = namesOf(targets);
-      const outcomes = await runBulk({ users }, { ...given, action, ids: given.id, named }, by);
+      const group = action.asks === 'group' ? await groups.find(given.group) : undefined;
+      if (action.asks === 'group' && !group)
+        throw invalidInput([textFault(['group'], t('console.groups.error.unknown'))]);
+      const people = namesOf(targets);
+      const run = { ...given, action, ids: given.id, group: group?.id ?? '', named: group?.name ?? people };
+      const outcomes = await runBulk({ users }, run, by);
       const isWhole = outcomes.every(({ state }) => state === 'done');
-      if (isWhole) return { to: given.list, notice: doneOf(action, named), tone: toneOf(action) };
-      return { page: resultPage(action, targets, outcomes, given.list) };
+      if (isWhole) return { to: given.list, notice: doneOf(action, people, given), tone: toneOf(action) };
+      return { page: resultPage(action, targets, outcomes, given) };
     },
   });
 }
 
-function assertComplete(action: BulkAction, { id, role, confirm }: Confirmed): void {
+function assertComplete(action: BulkAction, { id, confirm, ...given }: Confirmed): void {
+  const { asks } = action;
   if (id.length === 0) throw invalidInput([textFault(['id'], t('console.bulk.select-one'))]);
-  if (action.hasRole && role === '') throw invalidInput([textFault(['role'], t('console.bulk.choose-role'))]);
+  if (asks && given[asks] === '') throw invalidInput([textFault([asks], t(`console.bulk.choose-${asks}`))]);
   if (action.isFinal && confirm !== String(id.length))
     throw invalidInput([textFault(['confirm'], t('console.bulk.type.sentence', { number: String(id.length) }))]);
 }
@@ -125,7 +132,7 @@ function namesOf(targets: readonly Target[]): PageText {
 
 /** @param roles those that the administrator may give and take, for a change of roles */
 function questionPage(
-  { action, targets, given: { role, message, list } }: Selected,
+  { action, targets, given: { role, group, message, list } }: Selected,
   roles: readonly string[] | undefined,
 ): ConsolePage {
   const changing = targets.filter(({ reason }) => reason === undefined);
@@ -134,6 +141,8 @@ function questionPage(
   const hidden = [['action', action.name], ['list', list], ...changing.map(({ account }) => ['id', account.id])];
   const fields: Field[] = hidden.map(([name = '', value]) => hiddenField(name, value));
   if (roles) fields.push(roleField(roles, role));
+  if (action.asks === 'group')
+    fields.push({ name: 'group', label: t('console.groups.group'), suggest: 'groups', value: group, required: true });
   if (action.hasMessage) fields.push({ ...messageField, value: message });
   if (action.isFinal)
     fields.push({
@@ -147,7 +156,7 @@ function questionPage(
     lead: consequenceOf(action),
     action: BULK,
     fields,
-    button: action.hasRole ? labelOf(action) : question,
+    button: action.asks ? labelOf(action) : question,
     look: action.isDangerous ? 'danger' : 'primary',
     cancel: list,
   };
@@ -195,11 +204,12 @@ function resultPage(
   action: BulkAction,
   targets: readonly Target[],
   outcomes: readonly BulkOutcome[],
-  list: string,
+  { list, role, group }: Confirmed,
 ): ConsolePage {
   const done = outcomes.filter(({ state }) => state === 'done').length;
   const waiting = outcomes.filter(({ state }) => state === 'waiting').map(({ id }) => id);
-  const query = new URLSearchParams([['action', action.name], ['list', list], ...waiting.map((id) => ['id', id])]);
+  const same = { action: action.name, list, ...(role && { role }), ...(group && { group }) };
+  const query = new URLSearchParams([...Object.entries(same), ...waiting.map((id) => ['id', id])]);
   const sorted = [...outcomes].sort((a, b) => Number(a.state === 'done') - Number(b.state === 'done'));
   return {
     title: t('console.bulk.result.title', { action: labelOf(action), done, count: outcomes.length }),

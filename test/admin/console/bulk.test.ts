@@ -14,8 +14,9 @@ let ada: TestUser;
 let admin: HttpClient;
 beforeAll(async () => {
   idp = await startIdp();
-  const { roles, accounts } = idp.services;
+  const { roles, accounts, groups } = idp.services;
   await roles.create({ name: 'editor' });
+  await groups.create({ name: 'Night shift' });
   ada = await staff(idp, 'admin');
   // She is the only administrator.
   const first = await accounts.findByLogin('admin');
@@ -62,6 +63,7 @@ describe('a change of several users', () => {
   it.each([
     ['add-role', { role: 'editor' }, 'Added the role to 2 users.'],
     ['remove-role', { role: 'editor' }, 'Removed the role from 2 users.'],
+    ['add-group', { group: 'Night shift' }, 'Added 2 users to the group Night shift.'],
     ['force-change', {}, 'Required a new password from 2 users.'],
     ['send-reset', {}, 'No mail server is set: the password reset for 2 users was saved as a file.'],
     ['delete', { confirm: '2' }, 'Deleted 2 users.'],
@@ -73,6 +75,8 @@ describe('a change of several users', () => {
     expect(textOf(after.text)).toContain(sentence);
     const accounts = await Promise.all(users.map(found));
     if (action === 'add-role') expect(accounts.map((one) => one?.roles)).toEqual([['editor'], ['editor']]);
+    if (action === 'add-group')
+      expect(accounts.map((one) => one?.groups.map(({ name }) => name))).toEqual([['Night shift'], ['Night shift']]);
     if (action === 'remove-role') expect(accounts.map((one) => one?.roles)).toEqual([[], []]);
     if (action === 'delete') expect(accounts).toEqual([undefined, undefined]);
   });
@@ -117,6 +121,37 @@ describe('a change of several users', () => {
     expect((await question('delete', [plain], reader)).status).toBe(403);
   });
 
+  it('puts people in a group with the rights of the page of the group, and tells who was in it', async () => {
+    const { audit, roles, groups } = idp.services;
+    const [one, two] = (await people(['shift-1', 'shift-2'])) as [TestUser, TestUser];
+    const { id } = (await groups.find('Night shift')) ?? expect.fail('no group');
+    await groups.addMembers(id, [{ userId: one.account.id }]);
+    const page = await question('add-group', [one, two, ada]);
+    expect(page.text).toContain('data-suggest="/admin/suggest/groups"');
+    const unknown = await admin.submit(page, { group: 'Day shift' }, bulk);
+    expect(unknown.status).toBe(400);
+    expect(textOf(unknown.text)).toContain('This group doesn’t exist.');
+    expect(textOf((await admin.submit(page, { group: '' }, bulk)).text)).toContain('Choose a group.');
+    const result = await admin.submit(unknown, { group: 'Night shift' }, bulk);
+    expect(textOf(result.text)).toContain('Add to group: 2 of 3 users changed');
+    expect(textOf(result.text)).toMatch(/shift-1.*Already in the group.*No change needed.*shift-2.*Done/);
+    for (const { account } of [two, ada]) {
+      const events = await audit.list({ subjectId: account.id, types: ['group.member-added'] });
+      expect(events).toMatchObject([{ actorId: ada.account.id }]);
+    }
+    // Who manages users alone may not, nor who manages groups without the rights that the group gives.
+    const manager = await consoleOf(idp, await staff(idp, 'user-manager'));
+    expect((await question('add-group', [two], manager)).status).toBe(403);
+    expect((await manager.get('/admin/users')).text).not.toContain('value="add-group"');
+    await roles.create({ name: 'shift lead', permissions: ['gatehouse.users:read', 'gatehouse.groups:write'] });
+    const lead = await consoleOf(idp, await staff(idp, 'shift lead'));
+    await groups.addRole((await groups.create({ name: 'Editors' })).id, 'editor');
+    const asked = await question('add-group', [two], lead);
+    const forbidden = await lead.submit(asked, { group: 'Editors' }, bulk);
+    expect(textOf(forbidden.text)).toContain('0 of 1 user changed');
+    expect((await found(two))?.roles).toEqual([]);
+  });
+
   it('is rejected without a CSRF token, without a selection, above the limit, and where the number is not typed', async () => {
     const users = await people(['guarded-1', 'guarded-2']);
     const page = await question('delete', users);
@@ -157,7 +192,7 @@ it('a change of many users stops after some seconds, and names the users that wa
   if (!enable) throw new Error('no action');
   const outcomes = await runBulk(
     { users, stopwatch },
-    { action: enable, ids: ['a', 'b', 'c'], role: '', message: '', named: '3 users' },
+    { action: enable, ids: ['a', 'b', 'c'], role: '', group: '', message: '', named: '3 users' },
     {},
   );
   expect(outcomes.map(({ state }) => state)).toEqual(['done', 'done', 'waiting']);
