@@ -82,14 +82,19 @@ function planJson({ steps, unchanged, warnings }: Plan, isApplied: boolean) {
 
 function printPlan({ steps, unchanged, warnings }: Plan, isApplied: boolean, io: Io): void {
   for (const step of steps) {
-    io.out(`${signs[step.kind]} ${step.section} ${plain(step.name)}`);
-    if (step.kind === 'change') for (const field of step.fields) io.out(`    ${fieldLine(field)}`);
+    const taken = step.kind === 'change' && step.fields.some(isTaken) ? ' (now managed by the file)' : '';
+    io.out(`${signs[step.kind]} ${step.section} ${plain(step.name)}${taken}`);
+    if (step.kind === 'change')
+      for (const field of step.fields.filter((one) => !isTaken(one))) io.out(`    ${fieldLine(field)}`);
   }
   for (const warning of warnings) io.note(`warning: ${plain(warning)}`);
   const count = (kind: StepKind) => steps.filter((step: Step) => step.kind === kind).length;
   const counts = `${count('create')} created, ${count('change')} changed, ${count('delete')} deleted, ${unchanged} unchanged`;
   io.out(isApplied ? `Applied: ${counts}` : `Plan: ${counts}. Nothing changed.`);
 }
+
+/** The entry was not the file's before. */
+const isTaken = ({ field, to }: FieldChange) => field === 'source' && to === 'file';
 
 function fieldLine({ field, from, to }: FieldChange): string {
   if (to === '(changed)') return `${field} ${to}`;

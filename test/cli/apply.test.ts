@@ -79,6 +79,22 @@ describe('gatehouse apply', () => {
     ]);
   });
 
+  it('says in words that the file takes entries over', async () => {
+    await cli.gatehouse(['apply', file('good.yaml')]);
+    await cli.gatehouse(['release', '--all']);
+    write('taken.yaml', good.replace('session_hours: 8', 'session_hours: 9'));
+    expect((await cli.gatehouse(['plan', file('taken.yaml')])).out.split('\n')).toEqual([
+      '~ settings session_hours (now managed by the file)',
+      '    value: 8 -> 9',
+      '~ clients web (now managed by the file)',
+      '~ users alice (now managed by the file)',
+      'Plan: 0 created, 3 changed, 0 deleted, 0 unchanged. Nothing changed.',
+      '',
+    ]);
+    const { change } = JSON.parse((await cli.gatehouse(['plan', file('taken.yaml'), '--json'])).out);
+    expect(change[1].fields).toEqual([{ field: 'source', from: 'local', to: 'file' }]);
+  });
+
   it('rejects an invalid file, reports every fault with its position, and changes nothing', async () => {
     write(
       'bad.yaml',
