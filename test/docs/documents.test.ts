@@ -75,7 +75,7 @@ it('docs/decisions has one file a number and an index that names them all', () =
   const files = readdirSync('docs/decisions').filter((name) => /^\d{4}-/.test(name));
   const numbers = files.map((name) => name.slice(0, 4));
   expect(new Set(numbers).size).toBe(files.length);
-  expect(files.filter((name) => !read('docs/README.md').includes(`decisions/${name}`))).toEqual([]);
+  expect(files.filter((name) => !read('docs/decisions/README.md').includes(`](${name})`))).toEqual([]);
 });
 
 const folders = readdirSync('src', { withFileTypes: true })

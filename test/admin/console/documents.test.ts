@@ -66,8 +66,14 @@ it('each page of the console has a link to the chapter about it, which exists', 
 });
 
 it('chapters link to each other, and need nothing from elsewhere', async () => {
-  const home = await document('/docs');
-  const chapters = linksOf(home.text, home.url).filter(({ href }) => new URL(href).pathname.startsWith('/docs/'));
+  const chaptersOn = ({ text, url }: Page) =>
+    linksOf(text, url).filter(({ href }) => new URL(href).pathname.startsWith('/docs/'));
+  const onHome = chaptersOn(await document('/docs'));
+  // The decisions are for contributors, and have a list of their own.
+  expect(onHome.filter(({ href }) => href.includes('/decisions/'))).toMatchObject([
+    { label: 'Decisions', href: `${idp.issuer}/docs/decisions/README` },
+  ]);
+  const chapters = [...onHome, ...chaptersOn(await document('/docs/decisions/README'))];
   expect(chapters.length).toBeGreaterThan(40);
   const links: string[] = [];
   for (const { href } of chapters) {
