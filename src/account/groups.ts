@@ -24,6 +24,8 @@ const HERE = '/account/groups';
 const MEMBERS = 50;
 /** Groups of an owner on a page. */
 const OWNED = 100;
+/** Groups of a form about a deputy; each counts as an addition. */
+const { points: DEPUTY_GROUPS } = limits.rateLimits.groupAdditionsPerAccount;
 const id = z.string().min(1).max(64);
 const END_OF_DAY = '23:59:59';
 const empty = z.literal('').default('');
@@ -90,7 +92,7 @@ export function groupRoutes(services: Base & People & { page: AccountPageHelpers
     const { account } = signedIn.userOf(ctx);
     ctx.render('account/deputies', {
       notice: page.takeNotice(ctx),
-      groups: await groupOwners.own(account.id),
+      groups: (await groupOwners.own(account.id)).map((group, at) => ({ ...group, isChosen: at < DEPUTY_GROUPS })),
       deputies: (await groupOwners.deputies(account.id)).filter(({ isOwn }) => isOwn),
       today: dayOf(now()),
       last: dayOf(deputyEnd(now())),

@@ -1,5 +1,7 @@
 // Deputies: an owner of groups lets another person do the same until a day, on the account page; it ends by itself, and with the owner.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limits } from '../../src/base/limits.ts';
+import { inChunks } from '../../src/base/storage/chunks.ts';
 import { aPerson } from '../admin/support.ts';
 import { anApplication } from '../oidc/support.ts';
 import { testClock } from '../support/clock.ts';
@@ -26,9 +28,11 @@ const aGroup = async (owner: TestUser) => {
 };
 const name = async (browser: HttpClient, fields: Record<string, string | string[]>) => {
   const page = await browser.get('/account/groups/deputies');
-  const sent = await browser.submit(page, fields, { form: '/account/groups/deputies' });
+  const sent = await browser.submit(page, fields);
   return sent.status === 303 ? browser.follow(sent) : sent;
 };
+const mailsTo = ({ account }: TestUser) =>
+  idp.services.db.mailMessage.count({ where: { recipient: account.email ?? '' } });
 const ids = async (group: { id: string }) => (await idp.services.groups.members(group.id)).map(({ userId }) => userId);
 const may = (user: TestUser, group: { id: string }) =>
   idp.services.groups.assertMayPut(group.id, 'owner', { by: { actorId: user.account.id } }).then(
@@ -134,6 +138,118 @@ describe('a deputy', () => {
     expect(await idp.services.groups.ownershipsOf(other.account.id)).toEqual(
       expect.arrayContaining([expect.objectContaining({ groupId: group.id, until: null, deputyOf: null })]),
     );
+  });
+
+  it('gets one email for each end, and counts in each group', async () => {
+    const [owner, deputy] = [await aUser(idp.services), await aUser(idp.services)];
+    const [first, second] = [await aGroup(owner), await aGroup(owner)];
+    const browser = await signedIn(idp, owner);
+    const fields = { login: deputy.username, until: dayIn(10), group: [first.id, second.id] };
+    const entries = async () =>
+      (await idp.services.audit.list({ subjectId: deputy.account.id, types: ['group.deputy-added'] })).length;
+    await name(browser, fields);
+    await name(browser, fields);
+    expect([await mailsTo(deputy), await entries()]).toEqual([2, 2]);
+    await name(browser, { ...fields, until: dayIn(11) });
+    expect([await mailsTo(deputy), await entries()]).toEqual([4, 4]);
+    const { points } = limits.rateLimits.groupAdditionsPerAccount;
+    for (let counted = 6; counted < points; counted += 2) await name(browser, { ...fields, until: dayIn(11) });
+    expect((await name(browser, { ...fields, until: dayIn(12) })).status).toBe(429);
+    expect(await mailsTo(deputy)).toBe(4);
+  });
+
+  it('of whom a deputy of another owner is named, once the row of that one does not count', async () => {
+    const [owner, other, deputy] = [await aUser(idp.services), await aUser(idp.services), await aUser(idp.services)];
+    const group = await aGroup(owner);
+    await idp.services.groups.appointOwner(group.id, { userId: other.account.id });
+    const userId = deputy.account.id;
+    const until = (days: number) => new Date(clock.now().getTime() + days * DAY);
+    const as = (user: TestUser) => ({ by: { actorId: user.account.id } });
+    await idp.services.groups.appointDeputy(group.id, { userId, until: until(80) }, as(owner));
+    await idp.services.groups.appointDeputy(group.id, { userId, until: until(30) }, as(other));
+    expect(await idp.services.groups.deputies(other.account.id)).toEqual([]);
+    await idp.services.accounts.setActive(owner.account.id, false);
+    await idp.services.groups.appointDeputy(group.id, { userId, until: until(30) }, as(other));
+    expect([await may(deputy, group), await mailsTo(deputy)]).toEqual([true, 2]);
+    // As an owner, the person has no end any more.
+    await idp.services.groups.appointOwner(group.id, { userId });
+    await idp.services.groups.appointOwner(group.id, { userId });
+    expect(await mailsTo(deputy)).toBe(3);
+  });
+
+  it('ends with the time of the owner, and does not come back with it', async () => {
+    const [owner, deputy] = [await aUser(idp.services), await aUser(idp.services)];
+    const group = await aGroup(owner);
+    const browser = await signedIn(idp, owner);
+    await name(browser, { login: deputy.username, until: dayIn(10), group: [group.id] });
+    const { groupInvitations, groups, db, audit, ends } = idp.services;
+    const invited = { groupId: group.id, email: 'new@example.com', until: null };
+    await groupInvitations.invite(invited, { by: { actorId: owner.account.id } });
+    const until = new Date(clock.now().getTime() + 5 * DAY);
+    await groups.appointOwner(group.id, { userId: owner.account.id, until });
+    clock.advance({ days: 6 });
+    await ends.tidy();
+    expect(await db.groupOwner.count({ where: { groupId: group.id } })).toBe(0);
+    expect(await db.groupInvitation.count({ where: { groupId: group.id } })).toBe(0);
+    const [ended] = await audit.list({ subjectId: deputy.account.id, types: ['group.deputy-removed'] });
+    expect(ended?.data).toMatchObject({ groupName: group.name, ended: true });
+    await groups.appointOwner(group.id, { userId: owner.account.id });
+    expect(await may(deputy, group)).toBe(false);
+    clock.set({ days: -6 });
+  });
+
+  it('keeps no owner from the emails of a group, also where many deputies do not count', async () => {
+    const [gone, asking] = [await aUser(idp.services), await aUser(idp.services)];
+    const group = await aGroup(gone);
+    const until = new Date(clock.now().getTime() + 30 * DAY);
+    const people: TestUser[] = [];
+    for (let made = 0; made < 22; made += 1) people.push(await aUser(idp.services));
+    people.sort((one, other) => (one.account.id < other.account.id ? -1 : 1));
+    const owner = people.pop() ?? expect.fail();
+    const by = { actorId: gone.account.id };
+    for (const { account } of people)
+      await idp.services.groups.appointDeputy(group.id, { userId: account.id, until }, { by });
+    await idp.services.accounts.setActive(gone.account.id, false);
+    await idp.services.groups.appointOwner(group.id, { userId: owner.account.id });
+    const { applicationId } = await anApplication(idp, { access: { roles: [], groups: [group.name] } });
+    const asked = { userId: asking.account.id, groupId: group.id, applicationId, reason: 'Work', until: null };
+    await idp.services.groupRequests.ask(asked);
+    const recipient = owner.account.email ?? '';
+    const subject = `Request to join the group ${group.name}`;
+    expect(await idp.services.db.mailMessage.count({ where: { recipient, subject } })).toBe(1);
+  });
+
+  it('is named for as many groups as a day allows by the form as it is, and can be one in very many', async () => {
+    const [owner, deputy] = [await aUser(idp.services), await aUser(idp.services)];
+    const { db, groups } = idp.services;
+    const at = clock.now();
+    const names = Array.from({ length: 600 }, (_, index) => `many-${index + 100}`);
+    const flags = { acceptsRequests: false, fileMembers: false };
+    const rest = { path: '', description: '', source: 'local', ...flags, createdAt: at, updatedAt: at };
+    await inChunks(names, async (some) => {
+      await db.group.createMany({ data: some.map((id) => ({ ...rest, id, name: id, nameKey: id })) });
+      await db.groupAncestor.createMany({ data: some.map((id) => ({ groupId: id, ancestorId: id })) });
+      return [];
+    });
+    type Row = { userId: string; covers: string; createdAt: Date; until: Date | null; deputyOf: string | null };
+    const own: Row = { userId: owner.account.id, covers: '[]', until: null, deputyOf: null, createdAt: at };
+    const make = (some: readonly string[], row: Row) =>
+      inChunks(some, async (piece) => {
+        await db.groupOwner.createMany({ data: piece.map((groupId) => ({ ...row, groupId })) });
+        return [];
+      });
+    await make(names.slice(0, 101), own);
+    const browser = await signedIn(idp, owner);
+    const page = await browser.get('/account/groups/deputies');
+    const fields = { login: deputy.username, until: dayIn(3) };
+    expect((await browser.submit(page, fields)).status).toBe(303);
+    expect(await groups.deputies(owner.account.id)).toHaveLength(limits.rateLimits.groupAdditionsPerAccount.points);
+
+    await make(names.slice(101), own);
+    const until = new Date(at.getTime() + 5 * DAY);
+    await make(names.slice(101), { ...own, userId: deputy.account.id, until, deputyOf: owner.account.id });
+    expect((await groups.deputies(deputy.account.id)).length).toBeGreaterThan(500);
+    expect(await groups.owns(deputy.account.id, names[599] ?? '', db)).toBe(true);
   });
 
   it('is not named by a session without a recent proof', async () => {

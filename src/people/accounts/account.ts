@@ -221,12 +221,15 @@ type Ownership = NonNullable<Awaited<ReturnType<Tx['groupOwner']['findUnique']>>
 export async function holding<Row extends Ownership>(rows: readonly Row[], at: Date, tx: Tx): Promise<Row[]> {
   const isNow = ({ until }: Ownership) => isCurrent({ since: null, until }, at);
   const current = rows.filter(isNow);
-  const of = current.flatMap(({ groupId, deputyOf }) => (deputyOf === null ? [] : { groupId, userId: deputyOf }));
-  if (of.length === 0) return current;
-  const owners = await tx.groupOwner.findMany({ where: { OR: of, deputyOf: null, user: whereActive(at) } });
+  const deputies = current.filter(({ deputyOf }) => deputyOf !== null);
+  if (deputies.length === 0) return current;
+  const owners = await inChunks([...new Set(deputies.map(({ groupId }) => groupId))], (some) =>
+    tx.groupOwner.findMany({ where: { groupId: { in: some }, deputyOf: null, user: whereActive(at) } }),
+  );
+  const byKey = new Map(owners.map((owner) => [`${owner.groupId} ${owner.userId}`, owner]));
   return current.flatMap((row) => {
     if (row.deputyOf === null) return row;
-    const owner = owners.find(({ groupId, userId }) => groupId === row.groupId && userId === row.deputyOf);
+    const owner = byKey.get(`${row.groupId} ${row.deputyOf}`);
     return owner && isNow(owner) ? { ...row, covers: owner.covers } : [];
   });
 }

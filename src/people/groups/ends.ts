@@ -14,7 +14,7 @@ import {
   reportBegunGrants,
 } from '../rbac/assign-roles.ts';
 import { lapseRequests } from './requests.ts';
-import { ownersOf } from './rights.ts';
+import { endDeputies, endInvitations, ownersOf } from './rights.ts';
 
 /** Rows of one transaction. */
 const BATCH = 100;
@@ -24,13 +24,9 @@ export const NOTICE_DAYS = 7;
 
 export type Ends = ReturnType<typeof createEnds>;
 
-export function createEnds({
-  db,
-  now,
-  audit,
-  outbox,
-  logoutOnRoleChange,
-}: Core & { logoutOnRoleChange: LogoutOnRoleChange }) {
+export function createEnds(core: Core & { logoutOnRoleChange: LogoutOnRoleChange }) {
+  const { db, now, audit, outbox, logoutOnRoleChange } = core;
+
   /** Runs a batch until one is not full, and skips the forged rows of those before. */
   async function inBatches(
     signal: AbortSignal | undefined,
@@ -68,6 +64,8 @@ export function createEnds({
         const data = { groupId, groupName: group.name, ended: true };
         const type = deputyOf === null ? 'group.owner-removed' : 'group.deputy-removed';
         await audit.record({ type, outcome: 'success', subjectId: userId, data }, tx);
+        await endInvitations(groupId, userId, now(), tx);
+        await endDeputies(core, { id: groupId, name: group.name }, { deputyOf: userId }, {}, tx, { ended: true });
       }
       return { found: rows.length };
     });

@@ -34,6 +34,7 @@ import { removeLimit, rolesLimitedTo } from '../rbac/roles.ts';
 import { storeGraph } from './graph.ts';
 import {
   createGroupRights,
+  endDeputies,
   endInvitations,
   type GroupChange,
   idsBelow,
@@ -393,7 +394,7 @@ export function createGroups(
       const columns = { ...key, until, covers, deputyOf: null };
       const row = { ...columns, appointedBy: options.by?.actorId ?? null, createdAt: now() };
       await tx.groupOwner.upsert({ where: { groupId_userId: key }, create: row, update: columns });
-      const isOwner = before && isCurrent({ since: null, until: before.until }, now());
+      const isOwner = before?.deputyOf === null && isCurrent({ since: null, until: before.until }, now());
       const to = isOwner || stateOf(user, now()) !== 'active' ? undefined : recipientOf(user);
       if (to) await outbox.send({ to, kind: 'group-owner', group: group.name, groupId: id, until }, tx);
       await record('group.owner-added', group, options, tx, { subjectId: userId, until });
@@ -401,8 +402,8 @@ export function createGroups(
   }
 
   /**
-   * Lets a person do what the acting owner does in the group, until a time: the deputy gets an email. Who is an owner stays one, and of two
-   * owners' deputies the later end counts. Throws forbidden unless the actor owns the group itself, and group_sensitive (409).
+   * Lets a person do what the acting owner does in the group, until a time: the deputy gets an email about each new end. Who is an owner stays
+   * one, and of two owners' deputies the later end counts. Throws forbidden unless the actor owns the group itself, and group_sensitive (409).
    */
   function appointDeputy(id: string, { userId, until }: { userId: string; until: Date }, options: GroupChange) {
     return change('exclusive', options, async (tx) => {
@@ -412,10 +413,11 @@ export function createGroups(
       if (!user) throw unknownUser(userId);
       const key = { groupId: id, userId };
       const before = await tx.groupOwner.findUnique({ where: { groupId_userId: key } });
-      const isHeld = before && isCurrent({ since: null, until: before.until }, now());
+      const [held] = before ? await holding([before], now(), tx) : [];
       const end = own.until && own.until < until ? own.until : until;
-      const isLater = before?.deputyOf !== own.userId && (!before?.until || before.until > end);
-      if (isHeld && (before.deputyOf === null || isLater)) return;
+      const isOwn = held?.deputyOf === own.userId;
+      if (held && (isOwn ? sameTime(held.until, end) : held.deputyOf === null || !held.until || held.until >= end))
+        return;
       const columns = { ...key, until: end, covers: '[]', deputyOf: own.userId };
       const row = { ...columns, appointedBy: own.userId, createdAt: now() };
       await tx.groupOwner.upsert({ where: { groupId_userId: key }, create: row, update: columns });
@@ -425,22 +427,11 @@ export function createGroups(
     });
   }
 
-  /** Takes deputies of an owner out of the group, with their invitations. Returns how many. */
-  async function endDeputies(group: Group, where: { deputyOf: string; userId?: string }, options: GroupChange, tx: Tx) {
-    const rows = await tx.groupOwner.findMany({ where: { groupId: group.id, ...where } });
-    for (const { groupId, userId } of rows) {
-      await tx.groupOwner.deleteMany({ where: { groupId, userId } });
-      await endInvitations(groupId, userId, now(), tx);
-      await record('group.deputy-removed', group, options, tx, { subjectId: userId });
-    }
-    return rows.length;
-  }
-
   /** Ends the time of a deputy of the acting owner. False when the person was none. */
   function dismissDeputy(id: string, userId: string, options: GroupChange): Promise<boolean> {
     return change('exclusive', options, async (tx) => {
       const deputyOf = options.by?.actorId ?? '';
-      return (await endDeputies(await get(id, tx), { deputyOf, userId }, options, tx)) > 0;
+      return (await endDeputies(core, await get(id, tx), { deputyOf, userId }, options, tx)) > 0;
     });
   }
 
@@ -453,7 +444,7 @@ export function createGroups(
       const { count } = await tx.groupOwner.deleteMany({ where: { groupId: id, userId } });
       if (count === 0) return false;
       await endInvitations(id, userId, now(), tx);
-      await endDeputies(group, { deputyOf: userId }, options, tx);
+      await endDeputies(core, group, { deputyOf: userId }, options, tx);
       await record(`group.${before?.deputyOf ? 'deputy' : 'owner'}-removed`, group, options, tx, { subjectId: userId });
       return true;
     });

@@ -71,7 +71,8 @@ export function createGroupOwners(core: Core & { groups: Groups; accounts: Accou
     dismissDeputy: groups.dismissDeputy,
 
     /**
-     * Makes the person with exactly this username or address the actor's deputy in these groups; does the same for a name that nobody has.
+     * Makes the person with exactly this username or address the actor's deputy in these groups, each of which is an email and counted as an
+     * addition, whether or not somebody has that name. All or none.
      * Throws forbidden, group_sensitive, too_many_requests (429), and invalid_input for an end that has passed or is too late.
      */
     async appointDeputy(
@@ -82,8 +83,14 @@ export function createGroupOwners(core: Core & { groups: Groups; accounts: Accou
       assertTimes({ since: null, until }, now());
       if (until > deputyEnd(now()))
         throw invalidInput([textFault(['until'], t('groups.deputy-day', { days: limits.groups.deputyDays }))]);
-      const tries = await rateLimits.consume('group-additions:account', by.actorId ?? '');
-      if (!tries.allowed) throw tooManyRequests(tries.retryAfterSeconds);
+      const additions = ['group-additions:account', by.actorId ?? ''] as const;
+      for (let counted = 0; counted < groupIds.length; counted += 1) {
+        const { allowed, retryAfterSeconds } = await rateLimits.consume(...additions);
+        if (allowed) continue;
+        // Nothing happened: the same in fewer groups can be allowed.
+        for (; counted > 0; counted -= 1) await rateLimits.refund(...additions);
+        throw tooManyRequests(retryAfterSeconds);
+      }
       const found = await accounts.findByLogin(login);
       await transaction(db, async (tx) => {
         for (const id of groupIds) {

@@ -59,15 +59,35 @@ export async function endInvitations(groupId: string, invitedBy: string, now: Da
   });
 }
 
+/** Takes deputies of an owner out of the group, with their invitations. Returns how many. @param data more of the audit event */
+export async function endDeputies(
+  { audit, now }: Core,
+  { id: groupId, name: groupName }: { id: string; name: string },
+  where: { deputyOf: string; userId?: string },
+  { by = {} }: GroupChange,
+  tx: Tx,
+  data: { ended?: true } = {},
+): Promise<number> {
+  const rows = await tx.groupOwner.findMany({ where: { groupId, ...where } });
+  for (const { userId } of rows) {
+    await tx.groupOwner.deleteMany({ where: { groupId, userId } });
+    await endInvitations(groupId, userId, now(), tx);
+    const event = { ...by, type: 'group.deputy-removed', outcome: 'success', subjectId: userId } as const;
+    await audit.record({ ...event, data: { groupId, groupName, ...data } }, tx);
+  }
+  return rows.length;
+}
+
 /** Owners who get a mail about a group. */
 const MOST_OWNERS = 20;
 
-/** The active accounts that own the group or one above it now, or are deputies there. */
+/** The active accounts that own the group or one above it now, or are deputies there; owners first. */
 export async function ownersOf(groupId: string, now: Date, tx: Tx) {
   const lasting = { user: whereActive(now), OR: [{ until: null }, { until: { gt: now } }] };
   const where = { groupId: { in: await idsAbove([groupId], tx) }, ...lasting };
-  const rows = await tx.groupOwner.findMany({ where, include: { user: true }, take: MOST_OWNERS });
-  return [...new Map((await holding(rows, now, tx)).map(({ user }) => [user.id, user])).values()];
+  const rows = await holding(await tx.groupOwner.findMany({ where, include: { user: true } }), now, tx);
+  rows.sort((one, other) => Number(one.deputyOf !== null) - Number(other.deputyOf !== null));
+  return [...new Map(rows.map(({ user }) => [user.id, user])).values()].slice(0, MOST_OWNERS);
 }
 
 const roleIdsOf = async (groupIds: readonly string[], tx: Tx): Promise<string[]> => {
