@@ -23,6 +23,8 @@ interface OwnTable {
   key?: readonly string[];
   /** The column with the id of the person; `userId` if absent. */
   by?: string;
+  /** Only these of the rows. */
+  where?: Row;
   /** The columns, and those of the row that it belongs to. */
   columns: readonly string[];
   with?: { relation: string; columns: readonly string[] };
@@ -86,7 +88,16 @@ export const ownTables: Readonly<Record<string, OwnTable>> = {
     key: ['groupId'],
     columns: ['until', 'createdAt'],
     with: GROUP,
+    where: { deputyOf: null },
     page: { title: t('groups.owned'), names: ['group.name'], since: 'createdAt', until: 'until' },
+  },
+  groups_as_deputy: {
+    model: 'groupOwner',
+    key: ['groupId'],
+    columns: ['until', 'createdAt'],
+    with: GROUP,
+    where: { deputyOf: { not: null } },
+    page: { title: t('own-data.deputy'), names: ['group.name'], since: 'createdAt', until: 'until' },
   },
   group_deputies: {
     model: 'groupOwner',
@@ -343,7 +354,7 @@ export function createOwnData(services: Core) {
 
 async function sectionOf(db: Db, table: OwnTable, page: NonNullable<OwnTable['page']>, userId: string) {
   const { at: moment, since, lastUsed, until } = page;
-  const where = { [table.by ?? 'userId']: userId };
+  const where = ownRows(table, userId);
   const order = moment ?? since ?? lastUsed;
   const [count, rows] = await Promise.all([
     modelOf(db, table).count({ where }),
@@ -383,6 +394,8 @@ interface Model {
 // As stored: what another program wrote about the person is about the person.
 const modelOf = (db: Db, { model }: OwnTable) => (db.asStored as unknown as Record<string, Model>)[model] as Model;
 
+const ownRows = ({ by = 'userId', where }: OwnTable, userId: string): Row => ({ ...where, [by]: userId });
+
 const selectOf = ({ columns, with: joined }: OwnTable): Row => ({
   ...Object.fromEntries(columns.map((name) => [name, true])),
   ...(joined && { [joined.relation]: { select: Object.fromEntries(joined.columns.map((name) => [name, true])) } }),
@@ -393,7 +406,7 @@ async function* allRows(db: Db, table: OwnTable, userId: string): AsyncGenerator
   const key = table.key ?? ['id'];
   const orderBy = key.map((name) => ({ [name]: 'asc' }));
   const select = { ...selectOf(table), ...Object.fromEntries(key.map((name) => [name, true])) };
-  const own = { [table.by ?? 'userId']: userId };
+  const own = ownRows(table, userId);
   for (let last: Row | undefined; ; ) {
     const where = last ? { AND: [own, { OR: afterKey(key, last) }] } : own;
     const rows = await modelOf(db, table).findMany({ where, select, orderBy, take: PAGE });

@@ -105,7 +105,12 @@ const show: Command = {
         children: children.map(({ name }) => name),
         roles,
         domains: await groupDomains.list(group.id),
-        owners: owners.map(({ userId, until }) => ({ id: userId, username: names.get(userId) ?? userId, until })),
+        owners: owners.map(({ userId, until, deputyOf }) => ({
+          id: userId,
+          username: names.get(userId) ?? userId,
+          until,
+          deputyOf: deputyOf && (names.get(deputyOf) ?? deputyOf),
+        })),
         members: await membersOf(group.id, services),
       };
       if (input.flag('json')) {
@@ -122,7 +127,7 @@ const show: Command = {
         ['in', details.parents.join(', ') || '-'],
         ['groups', details.children.join(', ') || '-'],
         ['roles', roles.join(', ') || '-'],
-        ['owners', details.owners.map(({ username, until }) => username + untilText(until)).join(', ') || '-'],
+        ['owners', details.owners.map(ownerText).join(', ') || '-'],
         ['domains', details.domains.map(({ domain }) => domain).join(', ') || '-'],
         ['members', String(details.members.length)],
       ];
@@ -142,6 +147,9 @@ const show: Command = {
       return 0;
     }),
 };
+
+const ownerText = ({ username, until, deputyOf }: { username: string; until: Date | null; deputyOf: string | null }) =>
+  username + untilText(until) + (deputyOf ? ` (deputy of ${deputyOf})` : '');
 
 const untilText = (until: Date | null) => (until ? ` until ${formatDate(until)}` : '');
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../src/base/limits.ts';
 import { inChunks } from '../../src/base/storage/chunks.ts';
 import { aPerson } from '../admin/support.ts';
+import { commandLine } from '../cli/support.ts';
 import { anApplication } from '../oidc/support.ts';
 import { testClock } from '../support/clock.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
@@ -250,6 +251,40 @@ describe('a deputy', () => {
     await make(names.slice(101), { ...own, userId: deputy.account.id, until, deputyOf: owner.account.id });
     expect((await groups.deputies(deputy.account.id)).length).toBeGreaterThan(500);
     expect(await groups.owns(deputy.account.id, names[599] ?? '', db)).toBe(true);
+  });
+
+  it('is told apart from owners by the command line, and in the own data', async () => {
+    const [owner, deputy] = [await aUser(idp.services), await aUser(idp.services)];
+    const group = await aGroup(owner);
+    const until = new Date(clock.now().getTime() + 30 * DAY);
+    const { groups, ownData, accounts } = idp.services;
+    await groups.appointDeputy(group.id, { userId: deputy.account.id, until }, { by: { actorId: owner.account.id } });
+    const cli = await commandLine();
+    const env = idp.environment as Record<string, string>;
+    const show = async (...more: string[]) =>
+      (await cli.gatehouse(['group', 'show', group.name, ...more], { env })).out;
+    expect(await show()).toMatch(new RegExp(`${deputy.username} until .* \\(deputy of ${owner.username}\\)`));
+    expect(JSON.parse(await show('--json')).owners).toEqual(
+      expect.arrayContaining([
+        { id: owner.account.id, username: owner.username, until: null, deputyOf: null },
+        { id: deputy.account.id, username: deputy.username, until: until.toISOString(), deputyOf: owner.username },
+      ]),
+    );
+    await cli.close();
+
+    const exported = async ({ account }: TestUser) => {
+      const pieces = await ownData.export((await accounts.find(account.id)) ?? expect.fail(), 'person', {});
+      let text = '';
+      for await (const piece of pieces) text += piece;
+      const { groups_managed, groups_as_deputy, group_deputies } = JSON.parse(text);
+      return [groups_managed.length, groups_as_deputy.length, group_deputies.length];
+    };
+    expect([await exported(owner), await exported(deputy)]).toEqual([
+      [1, 0, 1],
+      [0, 1, 0],
+    ]);
+    const page = textOf((await (await signedIn(idp, deputy)).get('/account/data')).text);
+    expect(page).toContain(`Groups in which you are a deputy ${group.name}`);
   });
 
   it('is not named by a session without a recent proof', async () => {
