@@ -2,13 +2,14 @@
 // and dynamic registration.
 import { conflict, forbidden, invalidInput, notFound } from '../base/http/errors.ts';
 import { randomId, sha256 } from '../base/platform/random.ts';
+import { inChunks } from '../base/storage/chunks.ts';
 import { isUniqueConstraintError, type Tx, withinTransaction } from '../base/storage/database.ts';
 import { lockGroups, lockRow } from '../base/storage/row-lock.ts';
 import { check, fault } from '../base/texts/faults.ts';
 import { t } from '../base/texts/text.ts';
 import type { Actor, Audit } from '../core/audit/audit.ts';
 import type { Core } from '../core/core.ts';
-import { nameKey } from '../people/accounts/names.ts';
+import { isSameAddress, nameKey } from '../people/accounts/names.ts';
 import type { People } from '../people/people.ts';
 import type { NameChanged } from '../people/rbac/assign-roles.ts';
 import {
@@ -377,14 +378,19 @@ export function createApplications(
       const found = await db.application.findMany({ where, include: withAccess, orderBy: { nameKey: 'asc' } });
       return found.map(fromRow).flatMap((one) => (isNamedByPaths(one.metadata, kind, name) ? one.name : []));
     },
-    /** The applications with this address among their contacts, by name. */
+    /** The applications with this address among their contacts, in whatever case. */
     async withContact(email: string): Promise<Application[]> {
-      const where = { metadata: { contains: email } };
-      const found = await db.application.findMany({ where, include: withAccess, orderBy: { nameKey: 'asc' } });
-      return found.map(fromRow).filter(({ metadata }) => contactsIn(metadata).includes(email));
+      const where = { metadata: { contains: '"contacts":["' } };
+      const all = await db.application.findMany({ where, select: { id: true, metadata: true } });
+      const isOf = (metadata: Application['metadata']) => contactsIn(metadata).some((one) => isSameAddress(one, email));
+      const ids = all.flatMap(({ id, metadata }) => (isOf(JSON.parse(metadata)) ? id : []));
+      const found = await inChunks(ids, (some) =>
+        db.application.findMany({ where: { id: { in: some } }, include: withAccess }),
+      );
+      return found.map(fromRow);
     },
     assertMayChangeContact,
-    /** Throws forbidden, owned_by_file (403), changed_outside (409) and not_found. */
+    /** Throws forbidden, owned_by_file (403), changed_outside (409), and not_found, also where `before` is none of the contacts. */
     async replaceContact(
       id: string,
       { before, after }: { before: string; after: string },
@@ -393,8 +399,10 @@ export function createApplications(
       await lockRow(tx, services.sql, 'applications', id);
       const stored = await getForChange(id, 'local', tx);
       await assertMayChangeContact(stored, by, tx);
-      const contacts = contactsIn(stored.metadata).map((one) => (one === before ? after : one));
-      const changed = { ...stored.metadata, contacts: [...new Set(contacts)] };
+      const contacts = contactsIn(stored.metadata);
+      if (!contacts.some((one) => isSameAddress(one, before))) throw notFound();
+      const replaced = contacts.map((one) => (isSameAddress(one, before) ? after : one));
+      const changed = { ...stored.metadata, contacts: [...new Set(replaced)] };
       const [metadata, updatedAt] = [JSON.stringify(changed), now()];
       await tx.application.update({ where: { id }, data: { metadata, updatedAt }, select: { id: true } });
       const difference = declarationDifference(stored, { ...stored, metadata: changed } as Application);

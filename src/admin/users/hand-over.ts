@@ -100,24 +100,27 @@ export function createHandOver(services: UserServices, { find }: UserLookup) {
       const heir = await covered(to, by);
       if (heir.id === from.id || !heir.isActive)
         throw invalidInput([textFault(['to'], t('console.users.hand-over.other'))]);
-      const owned = await itemsOf(from, by);
-      const handed = owned.filter((one) => (wanted ? wanted.includes(one.id) : one.obstacle === undefined));
+      const items = await itemsOf(from, by);
+      const handed = items.filter((one) => (wanted ? wanted.includes(one.id) : one.obstacle === undefined));
       if (wanted && new Set(wanted).size !== handed.length) throw notFound();
       const { email } = heir;
       if (!email && handed.some(({ kind }) => kind === 'application'))
         throw invalidInput([textFault(['to'], t('console.users.hand-over.no-email'))]);
       await transaction(db, async (tx) => {
         await lockGroups(tx, sql, 'exclusive');
-        const theirs = await groups.ownershipsOf(heir.id, tx);
+        const [owned, theirs] = [await groups.ownershipsOf(from.id, tx), await groups.ownershipsOf(heir.id, tx)];
         for (const one of handed) {
           if (one.kind === 'application') {
             await applications.replaceContact(one.id, { before: from.email ?? '', after: email ?? '' }, { by, tx });
             continue;
           }
+          const held = owned.find(({ groupId }) => groupId === one.id);
+          // Meanwhile it ended, or went to another person.
+          if (!held) throw notFound();
           const own = theirs.find(({ groupId }) => groupId === one.id);
-          const until = own && (!own.until || (one.until && own.until > one.until)) ? own.until : one.until;
+          const until = own && (!own.until || (held.until && own.until > held.until)) ? own.until : held.until;
           await groups.appointOwner(one.id, { userId: heir.id, until }, { by, tx });
-          await groups.dismissOwner(one.id, from.id, { by, tx });
+          if (!(await groups.dismissOwner(one.id, from.id, { by, tx }))) throw notFound();
           assertFreshProof(by, 'group.change', one.name);
         }
       });

@@ -121,6 +121,33 @@ describe('a leaver', () => {
     expect((await service.send('POST', `${at}/hand-over`, to)).json()).toEqual({ items: [] });
   });
 
+  it('is handed over once by two at the same time, and a contact is the person in whatever case', async () => {
+    const [leaver, service] = [await aUser(idp.services), await aService(idp)];
+    const heirs = [await aUser(idp.services), await aUser(idp.services)];
+    const group = await aGroup(leaver);
+    const { applicationId } = await anApplication(idp, { contacts: [leaver.account.email?.toUpperCase() ?? ''] });
+    const at = `/users/${leaver.account.id}`;
+    expect((await service.get(`${at}/owned`)).json()).toMatchObject({
+      items: [
+        { id: group.id, kind: 'group' },
+        { id: applicationId, kind: 'application' },
+      ],
+    });
+    const sent = async (items: string[]) => {
+      const answers = heirs.map((heir) =>
+        service.send('POST', `${at}/hand-over`, { to: heir.account.id, items }).then(({ status }) => status),
+      );
+      return (await Promise.all(answers)).sort();
+    };
+    expect(await sent([group.id])).toEqual([200, 404]);
+    expect(await ownersOf(group.id)).toHaveLength(1);
+    expect(await sent([applicationId])).toEqual([200, 404]);
+    const { clientId } = await idp.services.applications.get(applicationId);
+    const events = await idp.services.audit.list({ types: ['application.updated'], clientId });
+    expect(events).toHaveLength(1);
+    expect(heirs.map(({ account }) => [account.email])).toContainEqual(await contactsOf(applicationId));
+  });
+
   it('is handed over only by who may change each of these, and to an account that can be used', async () => {
     const [leaver, heir] = [await aUser(idp.services), await aUser(idp.services)];
     const group = await aGroup(leaver);
