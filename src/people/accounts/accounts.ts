@@ -72,7 +72,7 @@ export function createAccounts(
         endNotice: isSoon(row.activeUntil, at) ? 'warned' : '',
       };
       await tx.user.create({ data: { ...row, ...dates }, select: { id: true } }).catch(throwTaken);
-      await storeValues(id, profile.attributes ?? {}, tx);
+      await addValues(id, profile.attributes ?? {}, tx);
       const set = Object.entries(withoutKeys(columns)).filter(([, value]) => value !== null && value !== '{}');
       const data = { after: Object.fromEntries(set) };
       await audit.record({ ...by, type: 'account.created', outcome: 'success', subjectId: id, data }, tx);
@@ -120,7 +120,10 @@ export function createAccounts(
       const notice = isRescheduled ? { endNotice: '' } : {};
       const data = { ...columns, ...kept, ...notice, source: source ?? before.source, updatedAt: at };
       await tx.user.update({ where: { id }, data, select: { id: true } }).catch(throwTaken);
-      if (difference && 'attributes' in difference.after) await storeValues(id, profile.attributes ?? {}, tx);
+      if (difference && 'attributes' in difference.after) {
+        await tx.userValue.deleteMany({ where: { userId: id } });
+        await addValues(id, profile.attributes ?? {}, tx);
+      }
       // Links that were mailed to the old address must not work.
       if (columns.emailKey !== emailKey) await deleteLinkTokens(tx, id);
       await audit.record(
@@ -368,8 +371,7 @@ function throwTaken(error: unknown): never {
 }
 
 /** The values of own fields, which lists search. */
-async function storeValues(userId: string, attributes: AccountAttributes, tx: Tx): Promise<void> {
-  await tx.userValue.deleteMany({ where: { userId } });
+async function addValues(userId: string, attributes: AccountAttributes, tx: Tx): Promise<void> {
   const data = searchedValues(attributes).map((row) => ({ ...row, userId }));
   if (data.length > 0) await tx.userValue.createMany({ data });
 }

@@ -13,8 +13,8 @@ const PIECE = 200;
 const MAX_STORED = 100_000;
 
 /**
- * Returns a function to call where an account is used: by the person, or by a program with a credential of the account. It costs a comparison, and on the first use of a
- * day a write, which all share who come in the same second. What a crash loses comes with the next use.
+ * Returns a function to call where an account is used: by the person, or by a program with a credential of the account. It costs a
+ * comparison, and on the first use of a day a write, shared by all accounts of the same second. What a crash loses comes with the next use.
  */
 export function createNoteSeen({ db, now, logger }: Core) {
   const waiting = new Set<string>();
