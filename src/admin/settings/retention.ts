@@ -43,7 +43,7 @@ type Model<Where> = {
   findFirst(query: object): Promise<Record<string, unknown> | null>;
 };
 
-/** The rows of a model; `at`: the column with their beginning, `by`: the indexed column that has the same order. */
+/** The rows of a model; `at`: the column with their beginning, `by`: the indexed column by whose order they are deleted. */
 const rowsOf = <Where extends object>(model: Model<Where>, at: string, by = at, where?: Where): Rows => ({
   count: ({ take }) => model.count({ take, ...(where && { where }) }),
   async oldest() {
