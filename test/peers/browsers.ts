@@ -95,14 +95,14 @@ async function tryBrowser(browser: WebDriver, engine: Engine, gatehouse: Gatehou
       await browser.see('h1', 'Your account');
       await picture('account');
       await browser.open(`${issuer}/account/profile`);
-      await browser.type('[name=nickname]', 'Annie');
+      await browser.type('[name=family_name]', 'Andersen');
       await primary();
       await browser.see('[role=status]');
       await browser.open(`${issuer}/account/profile`);
       await browser.see('h1', 'Profile');
-      const stored = await browser.evaluate("return document.querySelector('[name=nickname]').value");
-      if (stored !== 'Annie') throw new Error(`nickname ${stored}`);
-      return 'the nickname is stored';
+      const stored = await browser.evaluate("return document.querySelector('[name=family_name]').value");
+      if (stored !== 'Andersen') throw new Error(`family name ${stored}`);
+      return 'the family name is stored';
     },
     async 'authenticator app'() {
       await browser.open(`${issuer}/account/factors`);
@@ -170,7 +170,7 @@ async function tryBrowser(browser: WebDriver, engine: Engine, gatehouse: Gatehou
     } catch (error) {
       failures += 1;
       result = `FAILED: ${(error as Error).message}`;
-      await picture(`failed-${name.replaceAll(/\W+/g, '-')}`);
+      await picture(`failed-${name.replaceAll(/\W+/g, '-')}`).catch(() => {});
     }
     process.stdout.write(`${browser.name}: ${name}: ${result}\n`);
   }
