@@ -13,6 +13,7 @@ import { fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file
 import { addPage, addQuestion, listForm, type Visit } from '../console/pages.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
+import { documentPath } from '../documents/documents.ts';
 import { testForm } from '../mail/console.ts';
 import {
   changesOf,
@@ -136,7 +137,9 @@ async function tabPage(
     ...(actions && { actions }),
     blocks: [
       ...(isDeclared ? [settingsOfFile(services, may)] : []),
-      isSystem ? systemBlock(services) : formBlock(href, boxes, find, { entries, sent, cancel: href }),
+      ...(isSystem
+        ? [systemBlock(services), AS_FILE]
+        : [formBlock(href, boxes, find, { entries, sent, cancel: href })]),
       ...(boxes.includes('mail-server') && may('gatehouse.mail:write')
         ? [testForm(services.frame.account(visit.ctx).email)]
         : []),
@@ -144,6 +147,14 @@ async function tabPage(
     ],
   };
 }
+
+/** The commands that keep all of this in a file. */
+const AS_FILE: Block = {
+  kind: 'text',
+  tone: 'notice',
+  text: t('console.settings.as-file'),
+  link: { label: t('console.settings.as-file.link'), href: documentPath('configuration', 'configuration-in-git') },
+};
 
 /** What the environment says about this server, without secrets. */
 function systemBlock({ config, admin: { mail } }: ConsoleServices): Block {

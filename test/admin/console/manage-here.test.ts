@@ -102,6 +102,14 @@ it('takes the settings that were ticked and a sign-up code out of the file, from
   expect(textOf((await admin.get(codes)).text)).toMatch(/Partners.*Revoke/s);
 });
 
+it('says which commands keep the configuration in a file, with the chapter about them', async () => {
+  const page = await admin.get('/admin/settings/system');
+  expect(textOf(page.text)).toMatch(/gatehouse export .* gatehouse plan .* gatehouse apply /);
+  const link = linksOf(page.text, page.url).find(({ label }) => label === 'Configuration in git');
+  expect(link?.href).toBe(`${idp.issuer}/docs/configuration#configuration-in-git`);
+  expect((await admin.get('/docs/configuration')).text).toContain('<h3 id="configuration-in-git">');
+});
+
 it('takes each entry out of the file, which then deletes nothing', async () => {
   for (const [name, home] of Object.entries(await pages())) {
     const question = await admin.get((await manageHere(admin, home)) ?? expect.fail(`no link: ${name}`));
