@@ -75,7 +75,7 @@ it('adds a person to a group with an end, and says which roles and groups come f
   const text = mainOf(page.text);
   expect(text).toContain(`${role} Group ${science.name}`);
   expect(text).toContain(`${below} Group ${physics.name}`);
-  expect(text).toMatch(new RegExp(`${physics.name} /${science.name}/${physics.name} An administrator `));
+  expect(text).toMatch(new RegExp(`${physics.name} /${science.name}/${physics.name} Administrator `));
   expect(text).toContain(`${science.name} Through the group ${physics.name}`);
   // What a group below gives is changed there.
   expect(page.text).not.toContain(`/group/${science.id}/remove`);
