@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, needFile, newFolder, type Program, startProgram } from './programs.ts';
 
 const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf';
-const SECONDS = 60;
+const SECONDS = 180;
 
 export interface WebDriver {
   /** The browser's own name and version. */
