@@ -8,11 +8,13 @@ import { parseFile } from '../../src/config-file/file.ts';
 import { applicationEntry } from '../../src/config-file/sections/applications.ts';
 import { attributesOfUser, changeOf, membersChange, newUser } from '../../src/protocols/provisioning/attributes.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
+import { aService } from '../admin/support.ts';
+import { aConnection } from '../scim/support.ts';
 import { testFolder } from '../support/database/database.ts';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { textOf } from '../support/pages/html.ts';
-import { aTarget, settle } from './support.ts';
+import { aGate, aTarget, settle } from './support.ts';
 
 let idp: TestIdp;
 let other: TestIdp;
@@ -136,6 +138,53 @@ it('nothing is sent before an administrator has entered the address, seen the pr
   expect((await connection.find('userName eq "first"')).Resources).toMatchObject([{ active: true }]);
   await idp.services.applications.remove(applicationId);
   await gate.close();
+});
+
+it('another address begins paused too, and a pause stays with an address by the API', async () => {
+  const { gate, applicationId } = await aTarget(idp, other, { role: 'moved' });
+  const { account } = await aUser(idp.services, { username: 'moved' });
+  await idp.services.roles.assign(account.id, 'moved');
+  await settle(idp);
+  expect(gate.sent.length).toBeGreaterThan(0);
+  const connection = await aConnection(other);
+  const second = await aGate(other.issuer);
+  const admin = await consoleOf(idp, await staff(idp, 'admin'));
+  const at = `/admin/applications/${applicationId}/provisioning`;
+  const { applications, provisioning, wake, db } = idp.services;
+  const state = async () => provisioning.state(await applications.get(applicationId));
+  // It is at the new address with the first person who waits.
+  const begun = async () => {
+    wake('provisioning', db);
+    const row = await db.provisioningTarget.findUnique({ where: { applicationId } });
+    return [row?.url, (await state()).waiting];
+  };
+  // A pause after failures is about the old address.
+  await db.provisioningTarget.updateMany({
+    where: { applicationId },
+    data: { pausedAt: new Date(), pausedBy: 'failures' },
+  });
+  const address = { 'provision.url': `${second.url}/scim/v2`, 'provision.token': connection.token };
+  const saved = await admin.follow(await admin.submit(await admin.get(at), address));
+  expect(textOf(saved.text)).toContain('until then nothing is sent');
+  expect(textOf(saved.text)).toContain('Paused by an administrator.');
+  await expect.poll(() => begun()).toEqual([address['provision.url'], 1]);
+  expect([second.sent, (await state()).pausedBy]).toEqual([[], 'administrator']);
+  expect(textOf((await admin.get(`${at}/preview`)).text)).toContain('moved');
+
+  const third = `${second.url}/third`;
+  const moved = { provision: { url: third, token: connection.token } };
+  const service = await aService(idp);
+  expect((await service.send('PATCH', `/applications/${applicationId}`, moved, { 'if-match': '*' })).status).toBe(200);
+  await expect.poll(() => begun()).toEqual([third, 1]);
+  expect(second.sent).toEqual([]);
+  // And one that was paused is not paused twice.
+  expect((await admin.submit(await admin.get(at), address)).status).toBe(303);
+  await expect.poll(() => begun()).toEqual([address['provision.url'], 1]);
+  await admin.submit(await admin.get(at), {}, { button: 'Resume' });
+  await settle(idp);
+  expect(second.sent.map(({ method }) => method)).toContain('POST');
+  await applications.remove(applicationId);
+  await Promise.all([gate.close(), second.close()]);
 });
 
 it('the configuration file declares it with a token in a file, and a second apply changes nothing', async () => {

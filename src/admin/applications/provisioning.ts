@@ -1,9 +1,7 @@
 // What administrators see and decide of the provisioning of an application, for the API and the console. It is set up with the other fields of the
 // application. Who sees people of it, or lets them lose their accounts there, may read all users.
 import { z } from 'zod';
-import type { Application } from '../../applications/application.ts';
 import { limits } from '../../base/limits.ts';
-import type { Tx } from '../../base/storage/database.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type {
   ChangeKind,
@@ -44,8 +42,7 @@ export function createProvisioningAdmin(
     /** Looks at so many people as a request has time for. */
     preview: async (id: string, by: Actor) => provisioning.preview(await read(id, by), limits.provisioning.previewed),
     test: async (id: string, by: Actor) => provisioning.test(await change(id, by)),
-    /** In the transaction that declares it: nothing is sent before an administrator resumes. */
-    beginPaused: (application: Application, by: Actor, tx: Tx) => provisioning.decide(application, 'pause', by, tx),
+    beginPaused: provisioning.beginPaused,
     /** Throws conflict (409) where there is nothing to decide, and StepUpNeeded for an approval. */
     async decide(id: string, decision: TargetDecision, by: Actor): Promise<void> {
       const application = await change(id, by);

@@ -2,7 +2,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Application } from '../../applications/application.ts';
 import type { ApplicationServices } from '../../applications/application-services.ts';
-import { withDefaults } from '../../applications/fields/provisioning.ts';
 import { notFound } from '../../base/http/errors.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { t } from '../../base/texts/text.ts';
@@ -77,11 +76,9 @@ export function createProvisioning(services: Core & People & ApplicationServices
 
   /** Throws not_found (404) for an application without provisioning. */
   async function targetOf(application: Application): Promise<Target> {
-    const { provision } = application.metadata;
-    if (!provision) throw notFound({ message: t('console.provisioning.error.none') });
-    // A moment after it was declared, nothing is known of it.
     const found = await targets.find(application);
-    return found ?? { ...BEFORE, id: application.id, application, provision: withDefaults(provision) };
+    if (!found) throw notFound({ message: t('console.provisioning.error.none') });
+    return found;
   }
 
   /** The people of a comparison, in pieces: those who are there, then the others who may be. */
@@ -106,6 +103,7 @@ export function createProvisioning(services: Core & People & ApplicationServices
   return {
     jobs: [changes.job, deliveries.job],
     decide: targets.decide,
+    beginPaused: targets.beginPaused,
 
     /** Throws not_found (404). */
     async state(application: Application): Promise<ProvisioningState> {
@@ -188,24 +186,3 @@ export function createProvisioning(services: Core & People & ApplicationServices
     },
   };
 }
-
-const BEFORE = {
-  state: {
-    url: '',
-    auditSeq: 0,
-    lookedAt: new Date(0),
-    compareAt: null,
-    position: null,
-    comparedAt: null,
-    compareSeconds: 0,
-    failures: 0,
-    failingSince: null,
-    nextTryAt: null,
-    lastError: null,
-    pausedAt: null,
-    pausedBy: null,
-    stoppedAt: null,
-    approvedAt: null,
-  } satisfies TargetState,
-  subjectOf: (accountId: string) => accountId,
-};

@@ -67,10 +67,12 @@ export function createTargets({ db, vault, now, audit, wake, notifyAdministrator
     });
   }
 
-  async function targetOf(application: Application, state: TargetState | null | undefined): Promise<Target[]> {
+  async function targetOf(application: Application, stored: TargetState | null | undefined): Promise<Target[]> {
     const { id, protocol, metadata } = application;
     const { provision } = metadata;
-    if (!provision || state?.url !== provision.url) return [];
+    if (!provision) return [];
+    // A moment after the address was declared, nothing is known of it.
+    const state = stored?.url === provision.url ? stored : { ...NEW_STATE, ...pauseOf(stored) };
     const sector = protocol === 'oidc' ? sectorOfMetadata(metadata) : undefined;
     if (sector !== undefined) pairwise ??= createPairwiseSubjects(await stableSecret({ db, vault }, 'pairwise'));
     const subjectOf = (accountId: string) =>
@@ -84,7 +86,8 @@ export function createTargets({ db, vault, now, audit, wake, notifyAdministrator
     const ids = applications.map(({ id }) => id);
     const states = await db.provisioningTarget.findMany({ where: { applicationId: { in: ids } } });
     const stateOf = new Map(states.map((state) => [state.applicationId, state]));
-    return (await Promise.all(applications.map((one) => targetOf(one, stateOf.get(one.id))))).flat();
+    const targets = await Promise.all(applications.map((one) => targetOf(one, stateOf.get(one.id))));
+    return targets.flat().filter(({ provision, state }) => state.url === provision.url);
   }
 
   /** Begins with new ones, and forgets those that are none any more, in pieces. */
@@ -92,30 +95,32 @@ export function createTargets({ db, vault, now, audit, wake, notifyAdministrator
     const applications = await declared();
     const states = await db.provisioningTarget.findMany({ select: { applicationId: true, url: true } });
     for (const { applicationId, url } of states) {
-      const isCurrent = applications.some(
-        ({ id, metadata }) => id === applicationId && metadata.provision?.url === url,
-      );
-      if (!isCurrent && !(await forget(applicationId, signal))) return;
+      const provision = applications.find(({ id }) => id === applicationId)?.metadata.provision;
+      if (provision?.url !== url && !(await forget(applicationId, provision, signal))) return;
     }
     const known = new Set((await list()).map(({ id }) => id));
     for (const { id, metadata } of applications)
       if (!known.has(id) && metadata.provision) await begin(id, metadata.provision, db);
   }
 
-  async function begin(applicationId: string, { url }: ProvisionSettings, tx: Tx): Promise<void> {
+  async function begin(applicationId: string, { url }: ProvisionSettings, tx: Tx, pause: Pause = {}): Promise<void> {
     const head = await tx.auditChain.findUnique({ where: { id: 'head' } });
-    const data = { applicationId, url, auditSeq: head?.seq ?? 0, lookedAt: now(), compareAt: now() };
+    const data = { applicationId, url, auditSeq: head?.seq ?? 0, lookedAt: now(), compareAt: now(), ...pause };
     await tx.provisioningTarget.upsert({ where: { applicationId }, create: data, update: {} });
   }
 
-  async function forget(applicationId: string, signal: AbortSignal): Promise<boolean> {
+  /** @param next what is declared instead, at another address */
+  async function forget(applicationId: string, next: ProvisionSettings | undefined, signal: AbortSignal) {
     const where = { applicationId };
     for (const rows of [db.provisionedMember, db.provisionedObject] as const)
       for (let count: number = PIECE; count === PIECE; await nextTurn()) {
         if (signal.aborted) return false;
         ({ count } = await (rows as typeof db.provisionedObject).deleteMany({ where, limit: PIECE }));
       }
-    await db.provisioningTarget.deleteMany({ where });
+    await transaction(db, async (tx) => {
+      const state = await tx.provisioningTarget.delete({ where });
+      if (next) await begin(applicationId, next, tx, pauseOf(state));
+    });
     return true;
   }
 
@@ -129,13 +134,46 @@ export function createTargets({ db, vault, now, audit, wake, notifyAdministrator
     if (state.compareAt === null || state.compareAt > at) await update(id, { compareAt: at });
   }
 
+  /** Throws not_found (404) without provisioning, and conflict (409) where there is nothing to decide. */
+  function decide(application: Application, decision: TargetDecision, by: Actor, outer?: Tx): Promise<void> {
+    return withinTransaction(db, outer, async (tx) => {
+      const { id, clientId, metadata } = application;
+      const where = { applicationId: id };
+      if (!metadata.provision) throw notFound({ message: t('console.provisioning.error.none') });
+      if (decision === 'pause') await begin(id, metadata.provision, tx);
+      const at = now();
+      const byNoPerson = [{ pausedAt: null }, { pausedBy: 'failures' }];
+      const goesOn = { failures: 0, failingSince: null, nextTryAt: null };
+      const changes: Record<TargetDecision, Parameters<typeof tx.provisioningTarget.updateMany>[0]> = {
+        compare: { where, data: { compareAt: at, ...goesOn } },
+        pause: { where: { ...where, OR: byNoPerson }, data: { pausedAt: at, pausedBy: 'administrator' } },
+        resume: { where: { ...where, pausedAt: { not: null } }, data: { pausedAt: null, pausedBy: null, ...goesOn } },
+        approve: { where: { ...where, stoppedAt: { not: null } }, data: { stoppedAt: null, approvedAt: at } },
+      };
+      const { count } = await tx.provisioningTarget.updateMany(changes[decision]);
+      if (count === 0 && decision !== 'compare')
+        throw conflict('conflict', { message: t('console.provisioning.error.nothing', { decision }) });
+      const types = {
+        pause: 'provisioning.paused',
+        resume: 'provisioning.resumed',
+        approve: 'provisioning.approved',
+      } as const;
+      if (decision !== 'compare')
+        await audit.record({ ...by, type: types[decision], outcome: 'success', clientId }, tx);
+      // What was rejected is tried again.
+      const waits = { ...where, pending: { not: '' }, claimedUntil: null };
+      if (decision === 'compare') await tx.provisionedObject.updateMany({ where: waits, data: { nextTryAt: at } });
+      wake('provisioning', tx);
+    });
+  }
+
   return {
     list,
     tidy,
     update,
     planComparison,
 
-    /** Undefined for an application without provisioning, and for a moment after it was declared. */
+    /** Undefined for an application without provisioning. */
     async find(application: Application): Promise<Target | undefined> {
       const state = await db.provisioningTarget.findUnique({ where: { applicationId: application.id } });
       return (await targetOf(application, state))[0];
@@ -186,35 +224,36 @@ export function createTargets({ db, vault, now, audit, wake, notifyAdministrator
         );
       }),
 
-    /** Throws not_found (404) without provisioning, and conflict (409) where there is nothing to decide. */
-    decide: (application: Application, decision: TargetDecision, by: Actor, outer?: Tx): Promise<void> =>
-      withinTransaction(db, outer, async (tx) => {
-        const { id, clientId, metadata } = application;
-        const where = { applicationId: id };
-        if (!metadata.provision) throw notFound({ message: t('console.provisioning.error.none') });
-        if (decision === 'pause') await begin(id, metadata.provision, tx);
-        const at = now();
-        const goesOn = { failures: 0, failingSince: null, nextTryAt: null };
-        const changes: Record<TargetDecision, Parameters<typeof tx.provisioningTarget.updateMany>[0]> = {
-          compare: { where, data: { compareAt: at, ...goesOn } },
-          pause: { where: { ...where, pausedAt: null }, data: { pausedAt: at, pausedBy: 'administrator' } },
-          resume: { where: { ...where, pausedAt: { not: null } }, data: { pausedAt: null, pausedBy: null, ...goesOn } },
-          approve: { where: { ...where, stoppedAt: { not: null } }, data: { stoppedAt: null, approvedAt: at } },
-        };
-        const { count } = await tx.provisioningTarget.updateMany(changes[decision]);
-        if (count === 0 && decision !== 'compare')
-          throw conflict('conflict', { message: t('console.provisioning.error.nothing', { decision }) });
-        const types = {
-          pause: 'provisioning.paused',
-          resume: 'provisioning.resumed',
-          approve: 'provisioning.approved',
-        } as const;
-        if (decision !== 'compare')
-          await audit.record({ ...by, type: types[decision], outcome: 'success', clientId }, tx);
-        // What was rejected is tried again.
-        const waits = { ...where, pending: { not: '' }, claimedUntil: null };
-        if (decision === 'compare') await tx.provisionedObject.updateMany({ where: waits, data: { nextTryAt: at } });
-        wake('provisioning', tx);
-      }),
+    decide,
+
+    /** In the transaction that declares an address: nothing is sent to it before an administrator resumes. */
+    async beginPaused(application: Application, by: Actor, tx: Tx): Promise<void> {
+      const isPaused = { applicationId: application.id, pausedBy: 'administrator' };
+      if ((await tx.provisioningTarget.count({ where: isPaused })) === 0) await decide(application, 'pause', by, tx);
+    },
   };
 }
+
+type Pause = Partial<Pick<TargetState, 'pausedAt' | 'pausedBy'>>;
+
+/** With another address everything begins again, but an administrator's pause stays. */
+const pauseOf = (state: TargetState | null | undefined): Pause =>
+  state?.pausedBy === 'administrator' ? { pausedAt: state.pausedAt, pausedBy: state.pausedBy } : {};
+
+const NEW_STATE: TargetState = {
+  url: '',
+  auditSeq: 0,
+  lookedAt: new Date(0),
+  compareAt: null,
+  position: null,
+  comparedAt: null,
+  compareSeconds: 0,
+  failures: 0,
+  failingSince: null,
+  nextTryAt: null,
+  lastError: null,
+  pausedAt: null,
+  pausedBy: null,
+  stoppedAt: null,
+  approvedAt: null,
+};

@@ -195,15 +195,15 @@ function addFormTabs(
         const added = tab === 'access' ? newOpenings(sent) : [];
         for (const { kind } of added) frame.assertMay(ctx, CREATES[kind]);
         const before = (tx: Tx) => people.create(added, by, tx);
-        const isNew = ({ metadata }: Application) =>
-          metadata.provision !== undefined && subject.application.metadata.provision === undefined;
+        const hasNewAddress = ({ metadata: { provision } }: Application) =>
+          provision !== undefined && provision.url !== subject.application.metadata.provision?.url;
         const after = async (tx: Tx, changed: Application) => {
-          if (isNew(changed)) await provisioning.beginPaused(changed, by, tx);
+          if (hasNewAddress(changed)) await provisioning.beginPaused(changed, by, tx);
         };
         const changed = await applications.update(subject.application, patch, by, version, { before, after });
         const { application, clientSecret } = changed;
         if (clientSecret !== undefined) return { result: newSecretPage(application, clientSecret, identityProvider()) };
-        const notice = isNew(application) ? t('console.provisioning.added') : t('console.shared.saved');
+        const notice = hasNewAddress(application) ? t('console.provisioning.added') : t('console.shared.saved');
         return { to: `/admin/applications/${id}/${tab}`, notice };
       },
     });
