@@ -68,6 +68,14 @@ describe('the guarded fetch', () => {
     expect((await guarded(`${url}/good`, { method: 'POST', body: 'x' })).status).toBe(302);
   });
 
+  it('rejects an answer in another protocol, which nobody asked for', async () => {
+    const { url, server } = await serve(() => {});
+    server.on('connection', (socket) =>
+      socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'),
+    );
+    await expect(outgoing()(url)).rejects.toMatchObject({ code: 'network' });
+  });
+
   it('rejects a redirect loop, and a redirect to a URL of another scheme', async () => {
     const { url } = await serve((request, response) => {
       response.writeHead(302, { location: request.url === '/loop' ? '/loop' : 'file:///etc/passwd' }).end();

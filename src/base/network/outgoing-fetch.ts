@@ -192,6 +192,11 @@ function exchange(
       if (mayRepeat) exchange(url, method, headers, options).then(resolve, reject);
       else reject(error);
     });
+    // Without it, Node.js drops the answer 101 with neither a response nor an error.
+    sent.on('upgrade', (_message, socket) => {
+      socket.destroy();
+      reject(new Error('it answered in another protocol (101)'));
+    });
     sent.end(payload);
   });
 }
