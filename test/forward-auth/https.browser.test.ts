@@ -25,8 +25,8 @@ beforeAll(async () => {
   front = await tlsProxy(tls, () => idp.port);
   idp = await startIdp({ environment: { ISSUER: at('id', front), TRUST_PROXY: '1' } });
   const inner = () => `http://127.0.0.1:${idp.port}`;
-  wikiServer = await website('caddy', inner, ['Remote-User'], PAGE, tls);
-  notesServer = await website('nginx', inner, ['Remote-User'], PAGE, tls);
+  wikiServer = await website('caddy', inner, ['Remote-User'], { pages: PAGE, tls });
+  notesServer = await website('nginx', inner, ['Remote-User'], { pages: PAGE, tls });
   [wiki, notes] = [at('wiki', wikiServer), at('notes', notesServer)];
   const { applications } = idp.services;
   await applications.createProxied({ name: 'Wiki', url: wiki, proxy: 'caddy' });

@@ -21,7 +21,7 @@ let site: Website;
 let user: TestUser;
 beforeAll(async () => {
   idp = await startIdp();
-  site = await website('traefik', () => idp.issuer, ['Remote-User'], pages);
+  site = await website('traefik', () => idp.issuer, ['Remote-User'], { pages });
   const paths = [{ path: '/public/', rule: 'public' }];
   await idp.services.applications.createProxied({
     name: 'Wiki',

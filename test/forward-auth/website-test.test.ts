@@ -1,5 +1,6 @@
 // The Test of a website in the console: from this server and through the browser, with a proxy that hands on all, and with one that does not.
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import type { ProxyKind } from '../../src/applications/fields/proxied-application.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -31,8 +32,8 @@ afterAll(async () => {
   await idp?.stop();
 });
 
-async function run(client: HttpClient): Promise<string> {
-  const page = await client.get(path);
+async function run(client: HttpClient, at = path): Promise<string> {
+  const page = await client.get(at);
   expect(page.status).toBe(200);
   return textOf((await client.follow(await client.submit(page, {}, { button: 'Test' }))).text);
 }
@@ -49,6 +50,25 @@ it('sends requests through the proxy and names the line that is missing', async 
   expect(text).toContain('No enabled website has the address https://api.example.com, https://off.example.com');
   expect(text).toContain('Redirects and cookies reach the browser Passed');
   expect(text).toContain('Gatehouse sees them only with the lines below in the configuration.');
+});
+
+it('sees what the website receives, and whether another protocol than WebSocket is handed on', async () => {
+  const found = async (proxy: ProxyKind, opensTunnels: boolean) => {
+    const behind = await website(proxy, () => idp.issuer, HEADERS, { hasTestRoute: true, opensTunnels });
+    onTestFinished(() => behind.close());
+    const { id } = await idp.services.applications.createProxied({ name: proxy, url: behind.origin, proxy });
+    return run(admin, `/admin/applications/${id}/test`);
+  };
+  const label = 'No other protocol than WebSocket reaches it';
+  const right = await found('envoy', false);
+  for (const words of ['No fault found', 'Remote-User reaches the website Passed', `${label} Passed`])
+    expect(right).toContain(words);
+  const lines = { nginx: 'proxy_set_header Upgrade $gatehouse_upgrade;', caddy: 'request_header @other -Upgrade' };
+  for (const [proxy, line] of Object.entries(lines)) {
+    const spoiled = await found(proxy as ProxyKind, true);
+    for (const words of ['Remote-User reaches the website Passed', '“Upgrade: h2c” reaches the website', line])
+      expect(spoiled).toContain(words);
+  }
 });
 
 it('the website gets no name in a test before it is known that Gatehouse is behind the path', async () => {

@@ -732,11 +732,13 @@ const spoiled: Record<ProxyKind, Record<string, Spoiled>> = {
     'Other spellings of the headers don’t reach it': (text) => text.replace('Strategy: delete', 'Strategy: keep'),
     '/ is closed without a session': without(/(?<=rule: Host\(`[^`]*`\)\n) {6}middlewares: .*\n/),
     'It names the website': without(/\?website=\S+/),
+    'No other protocol than WebSocket reaches it': without(/, Upgrade(?=\])/),
   },
   caddy: {
     'Remote-Email reaches the website': without(/(?<=copy_headers.*)Remote-Email /),
     'Other spellings of the headers don’t reach it': without(/\trequest_header "-.*\n/g),
     '/ is closed without a session': without(/\tforward_auth [\s\S]*?\n\t\}\n/),
+    'No other protocol than WebSocket reaches it': without(/\trequest_header @other .*\n/),
   },
   nginx: {
     'Remote-Email reaches the website': without(/ *proxy_set_header Remote-Email .*\n/),
@@ -749,12 +751,17 @@ const spoiled: Record<ProxyKind, Record<string, Spoiled>> = {
         () => '  location ~ \\.php$ {\n    auth_request off;\n    return 200;\n  }\n  location / {',
       ),
     'Redirects and cookies reach the browser': without(/.*add_header Set-Cookie.*\n/),
+    'No other protocol than WebSocket reaches it': (text) =>
+      text
+        .replace('proxy_set_header Upgrade $gatehouse_upgrade', 'proxy_set_header Upgrade $http_upgrade')
+        .replace('proxy_set_header Connection $gatehouse_connection', 'proxy_set_header Connection upgrade'),
   },
   haproxy: {
     'Remote-Email reaches the website': without(/(?<=lua\.gatehouse .*)remote-email,/),
     'Other spellings of the headers don’t reach it': without(/.*del-header \[.*\n/),
     '/ is closed without a session': without(/.*http-request (lua\.gatehouse|deny deny_status).*\n/g),
     'Cookies reach Gatehouse': (text) => text.replace("asked['content-length'] = nil", "asked['cookie'] = nil"),
+    'No other protocol than WebSocket reaches it': without(/.*del-header Upgrade.*\n/),
   },
   envoy: {
     'Remote-Email reaches the website': without(/ *- exact: remote-email\n/),

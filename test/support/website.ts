@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import type { ProxyKind } from '../../src/applications/fields/proxied-application.ts';
+import { TEST_BACKEND_PATH } from '../../src/protocols/forward-auth/website-test.ts';
 import { completeSignIn } from '../oidc/support.ts';
 import type { TestUser } from './factories.ts';
 import type { HttpClient, Page } from './http.ts';
@@ -45,7 +46,19 @@ interface Answer {
   text: string;
 }
 
+interface Setup {
+  /** Of the backend, by path; the others are what it received. */
+  pages?: Readonly<Record<string, string>>;
+  /** With https, and this certificate. */
+  tls?: Tls;
+  /** Whether the Test of the console sees what the backend receives. */
+  hasTestRoute?: boolean;
+  /** A fault: it hands on each `Upgrade`. */
+  opensTunnels?: boolean;
+}
+
 const HOP_BY_HOP = ['connection', 'upgrade', 'content-length', 'transfer-encoding', 'keep-alive', 'expect'];
+const isWebSocket = ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket';
 const schemeOf = ({ socket }: IncomingMessage) => ('encrypted' in socket ? 'https' : 'http');
 const forwarded = (req: IncomingMessage) => ({
   'x-forwarded-method': req.method ?? '',
@@ -88,37 +101,39 @@ const products: Record<ProxyKind, Product> = {
   },
 };
 
-/**
- * As each configuration does: no header that a backend reads as another one, none that the header Connection names, and no other protocol than
- * WebSocket. Traefik takes the protocol from the answer.
- */
-function removeAliases({ headers }: IncomingMessage, proxy: ProxyKind): void {
-  if (proxy !== 'traefik' && headers.upgrade?.toLowerCase() !== 'websocket') delete headers.upgrade;
+/** As each configuration does: no header that a backend reads as another one, and none that the header Connection names. */
+function removeAliases({ headers }: IncomingMessage): void {
   for (const name of Object.keys(headers)) if (/[^a-z0-9-]/.test(name)) delete headers[name];
   if (/remote|gatehouse/i.test(headers.connection ?? '')) delete headers.connection;
 }
 
-/**
- * @param handsOn the headers of an answer that the backend gets
- * @param pages of the backend, by path; what it received otherwise
- * @param tls with https, and this certificate
- */
+/** @param handsOn the headers of an answer that the backend gets */
 export async function website(
   proxy: ProxyKind,
   identityProvider: () => string,
   handsOn: readonly string[],
-  pages: Readonly<Record<string, string>> = {},
-  tls?: Tls,
+  { pages = {}, tls, hasTestRoute = false, opensTunnels = false }: Setup = {},
 ): Promise<Website> {
   const received: Website['received'] = [];
   const { ask, isYes } = products[proxy];
   const sockets = new Set<Duplex>();
   const asked = (req: IncomingMessage, query = '') => {
-    removeAliases(req, proxy);
+    removeAliases(req);
+    if (!opensTunnels && proxy !== 'traefik' && !isWebSocket(req)) delete req.headers.upgrade;
     const { path, method = 'GET', headers } = ask(req);
     const own = Object.entries(req.headers).filter(([name]) => !HOP_BY_HOP.includes(name));
     return request(`${identityProvider()}${path}${query}`, method, { ...Object.fromEntries(own), ...headers } as never);
   };
+  const headersFor = (req: IncomingMessage, { message }: Pick<Answer, 'message'>): IncomingHttpHeaders => {
+    const about = handsOn.map((name) => [name.toLowerCase(), message.headers[name.toLowerCase()] ?? 'FORGED']);
+    return { ...req.headers, ...Object.fromEntries(about) };
+  };
+  const isTest = ({ url = '' }: IncomingMessage) => hasTestRoute && url.split('?')[0] === TEST_BACKEND_PATH;
+  /** Where this server leads whose request it is instead of the backend's. */
+  async function testAt({ url }: IncomingMessage, headers: IncomingHttpHeaders): Promise<string> {
+    const { message } = await request(`${identityProvider()}${url}`, 'GET', headers as never);
+    return message.headers.location ?? '';
+  }
   /** nginx hands on 401 and 403 alone: one with an address as a redirect, for any other it asks again what to display. */
   async function handOnByNginx(req: IncomingMessage, res: ServerResponse, { message }: Answer): Promise<void> {
     const { location, 'set-cookie': cookies = [] } = message.headers;
@@ -145,8 +160,8 @@ export async function website(
     }
     const { statusCode: status = 0 } = answer.message;
     if (isYes(status)) {
-      const about = handsOn.map((name) => [name.toLowerCase(), answer.message.headers[name.toLowerCase()] ?? 'FORGED']);
-      const all = { ...req.headers, ...Object.fromEntries(about) };
+      const all = headersFor(req, answer);
+      if (isTest(req)) return void res.writeHead(302, { location: await testAt(req, all) }).end();
       received.push({ method: req.method ?? '', url: req.url ?? '', headers: all, body: sent });
       // The backend lets other websites in, by CORS.
       if (req.headers.origin) {
@@ -176,7 +191,12 @@ export async function website(
     const { message } = await asked(req);
     const { statusCode: status = 0 } = message;
     if (!isYes(status)) return void socket.end(`HTTP/1.1 ${status} Refused\r\nContent-Length: 0\r\n\r\n`);
+    // It takes the protocol from the answer.
     if (proxy === 'traefik') req.headers.upgrade = message.headers.upgrade;
+    if (isTest(req)) {
+      const location = await testAt(req, headersFor(req, { message }));
+      return void socket.end(`HTTP/1.1 302 Found\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`);
+    }
     if (!req.headers.upgrade) {
       const body = JSON.stringify({ url: req.url, headers: req.headers });
       return void socket.end(`HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`);

@@ -37,6 +37,8 @@ type Answer = { status: number; report: TestReport | undefined; hasCookie: boole
 
 const asPage = { accept: 'text/html', 'sec-fetch-mode': 'navigate', cookie: 'gatehouse_test=1' };
 const asProgram = { accept: 'application/json', 'sec-fetch-mode': 'cors' };
+/** HTTP/2 (RFC 7540 3.2), and one of which proxies know nothing. */
+const OTHER_PROTOCOLS = ['h2c', 'tcp'];
 /** So many paths are tried, each with one request. */
 const MAX_PATHS = 7;
 
@@ -159,9 +161,12 @@ export function createWebsiteTest(core: Core & ApplicationServices) {
     const plain = await send({});
     const forged = await send(Object.fromEntries([...names, ...spellings(names)].map((name) => [name, FORGED_VALUE])));
     const hop = await send({ connection: `close, ${names.join(', ')}` });
+    const asked = { connection: 'Upgrade, HTTP2-Settings', 'http2-settings': 'AAMAAABkAARAAAAAAAIAAAAA' };
+    const upgraded = await Promise.all(OTHER_PROTOCOLS.map((upgrade) => send({ ...asked, upgrade })));
     return [
       ...(plain.report?.backend ? receivedChecks(names, plain.report.backend, forged.report?.backend) : []),
       connectionCheck(names, hop),
+      protocolCheck(upgraded),
     ];
   }
 
@@ -284,6 +289,17 @@ function connectionCheck(names: readonly string[], { status, report }: Answer): 
   if (lost.length === 0 || status === 400 || status === 403) return { label, state: 'passed' };
   const explanation = t('console.website-test.connection-removes', { headers: listOf(lost) });
   return { label, state: 'failed', explanation, part: 'connection' };
+}
+
+/** Where the website agrees to another protocol, the proxy asks about no further request of the connection (h2c smuggling). */
+function protocolCheck(answers: readonly Answer[]): Tested {
+  const label = t('console.website-test.protocol');
+  const failed = (explanation: PageText): Tested => ({ label, state: 'failed', explanation, part: 'protocol' });
+  const [protocol] = answers.flatMap(({ report }) => report?.backend?.values.Upgrade ?? []);
+  if (protocol !== undefined) return failed(t('console.website-test.protocol-arrives', { protocol }));
+  const unanswered = answers.find(({ status, report }) => !report && status >= 500);
+  if (unanswered) return failed(t('console.website-test.no-answer', { status: unanswered.status }));
+  return { label, state: 'passed' };
 }
 
 function addressCheck(seen: string, own: string): Tested {

@@ -807,7 +807,7 @@ export function createForwardAuth(
       const next = new URLSearchParams({ ticket: tickets.next(ticket, true) });
       return ctx.set('Location', `${origin}${TEST_BACKEND_PATH}?${next}`);
     }
-    const received = receivedHeaders(ctx.req.rawHeaders, [...Object.keys(headersOf(website)), JWT_HEADER]);
+    const received = receivedHeaders(ctx.req.rawHeaders, [...Object.keys(headersOf(website)), JWT_HEADER, 'Upgrade']);
     ctx.set('Location', toConsole({ by, applicationId, backend: { hasValues, ...received } }));
   }
 

@@ -87,12 +87,23 @@ const testRoutes: Readonly<Record<ProxyKind, (site: Site) => string>> = {
 };
 
 /** What of the configuration is about a fault that the test found: its lines, from the whole and correct one. */
-export type TestedPart = 'asks' | 'header' | 'aliases' | 'connection' | 'answer' | 'request' | 'website' | 'test-route';
+export type TestedPart =
+  | 'asks'
+  | 'header'
+  | 'aliases'
+  | 'connection'
+  | 'protocol'
+  | 'answer'
+  | 'request'
+  | 'website'
+  | 'test-route';
 
 const partOf: Readonly<Record<Exclude<TestedPart, 'header' | 'test-route'>, RegExp>> = {
   asks: /middlewares: |address[:=]|forward_auth |auth_request \/|lua\.gatehouse|ext_authz$|ExtAuthz|\turi \//,
   aliases: /aliasHeaders|request_header "-|\[\^A-Za-z0-9-\]|remove_on_match/,
   connection: /@hop|req\.hdr\(Connection\)/,
+  // Envoy hands on none of which it was not told.
+  protocol: /Upgrade|gatehouse_upgrade|^ +(~\*\^)?websocket/,
   answer: /gatehouse_location|gatehouse_cookie|error_page|'location'|exact: (location|set-cookie)$/,
   request: /exact: (cookie|accept|referer|sec-fetch-mode)$|X-Original|X-Forwarded|x-forwarded/,
   website: /website=|lua\.gatehouse|url = /,
