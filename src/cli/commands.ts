@@ -8,6 +8,7 @@ import { backupCommand, restoreCommand, verifyCommand } from './backup/backup.ts
 import type { Command } from './command.ts';
 import { connectionCommands } from './connections.ts';
 import { doctorCommand } from './doctor/doctor.ts';
+import { eventStreamCommands } from './event-streams.ts';
 import { groupCommands } from './groups.ts';
 import { keysList, keysRotate } from './keys.ts';
 import { mailTest } from './mail.ts';
@@ -91,6 +92,7 @@ export const commands: readonly Command[] = [
     appSecret,
     appRegistrationToken,
     ...connectionCommands,
+    ...eventStreamCommands,
     apiKeyCreate,
     apiKeyList,
     apiKeyRevoke,

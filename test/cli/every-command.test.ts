@@ -20,6 +20,7 @@ const METADATA = `<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata"
     <AssertionConsumerService index="0" Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" Location="https://wiki.example/acs"/>
   </SPSSODescriptor>
 </EntityDescriptor>`;
+const STREAM = '{ id: hr, name: HR, url: "https://127.0.0.1/events", events: [user.*] }';
 const CONNECTION =
   '{ id: corp, kind: oidc, name: Corp, issuer: https://corp.example, client_id: a, client_secret: secret-of-corp }';
 
@@ -99,6 +100,17 @@ const calls: { argv: string; stdin?: string; env?: Record<string, string>; code?
   { argv: 'connection disable corp1' },
   { argv: 'connection enable corp1' },
   { argv: 'connection remove corp1' },
+  { argv: 'event-stream add -', stdin: STREAM.replace('hr,', 'hr%,').replace('HR,', 'HR%,') },
+  { argv: 'event-stream list' },
+  { argv: 'event-stream show hr1' },
+  { argv: 'event-stream secret hr1' },
+  { argv: 'event-stream test hr1', code: 1 },
+  { argv: 'event-stream disable HR%' },
+  { argv: 'event-stream enable HR%' },
+  { argv: 'event-stream resume hr1' },
+  { argv: 'event-stream replay hr1 --from 2026-01-01T00:00:00Z' },
+  { argv: 'event-stream redeliver hr1 nothing', code: 1 },
+  { argv: 'event-stream delete hr%' },
   { argv: 'api-key create bob1 --name Script --permission gatehouse.users:read' },
   { argv: 'api-key list' },
   { argv: 'api-key revoke no-such-key', code: 1 },

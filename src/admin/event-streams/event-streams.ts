@@ -6,11 +6,13 @@ import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { at } from '../../base/texts/faults.ts';
 import type { Actor } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 import { deliveriesOf } from '../../protocols/event-streams/deliveries.ts';
 import { createSender } from '../../protocols/event-streams/send.ts';
 import {
   declarationOf,
   type EventStream,
+  type EventStreams,
   eventStreamFields,
   notOfReceiver,
   type StreamDeclaration,
@@ -18,7 +20,6 @@ import {
   streamRules,
   streamSecret,
 } from '../../protocols/event-streams/streams.ts';
-import type { AdminServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { byId, iso, time } from '../api/parts.ts';
@@ -37,7 +38,7 @@ export type EventDelivery = Awaited<ReturnType<ReturnType<typeof createEventStre
 export type EventStreamAdmin = ReturnType<typeof createEventStreamAdmin>;
 
 /** Changes throw StepUpNeeded, owned_by_file, precondition_failed for another version, and not_found. */
-export function createEventStreamAdmin(services: AdminServices) {
+export function createEventStreamAdmin(services: Core & { eventStreams: EventStreams }) {
   const { db, now, eventStreams: streams } = services;
   const send = createSender(services);
 
@@ -179,7 +180,7 @@ const deliverySchema = z
   })
   .meta({ id: 'EventDelivery' });
 
-const deliveryJson = (one: EventDelivery) => ({
+export const deliveryJson = (one: EventDelivery) => ({
   id: one.id,
   seq: one.seq,
   until_seq: one.untilSeq,
