@@ -26,7 +26,7 @@ Offline, with the checkpoints and the public key that the server exported, it ne
     events: {
       type: 'string',
       value: 'FILE',
-      help: 'verify what an event stream sent instead: as received, JSON on each line',
+      help: 'verify what an event stream sent instead: as received, an event on each line',
     },
     database: { type: 'string', value: 'URL', help: 'with --public-key: the database, if not DATABASE_URL' },
     ...jsonOption,

@@ -20,7 +20,7 @@ describe('recording an event', () => {
       subjectId: 'subject-1',
       clientId: 'client',
       request: { requestId: 'req-1', address: '192.0.2.7', userAgent: 'Mozilla/5.0' },
-      data: { tries: 3 },
+      data: { connection: 'corp' },
     });
     expect(await people.audit.list({ subjectId: 'subject-1' })).toEqual([
       {
@@ -36,7 +36,7 @@ describe('recording an event', () => {
         address: '192.0.2.7',
         userAgent: 'Mozilla/5.0',
         requestId: 'req-1',
-        data: { tries: 3 },
+        data: { connection: 'corp' },
         erasedBy: null,
       },
     ]);
@@ -78,10 +78,10 @@ describe('listing events', () => {
     for (let index = 0; index < 7; index += 1) {
       people.clock.advance({ minutes: 1 });
       const outcome = index % 2 ? 'failure' : 'success';
-      await people.audit.record({ type: 'consent.granted', outcome, clientId: 'paged', data: { index } });
+      await people.audit.record({ type: 'consent.granted', outcome, clientId: 'paged', data: { scopes: index } });
     }
     const indexes = async (filter: object) =>
-      (await people.audit.list({ clientId: 'paged', ...filter })).map(({ data }) => data.index);
+      (await people.audit.list({ clientId: 'paged', ...filter })).map(({ data }) => data.scopes);
     expect(await indexes({ limit: 3 })).toEqual([6, 5, 4]);
     const last = (await people.audit.list({ clientId: 'paged', limit: 3 })).at(-1);
     expect(await indexes({ before: last?.id, limit: 3 })).toEqual([3, 2, 1]);

@@ -29,7 +29,7 @@ describe('the audit chain', () => {
   test('stays one chain when instances seal while others write', async () => {
     const other = log.startChain();
     await together(8, async (index) => {
-      await log.audit.record({ type: 'token.issued', outcome: 'success', data: { index } });
+      await log.audit.record({ type: 'browser.forgotten', outcome: 'success', data: { count: index } });
       await (index % 2 ? chain : other).seal();
     });
     await chain.seal();
@@ -70,7 +70,7 @@ describe('the audit chain', () => {
     await log.events(7);
     const from = new Date(log.now().getTime() - 2 * 60_000);
     while ((await chain.purge(from, 2)) > 0);
-    expect((await log.audit.list()).map(({ data }) => data.index)).toEqual([6, 5, 4]);
+    expect((await log.audit.list()).map(({ data }) => data.count)).toEqual([6, 5, 4]);
     expect(await chain.verify()).toMatchObject({ ok: true, entries: 3, newest: 7, unsealed: 0 });
     await log.db.auditEvent.delete({ where: { chainSeq: 5 } });
     expect(await log.faults()).toMatchObject([{ kind: 'removed', seq: 5 }]);

@@ -82,7 +82,7 @@ describe('the erasure of a person', () => {
     await log.db.$transaction(async (tx) =>
       log.audit.recordAll(
         Array.from({ length: 170 }, () => ({
-          type: 'token.issued' as const,
+          type: 'browser.forgotten' as const,
           outcome: 'success' as const,
           subjectId: 'ann',
         })),

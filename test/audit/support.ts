@@ -41,7 +41,12 @@ export async function openAuditLog() {
   const events = async (count: number) => {
     for (let index = 0; index < count; index += 1) {
       people.clock.advance({ minutes: 1 });
-      await people.audit.record({ type: 'token.issued', outcome: 'success', subjectId: `s${index}`, data: { index } });
+      await people.audit.record({
+        type: 'browser.forgotten',
+        outcome: 'success',
+        subjectId: `s${index}`,
+        data: { count: index },
+      });
     }
   };
   const entry = (chainSeq: number) => people.db.auditEvent.findUniqueOrThrow({ where: { chainSeq } });

@@ -134,7 +134,7 @@ describe('an added entry', () => {
 
   test('is reported when it claims a position behind the end', async () => {
     const { id } = await log.db.auditEvent.create({
-      data: { type: 'token.issued', outcome: 'success', chainSeq: 7, chainHash: 'a'.repeat(64) },
+      data: { type: 'browser.forgotten', outcome: 'success', chainSeq: 7, chainHash: 'a'.repeat(64) },
     });
     expect(await log.faults()).toMatchObject([{ kind: 'added', seq: 7, id }]);
   });

@@ -139,7 +139,7 @@ const commandOf = (argv: string) => {
 function call(argv: string, number: number, { stdin = '', env = {} }: CallOptions): Promise<Ended> {
   const inFolder = (text: string) =>
     text.replaceAll('%', String(number)).replace(/\b\w+\.(yaml|db)$/, (file) => path.join(cli.folder, file));
-  const variables = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, inFolder(value)]));
+  const variables = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, inFolder(value ?? '')]));
   return program.call(argv.split(' ').map(inFolder), { stdin: stdin.replaceAll('%', String(number)), env: variables });
 }
 const CRASH = /TypeError|ReferenceError|is not a (function|constructor)|\n {4}at /;

@@ -18,7 +18,7 @@ export interface CallOptions {
   stdin?: string;
   /** The answers typed at the terminal, in order. */
   answers?: string[];
-  env?: Record<string, string>;
+  env?: Readonly<Record<string, string | undefined>>;
   /** The file to which the process writes its standard output, instead of `out`. */
   outputFile?: string;
 }

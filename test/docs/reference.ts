@@ -6,7 +6,7 @@ import { proxiedApplication } from '../../src/applications/fields/proxied-applic
 import { serviceProvider } from '../../src/applications/fields/service-provider.ts';
 import { type Variable, variables } from '../../src/base/config/variables.ts';
 import * as file from '../../src/config-file/schema.ts';
-import { eventTypesByKind } from '../../src/core/audit/events.ts';
+import { eventDetails } from '../../src/core/audit/events.ts';
 import { settingSchemas } from '../../src/core/settings/settings.ts';
 import { connectionKinds } from '../../src/federation/connections/connection.ts';
 import { commonHead, commonSettings } from '../../src/federation/connections/kinds/common.ts';
@@ -67,10 +67,12 @@ export const tables: Record<string, Row[]> = {
 
 /** The same for docs/events.md. */
 export const eventTables: Record<string, Row[]> = {
-  Types: Object.entries(eventTypesByKind).map(([kind, types]) => ({
-    cells: [kind],
-    meaning: types.map(code).join(', '),
-  })),
+  Types: Object.values(eventDetails).flatMap((types) =>
+    Object.entries(types).map(([type, details]) => ({
+      cells: [code(type)] satisfies Row['cells'],
+      meaning: Object.keys(details).length === 0 ? 'no details' : code(JSON.stringify(details)),
+    })),
+  ),
 };
 
 /** The same for docs/connections.md. */

@@ -75,7 +75,7 @@ it('is quiet after a mail, and the next one has all events since', async () => {
 /** More than one turn of the job looks at. */
 const recordOthers = (count: number) =>
   idp.services.audit.recordAll(
-    Array.from({ length: count }, () => ({ type: 'token.issued', outcome: 'success' }) as const),
+    Array.from({ length: count }, () => ({ type: 'browser.forgotten', outcome: 'success' }) as const),
     idp.services.db,
   );
 

@@ -5,6 +5,8 @@ import tls from 'node:tls';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { makeCertificate } from '../../src/core/keys/make-certificate.ts';
 import { createEventDeliveries } from '../../src/protocols/event-streams/deliveries.ts';
+import type { EventBody } from '../../src/protocols/event-streams/event.ts';
+import { batchOf } from '../../src/protocols/event-streams/siem-formats.ts';
 import type { StreamDeclaration } from '../../src/protocols/event-streams/streams.ts';
 import { verifyEvents } from '../../src/protocols/event-streams/verify.ts';
 import { anRsaKey } from '../support/applications/rsa-keys.ts';
@@ -88,6 +90,25 @@ it('ECS: documents for _bulk of Elasticsearch, with an API key', async () => {
   expect(second).toMatchObject({ event: { outcome: 'failure' } });
 });
 
+it.each(['splunk', 'ecs', 'ocsf', 'syslog'] as const)('%s proves by itself that none is missing', async (format) => {
+  const { body } = await sentAs('json');
+  const [first, second] = body.split('\n').flatMap((line) => JSON.parse(line) as EventBody[]);
+  const stored = (events: EventBody[]) => {
+    const text = batchOf(format, events).body;
+    if (format === 'ocsf') return text;
+    // Elasticsearch stores the lines that no action is on; a syslog server cuts the lengths off and has a line for each message.
+    const lines = format === 'syslog' ? text.split(/(?:^|(?<=\}))\d+ (?=<)/) : text.split('\n');
+    return lines.filter((line) => !line.startsWith('{"create":')).join('\n');
+  };
+  const [one, two] = [first ?? expect.fail(), second ?? expect.fail()];
+  const between = {
+    ...two,
+    chain: { ...two.chain, after: { seq: two.chain.seq - 1, hash: 'of an event that is missing' } },
+  };
+  expect(verifyEvents(stored([one, two]))).toMatchObject({ ok: true, events: 2 });
+  expect(verifyEvents(stored([one, between])).ok).toBe(false);
+});
+
 it('a batch has only the events of its groups', async () => {
   const receiver = await aReceiver();
   const { account: ann } = await aUser(idp.services);
@@ -110,8 +131,17 @@ it('ECS: events that Elasticsearch rejects are sent again', async () => {
   receiver.always({ status: 200, body: JSON.stringify({ errors: true, items }) });
   const { stream } = await aStream(idp, { url: receiver.url, kind: 'siem', format: 'ecs', events: ['role.assigned'] });
   await record('ann');
+  await record('bob');
   await run();
   expect(await idp.services.eventStreams.get(stream.id)).toMatchObject({ lastError: 'answered with status 503' });
+  const failing = async () => expect((await idp.services.eventStreams.get(stream.id)).failingSince).not.toBeNull();
+  // A page of a proxy, and an answer about some of the events, say nothing of the others.
+  for (const body of ['<html>OK</html>', JSON.stringify({ items: items.slice(0, 1) })]) {
+    receiver.always({ status: 200, body });
+    await idp.services.eventStreams.resume(stream.id, {});
+    await run();
+    await failing();
+  }
   const stored = items.map(({ create }) => ({ create: { status: create.status === 429 ? 409 : 201 } }));
   receiver.always({ status: 200, body: JSON.stringify({ errors: true, items: stored }) });
   await idp.services.eventStreams.resume(stream.id, {});

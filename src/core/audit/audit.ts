@@ -7,7 +7,7 @@ import type { RequestInfo } from '../../base/platform/request-info.ts';
 import type { Db, Tx } from '../../base/storage/database.ts';
 import { type Fragment, fragment, joinFragments, trustedText } from '../../base/storage/fragments.ts';
 import { hotStatements } from '../../base/storage/statements.ts';
-import { type AuditEventType, type AuditOutcome, auditEventTypes } from './events.ts';
+import { type AuditEventType, type AuditOutcome, auditEventTypes, type EventDetails } from './events.ts';
 import { type AuditContent, proofOf } from './row-mac.ts';
 
 /** The actor and the request of an event. Domain functions take it as a parameter for the events that they record. */
@@ -42,8 +42,8 @@ export interface Proof {
   minutes: number;
 }
 
-export interface AuditInput extends Actor {
-  type: AuditEventType;
+export interface AuditInput<Type extends AuditEventType = AuditEventType> extends Actor {
+  type: Type;
   outcome: AuditOutcome;
   /** A short code for what went wrong; it is never displayed to the user. */
   reason?: string;
@@ -51,7 +51,7 @@ export interface AuditInput extends Actor {
   subjectId?: string;
   /** The client_id or SAML entity ID that the event is about. */
   clientId?: string;
-  data?: Record<string, unknown>;
+  data?: EventDetails<Type> | undefined;
 }
 
 export interface AuditEntry extends Omit<AuditContent, 'data'> {
@@ -88,7 +88,7 @@ export function createAudit({ db, sql, vault, logger, now }: Base, recorded: (tx
 
   return {
     /** Writes one event, inside `tx` when it reports a change that this transaction makes; else at the end of the request at the latest. */
-    async record(event: AuditInput, tx?: Tx): Promise<void> {
+    async record<Type extends AuditEventType>(event: AuditInput<Type>, tx?: Tx): Promise<void> {
       const { row, proof, log } = sealed(event);
       const parties = [row.actorId, row.actorApp, row.subjectId, row.clientId];
       const request = [row.address, row.userAgent, row.requestId];
@@ -101,7 +101,7 @@ export function createAudit({ db, sql, vault, logger, now }: Base, recorded: (tx
     },
 
     /** Writes one event in the transaction, and returns its id. */
-    async recordWithId(event: AuditInput, tx: Tx): Promise<number> {
+    async recordWithId<Type extends AuditEventType>(event: AuditInput<Type>, tx: Tx): Promise<number> {
       recorded(tx);
       const { row, proof, log } = sealed(event);
       const { id } = await tx.auditEvent.create({ data: { ...row, ...proof }, select: { id: true } });

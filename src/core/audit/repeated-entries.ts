@@ -7,6 +7,7 @@ import type { Dialect } from '../../base/storage/dialect.ts';
 import { type Fragment, fragment } from '../../base/storage/fragments.ts';
 import { unavailableIn } from '../../base/storage/unavailable.ts';
 import type { Audit, AuditInput } from './audit.ts';
+import type { AuditEventType } from './events.ts';
 
 export type RepeatedEntries = ReturnType<typeof createRepeatedEntries>;
 
@@ -58,7 +59,7 @@ export function createRepeatedEntries(
 
   return {
     /** Writes the entry, or counts it. Entries are equal in type, reason, client, subject and network. */
-    async record(entry: AuditInput): Promise<void> {
+    async record<Type extends AuditEventType>(entry: AuditInput<Type>): Promise<void> {
       await closeEnded();
       const { type, reason, clientId, subjectId, request } = entry;
       const key = JSON.stringify([type, reason, clientId, subjectId, request && networkOf(request.address)]);

@@ -54,11 +54,17 @@ export function createSender(services: Core) {
   const { outgoingRules, now, db } = services;
   const outgoing = createOutgoingFetch({ rules: outgoingRules, timeoutMs: TIME_LIMIT_MS, maxBytes: MAX_ANSWER_BYTES });
 
-  async function post({ url, format }: Target, body: string, headers: Record<string, string>): Promise<Answer> {
+  async function post(
+    { url, format }: Target,
+    body: string,
+    headers: Record<string, string>,
+    count = 1,
+  ): Promise<Answer> {
     // A redirect counts as a failure: it could lead the signed body elsewhere.
     const init = { method: 'POST', headers, body, redirect: 'manual' } as const;
     const response = await outgoing(url, init);
-    const status = format === 'ecs' && response.ok && (await hasRejected(response)) ? REJECTED_ITEMS : response.status;
+    const isRejected = format === 'ecs' && response.ok && (await hasRejected(response, count));
+    const status = isRejected ? REJECTED_ITEMS : response.status;
     const rejection = response.ok ? '' : (await unexpectedAnswer(response)).body;
     const text = isPublicAnswer(response) ? rejection : '';
     return { status, text, isDenied: DENIED.test(rejection), retryAfterSeconds: retryAfter(response, now()) };
@@ -94,10 +100,11 @@ export function createSender(services: Core) {
       return { status: 200, text: '', retryAfterSeconds: undefined };
     }
     const [secret] = secrets;
-    return post(target, body, {
+    const headers = {
       'content-type': contentType,
       ...(secret !== undefined && { authorization: `${scheme} ${secret}` }),
-    });
+    };
+    return post(target, body, headers, events.length);
   };
 }
 
@@ -123,10 +130,11 @@ function textOf({ type, data, timestamp }: EventBody): string {
   return String(sentenceOf(entry, (one) => nameSlot(people.get(one.id) ?? one.name ?? one.id)));
 }
 
-/** Whether `_bulk` has not stored an event. One with an `_id` that exists (409) was stored before. */
-async function hasRejected(response: Response): Promise<boolean> {
-  const answer = (await response.json().catch(() => ({}))) as { items?: { create?: { status?: number } }[] };
-  return (answer.items ?? []).some(({ create }) => create?.status !== 201 && create?.status !== 409);
+/** Whether `_bulk` does not say of each event that it is stored. One with an `_id` that exists (409) was stored before. */
+async function hasRejected(response: Response, count: number): Promise<boolean> {
+  const answer = (await response.json().catch(() => null)) as { items?: { create?: { status?: number } }[] } | null;
+  const stored = (answer?.items ?? []).filter(({ create }) => create?.status === 201 || create?.status === 409);
+  return stored.length !== count;
 }
 
 /** Seconds, at most an hour (RFC 9110 10.2.3). */

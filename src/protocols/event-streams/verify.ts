@@ -22,7 +22,7 @@ export interface EventsResult {
 
 const MAX_FAULTS = 100;
 
-/** @param text JSON on each line: an event, a list of events, or what Splunk stores of one */
+/** @param text on each line an event, a list of events, or what a SIEM stores of one, in each format */
 export function verifyEvents(text: string): EventsResult {
   const faults: EventsResult['faults'] = [];
   const add = (kind: 'missing' | 'changed' | 'unreadable', message: string) => {
@@ -64,10 +64,32 @@ export function verifyEvents(text: string): EventsResult {
 
 function eventsIn(line: string): Received[] | undefined {
   try {
-    const value: unknown = JSON.parse(line);
+    // A message of syslog has its header before the event.
+    const value: unknown = JSON.parse(/^<\d+>1 /.test(line) ? line.slice(line.indexOf('{')) : line);
     const list = Array.isArray(value) ? value : [value];
-    return list.map((one) => received.parse((one as { event?: unknown } | null)?.event ?? one));
+    return list.map((one) => received.parse(eventOf(one as Stored | null)));
   } catch {
     return undefined;
   }
+}
+
+interface Stored {
+  /** Of Splunk and Elastic Common Schema. */
+  event?: { action?: unknown; id?: unknown };
+  /** Of Elastic Common Schema. */
+  gatehouse?: { chain?: unknown };
+  /** A hit of Elasticsearch. */
+  _source?: Stored;
+  /** Of OCSF. */
+  metadata?: { event_code?: unknown; uid?: unknown };
+  unmapped?: { chain?: unknown };
+}
+
+/** The event in each format of a SIEM. */
+function eventOf(stored: Stored | null): unknown {
+  const { event, gatehouse, metadata, unmapped, _source: source } = stored ?? {};
+  if (source) return eventOf(source);
+  if (gatehouse) return { type: event?.action, data: { id: Number(event?.id) }, chain: gatehouse.chain };
+  if (unmapped) return { type: metadata?.event_code, data: { id: Number(metadata?.uid) }, chain: unmapped.chain };
+  return event ?? stored;
 }

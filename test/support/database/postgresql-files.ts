@@ -13,6 +13,7 @@
 // | An index entry holds 2704 bytes | accounts/accounts |
 // | Transactions deadlock or fail to serialize where SQLite lets one wait | storage/database, admin/changes, config-file/concurrent-apply |
 // | A unique violation ends its transaction | rbac/roles, applications/applications, mfa/codes |
+// | A transaction with a smaller id may commit later | event-streams/attacks |
 // | Rows are locked one by one, so "read, compare, write" needs FOR UPDATE | admin/changes, audit/chain |
 // | Instances start, migrate, make keys and the first administrator together | storage/migrations-concurrent, keys/first-start, config-file/first-admin |
 // | Order and case depend on the collation | accounts/accounts, applications/list, admin/hundred-thousand |
@@ -112,6 +113,7 @@ const races = {
   'attacks/saml/replay': 'a message identifier is seen once',
   'config-file/concurrent-apply': 'several instances apply a file',
   'config-file/first-admin': 'several instances make the first administrator',
+  'event-streams/attacks': 'an event that is committed after a later one',
   'event-streams/ssf': 'the audit chain behind transactions',
   'event-streams/webhooks': 'two nodes on one cursor',
   'logout/across-instances': 'a logout run that changes instance, and one that a restart interrupts',
