@@ -2,7 +2,7 @@
 
 import type Router from '@koa/router';
 import { z } from 'zod';
-import type { Protocol } from '../../applications/application.ts';
+import type { Application, Protocol } from '../../applications/application.ts';
 import type { Extras, State } from '../../base/http/context.ts';
 import { invalidInput, notFound } from '../../base/http/errors.ts';
 import { acceptUploads, parseQuery } from '../../base/http/input.ts';
@@ -26,7 +26,7 @@ import { listQuery } from '../console/frame.ts';
 import { type ListAddress, pageLinks, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
 import { applicationCell, nameAndUsername, userMark } from '../console/names.ts';
-import { addForm, type Visit } from '../console/pages.ts';
+import { addForm, addQuestion, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import { userNamed } from '../suggestions/typed-user.ts';
@@ -102,7 +102,7 @@ export function groupRoutes(services: ConsoleServices) {
     frame,
     findUser,
     now,
-    admin: { groups, people },
+    admin: { applications, groups, people },
   } = services;
   const { router, list, createForm, one, form, change, question } = pagesOf(frame, groupNoun(groups));
   const MEMBERS = { needs: PEOPLE, submitNeeds: [...PEOPLE, WRITE] };
@@ -338,18 +338,38 @@ export function groupRoutes(services: ConsoleServices) {
       const application = await people.named(text, by);
       const wrong = (found: Text) => invalidInput([textFault(['application'], found)]);
       if (!application) throw wrong(t('console.people.no-application'));
-      const { id, name: app, access } = application;
-      // The group would be all whom the rule lets in then.
-      if (access === 'everyone') {
-        const text = t('console.groups.open-to-everyone', { app });
-        const link = { href: `/admin/applications/${id}/access`, label: t('console.access-check.change-rule') };
-        return { to: `${pathOf(group)}/applications`, notice: { text, tone: 'warn', link } };
-      }
-      await people.open(application, { kind: 'group', name: group.name }, undefined, by);
-      const notice = t('console.people.opened', { app, kind: 'group', name: group.name });
-      return { to: `${pathOf(group)}/applications`, notice };
+      // The group would be all whom the rule lets in then: that is asked first.
+      if (application.access === 'everyone') return { to: `${pathOf(group)}/applications/${application.id}/restrict` };
+      return openTo(group, application, by);
     },
   });
+
+  async function openTo({ id, name }: GroupDetails, application: Application, by: Actor) {
+    await people.open(application, { kind: 'group', name }, undefined, by);
+    const notice = t('console.people.opened', { app: application.name, kind: 'group', name });
+    return { to: `${pathOf({ id })}/applications`, notice };
+  }
+
+  addQuestion<{ group: GroupDetails; application: Application }>(
+    router,
+    frame,
+    '/:id/applications/:application/restrict',
+    {
+      needs: ['gatehouse.groups:read', OPEN],
+      async load({ params: { id = '', application = '' } }, by) {
+        return { group: await groups.get(id), application: (await applications.get(application, by)).application };
+      },
+      elsewhere: ({ subject: { group, application } }) =>
+        application.access === 'everyone' ? undefined : { to: `${pathOf(group)}/applications` },
+      title: ({ group: { name }, application }) =>
+        t('console.groups.restrict-title', { app: application.name, group: name }),
+      back: ({ group }) => ({ href: `${pathOf(group)}/applications`, label: group.name }),
+      lead: ({ subject: { group, application } }) =>
+        t('console.groups.restrict-lead', { app: application.name, group: group.name }),
+      button: t('console.groups.restrict'),
+      submit: ({ by, subject: { group, application } }) => openTo(group, application, by),
+    },
+  );
 
   one('/activity', {
     needs: ['gatehouse.groups:read', 'gatehouse.audit:read'],
@@ -872,6 +892,11 @@ async function partBlocks(
   };
   const choices = mayWrite ? await roles.choices(by) : [];
   const mayCreate = may(CREATES.role);
+  const readable = may('gatehouse.roles:read') ? await roles.list() : [];
+  const roleCell = (role: string): Cell => {
+    const found = readable.find(({ name }) => name === role);
+    return found ? { text: role, href: `/admin/roles/${found.id}` } : role;
+  };
   const roleForm: Block = {
     kind: 'form',
     title: t('console.groups.add-role'),
@@ -922,7 +947,7 @@ async function partBlocks(
       lead: t('console.groups.roles-lead'),
       caption: t('console.users.roles'),
       ...tableOf(group.roles, [
-        [t('console.roles.role'), (name) => name],
+        [t('console.roles.role'), roleCell],
         mayWrite && [
           t('console.shared.action'),
           (name) => removeAction(`${path}/role/${encodeURIComponent(name)}/remove`, name),

@@ -60,10 +60,11 @@ export function suggestionRoutes({ frame, pictures, admin: { users, applications
   offer('applications', frame.page(), async (search, ctx) => {
     const found = await applications.list({ search, limit: MAX }, readerOf(ctx));
     const logos = await pictures.addressesOf(found.applications.map(({ id }) => id));
-    return found.applications.map(({ id, clientId, name, metadata }) => ({
+    const forEveryone = inLanguage(frame.language(ctx), () => String(t('console.users.access.everyone')));
+    return found.applications.map(({ id, clientId, name, metadata, access }) => ({
       value: clientId,
       label: name,
-      small: clientId,
+      small: access === 'everyone' ? `${forEveryone} · ${clientId}` : clientId,
       logo: drawn({ name, picture: logos.get(id), product: metadata.preset }),
     }));
   });

@@ -38,18 +38,32 @@ it('creates a role and gives access to an application without leaving the group'
     redirect_uris,
     access: { roles: ['admin'] },
   });
-  await aClient(idp.services, { client_name: 'In place blog', redirect_uris, access: 'everyone' });
+  const blog = await aClient(idp.services, { client_name: 'In place blog', redirect_uris, access: 'everyone' });
+  const ruleOf = async (search: string) => (await applications.list({ search })).applications[0]?.access;
   const tab = `/admin/groups/${id}/applications`;
   const open = async (application: string) => admin.submit(await admin.get(tab), { application }, { form: tab });
-  const everyone = await admin.follow(await open('In place blog'));
-  expect(textOf(everyone.text)).toContain('Everyone can open In place blog.');
-  const rule = linksOf(everyone.text, everyone.url).find(({ label }) => label === 'Change access rule');
-  expect(textOf((await admin.get(rule?.href ?? '')).text)).toContain('In place blog');
+  expect(textOf((await admin.get(tab)).text)).toContain('Applications that are open to everyone aren’t listed.');
+  const { suggestions } = (await admin.get('/admin/suggest/applications?q=In+place+')).json<{
+    suggestions: { label: string; small: string }[];
+  }>();
+  expect(Object.fromEntries(suggestions.map(({ label, small }) => [label, small]))).toEqual({
+    'In place blog': `Open to everyone · ${blog.clientId}`,
+    'In place wiki': closed.clientId,
+  });
+  const question = await admin.follow(await open('In place blog'));
+  expect(textOf(question.text)).toContain('everybody else loses access.');
+  expect(await ruleOf(blog.clientId)).toBe('everyone');
+  const restricted = await admin.follow(await admin.submit(question));
+  expect(new URL(restricted.url).pathname).toBe(tab);
+  expect(await ruleOf(blog.clientId)).toEqual({ roles: [], groups: ['In place'] });
+  expect((await admin.follow(await admin.get(`${new URL(question.url).pathname}`))).url).toBe(restricted.url);
+  expect(linksOf((await admin.get(parts)).text, restricted.url)).toContainEqual(
+    expect.objectContaining({ label: 'in place role', href: expect.stringContaining('/admin/roles/') }),
+  );
   expect(textOf((await open('no such thing')).text)).toContain('No application has this name');
   const done = await admin.follow(await open('In place wiki'));
   expect(textOf(done.text)).toContain('In place wiki is open to the group In place.');
-  const [stored] = (await applications.list({ search: closed.clientId })).applications;
-  expect(stored?.access).toEqual({ roles: ['admin'], groups: ['In place'] });
+  expect(await ruleOf(closed.clientId)).toEqual({ roles: ['admin'], groups: ['In place'] });
 
   const reader = await consoleOf(idp, await staff(idp, 'auditor'));
   const page = (await reader.get(tab)).text;
