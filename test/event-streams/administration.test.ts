@@ -56,7 +56,7 @@ it('the console adds a stream, shows its secret once, tries it, shows what was d
 
 it('the console adds an alert for addresses as people write them', async () => {
   const admin = await consoleOf(idp, await staff(idp, 'admin'));
-  const form = await admin.get('/admin/event-streams/new?kind=mail');
+  const form = await admin.get('/admin/event-streams/new?kind=alert');
   const wrong = await admin.submit(form, { name: 'Alerts', url: 'admin' });
   expect([wrong.status, textOf(wrong.text).includes('mailto: and addresses')]).toEqual([400, true]);
   const page = await admin.follow(
@@ -64,7 +64,7 @@ it('the console adds an alert for addresses as people write them', async () => {
   );
   expect(textOf(page.text)).toContain('The event stream is saved');
   const [stream] = await idp.services.eventStreams.list();
-  expect(stream).toMatchObject({ kind: 'mail', url: 'mailto:ann@example.com,bob@example.com', quiet_minutes: 60 });
+  expect(stream).toMatchObject({ kind: 'alert', url: 'mailto:ann@example.com,bob@example.com', quiet_minutes: 60 });
   await idp.services.eventStreams.remove(stream?.id ?? '', {});
 });
 
@@ -122,7 +122,7 @@ it('the configuration file declares streams, whose secrets it never gives away',
 event_streams:
   - { id: hr, name: HR, url: "https://hr.example.com/events", events: [user.*], secret: "${secret}"${more} }
   - { id: splunk, name: Splunk, kind: siem, format: splunk, url: "https://splunk.example.com/services/collector", secret: hec-token-1 }
-  - { id: alerts, name: Alerts, kind: mail, url: "mailto:soc@example.com", events: [role.assigned], at_least: 10, within_minutes: 5, quiet_minutes: 15 }
+  - { id: alerts, name: Alerts, kind: alert, url: "mailto:soc@example.com", events: [role.assigned], at_least: 10, within_minutes: 5, quiet_minutes: 15 }
 `;
   const { configFile, eventStreams } = idp.services;
   const file = (text: string) => ({ ...parseFile(text), path: '/nowhere/gatehouse.yaml' });

@@ -5,7 +5,7 @@ import { createEventDeliveries } from '../../src/protocols/event-streams/deliver
 import { type TestClock, testClock } from '../support/clock.ts';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { aStream } from './support.ts';
+import { aReceiver, aStream, isSigned } from './support.ts';
 
 let idp: TestIdp;
 let clock: TestClock;
@@ -37,7 +37,7 @@ async function mails(): Promise<[string, string][]> {
   return rows.map(({ recipient, subject }) => [recipient, subject]);
 }
 
-const alert = { kind: 'mail' as const, name: 'Security', url: 'mailto:soc@example.com', events: ['role.assigned'] };
+const alert = { kind: 'alert' as const, name: 'Security', url: 'mailto:soc@example.com', events: ['role.assigned'] };
 
 it('mails each address the sentence of the activity log', async () => {
   const { account } = await aUser(idp.services, { username: 'grace' });
@@ -127,8 +127,41 @@ it('has no event about a mail, which would be followed by another one', async ()
   expect(await mails()).toEqual([]);
 });
 
+it('is a signed request with the sentences for a chat, once in its quiet time, and waits for a receiver that is away', async () => {
+  const receiver = await aReceiver();
+  const { account } = await aUser(idp.services, { username: 'hopper' });
+  const { stream, secret = '' } = await aStream(idp, { ...alert, url: receiver.url, quiet_minutes: 30 });
+  expect(secret).toMatch(/^whsec_/);
+  receiver.always({ status: 400 });
+  await record('role.assigned', { subjectId: account.id, data: { roleName: 'admin' } });
+  await run();
+  expect(await idp.services.eventStreams.get(stream.id)).toMatchObject({ lastError: 'answered with status 400' });
+  receiver.always({ status: 200 });
+  await record('role.assigned', { subjectId: account.id, data: { roleName: 'auditor' } });
+  clock.advance({ minutes: 1 });
+  await run();
+  const [first, second] = receiver.received;
+  expect(second && isSigned(second, secret)).toBe(true);
+  expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+  const alertOf = (index: number) => JSON.parse(receiver.received[index]?.body ?? 'null') as Record<string, unknown>;
+  expect(alertOf(1)).toMatchObject({
+    type: 'event-stream.alert',
+    text: expect.stringMatching(/^Security\n\S+Z hopper received the role admin$/),
+    data: { stream: 'Security', count: 1, events: [{ type: 'role.assigned' }] },
+  });
+  clock.advance({ minutes: 20 });
+  await run();
+  expect(receiver.received).toHaveLength(2);
+  await record('role.assigned', { subjectId: account.id, data: { roleName: 'editor' } });
+  clock.advance({ minutes: 11 });
+  await run();
+  expect(alertOf(2)).toMatchObject({ data: { count: 2 } });
+  expect((await idp.services.eventStreams.get(stream.id)).failingSince).toBeNull();
+  await receiver.close();
+});
+
 it('has addresses and nothing else in its URL', () => {
-  const url = (value: string) => newStream.safeParse({ name: 'A', kind: 'mail', url: value }).success;
+  const url = (value: string) => newStream.safeParse({ name: 'A', kind: 'alert', url: value }).success;
   expect(url('mailto:ann@example.com')).toBe(true);
   for (const wrong of [
     'mailto:',

@@ -6,7 +6,7 @@ import { invalidInput } from '../../base/http/errors.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { check } from '../../base/texts/faults.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
-import { declarationOf, type EventStream } from '../../protocols/event-streams/streams.ts';
+import { declarationOf, type EventStream, isSigned } from '../../protocols/event-streams/streams.ts';
 import { etagOf } from '../api/versions.ts';
 import {
   type Action,
@@ -80,8 +80,8 @@ export function eventStreamRoutes(services: ConsoleServices) {
     async submit({ by }, given) {
       const { secret, ...declared } = declaredBy(given);
       const created = await eventStreams.create(declared, secret, by);
-      // A webhook's secret is shown once.
-      if (declared.kind === 'webhook') return { result: secretPage(created) };
+      // A secret that signs is shown once.
+      if (isSigned(declared)) return { result: secretPage(created) };
       return { to: pathOf(created.stream), notice: t('console.event-streams.saved') };
     },
   });
@@ -150,7 +150,7 @@ export function eventStreamRoutes(services: ConsoleServices) {
     title: ({ name }) => t('console.event-streams.secret.title', { name }),
     purpose: t('console.event-streams.secret.lead'),
     back,
-    fields: ({ subject: { kind } }) => (kind === 'webhook' ? [] : [secretField('')]),
+    fields: ({ subject }) => (isSigned(subject) ? [] : [secretField('')]),
     body: z.strictObject({ secret: z.string().max(1024).optional() }),
     button: t('console.event-streams.secret.change'),
     submit: async ({ by, subject }, { secret }) => ({
@@ -180,7 +180,7 @@ export function eventStreamRoutes(services: ConsoleServices) {
 const KINDS = {
   webhook: t('console.event-streams.kind.webhook'),
   siem: t('console.event-streams.kind.siem'),
-  mail: t('console.event-streams.kind.mail'),
+  alert: t('console.event-streams.kind.alert'),
   ssf: t('console.event-streams.kind.ssf'),
 };
 const { ssf: _ofReceivers, ...DECLARED } = KINDS;
@@ -190,24 +190,26 @@ type DeclaredKind = keyof typeof DECLARED;
 const KIND_LEADS = {
   webhook: t('console.event-streams.kind.webhook-lead'),
   siem: t('console.event-streams.kind.siem-lead'),
-  mail: t('console.event-streams.kind.mail-lead'),
+  alert: t('console.event-streams.kind.alert-lead'),
 };
 const URL_HINTS = {
   webhook: t('console.event-streams.url.webhook'),
   siem: t('console.event-streams.url.siem'),
-  mail: t('console.event-streams.url.mail'),
+  alert: t('console.event-streams.url.alert'),
 };
 const SECRET_HINTS = {
   webhook: t('console.event-streams.secret.webhook-hint'),
   siem: t('console.event-streams.secret.siem-hint'),
 };
-const newQuery = z.object({ kind: z.enum(['webhook', 'siem', 'mail']).default('webhook') });
+const newQuery = z.object({ kind: z.enum(['webhook', 'siem', 'alert']).default('webhook') });
 /** What an administrator wants to hear of at once. */
 const ALERTS = ['role.assigned', 'factors.reset', 'api-key.created', 'key.*', 'setting.changed', 'integrity.alarm'];
 
 function emptyForm(kind: DeclaredKind): Form {
-  const url = kind === 'mail' ? 'mailto:x@x' : 'https://x';
-  return formOf(newStream.parse({ name: 'x', url, kind, ...(kind === 'mail' && { events: ALERTS }) }), '');
+  return formOf(
+    newStream.parse({ name: 'x', url: 'https://x', kind, ...(kind === 'alert' && { events: ALERTS }) }),
+    '',
+  );
 }
 
 function stateOf({ enabled, pausedAt, failingSince, lastSuccessAt }: EventStream): Mark {
@@ -271,7 +273,7 @@ function newPage(given: Form): ConsolePage {
         fields: [
           hiddenField('kind', given.kind),
           ...fieldsOf(given),
-          ...(given.kind === 'mail' ? [] : [secretField(SECRET_HINTS[given.kind === 'siem' ? 'siem' : 'webhook'])]),
+          ...(given.kind === 'alert' ? [] : [secretField(SECRET_HINTS[given.kind === 'siem' ? 'siem' : 'webhook'])]),
         ],
         button: t('console.event-streams.add'),
         look: 'primary',
@@ -340,7 +342,8 @@ function streamPage(stream: EventStream, given: Form, options: PageOptions): Con
   };
 }
 
-function changesOf({ kind, ...stream }: EventStream, given: Form): Block[] {
+function changesOf(stream: EventStream, given: Form): Block[] {
+  const { kind, hasSecret } = stream;
   const at = pathOf(stream);
   const danger = dangerZone([
     {
@@ -362,18 +365,18 @@ function changesOf({ kind, ...stream }: EventStream, given: Form): Block[] {
       button: t('console.shared.save-changes'),
       cancel: HOME,
     },
-    ...(kind === 'mail' ? [] : [secretTask(kind, at)]),
+    ...(hasSecret || kind === 'siem' ? [secretTask(stream)] : []),
     danger,
   ];
 }
 
-const secretTask = (kind: EventStream['kind'], at: string): Block => ({
+const secretTask = (stream: EventStream): Block => ({
   kind: 'tasks',
   title: t('console.event-streams.secret'),
   rows: [
     {
-      text: kind === 'webhook' ? t('console.event-streams.secret.signs') : t('console.event-streams.secret.token'),
-      action: { label: t('console.event-streams.secret.change'), href: `${at}/secret` },
+      text: isSigned(stream) ? t('console.event-streams.secret.signs') : t('console.event-streams.secret.token'),
+      action: { label: t('console.event-streams.secret.change'), href: `${pathOf(stream)}/secret` },
     },
   ],
 });
@@ -495,18 +498,19 @@ function fieldsOf(given: Form): Field[] {
     area('events', t('console.event-streams.events'), t('console.event-streams.events-hint')),
     area('applications', t('console.event-streams.applications'), t('console.event-streams.applications-hint')),
     area('groups', t('console.event-streams.groups'), t('console.event-streams.groups-hint')),
-    ...(given.kind === 'mail' ? alert : [body]),
+    ...(given.kind === 'alert' ? alert : [body]),
     { name: 'enabled', label: t('console.shared.enabled'), type: 'checkbox', checked: given.enabled !== '' },
   ];
 }
 
-/** Addresses as people write them. */
-const mailUrl = (text: string) =>
-  `mailto:${text
-    .trim()
-    .replace(/^mailto:/i, '')
-    .split(/[\s,;]+/)
-    .join(',')}`;
+/** A URL, or addresses as people write them. */
+const alertUrl = (text: string) =>
+  /^https?:/i.test(text)
+    ? text
+    : `mailto:${text
+        .replace(/^mailto:/i, '')
+        .split(/[\s,;]+/)
+        .join(',')}`;
 
 const NUMBERS: ReadonlySet<string> = new Set(['at_least', 'within_minutes', 'quiet_minutes']);
 
@@ -516,7 +520,7 @@ function declaredBy({ [VERSION]: _version, events, applications, groups, enabled
   const declaration = {
     ...Object.fromEntries(entered.map(([name, value]) => [name, NUMBERS.has(name) ? Number(value) : value])),
     name: given.name.trim(),
-    url: given.kind === 'mail' ? mailUrl(given.url) : given.url.trim(),
+    url: given.kind === 'alert' ? alertUrl(given.url.trim()) : given.url.trim(),
     events: lines(events),
     applications: lines(applications),
     groups: lines(groups),
@@ -553,7 +557,7 @@ function secretPage({ stream, secret }: CreatedStream): ConsolePage {
     kind: 'actions',
     items: [{ label: t('console.sign-up-codes.created.done'), href: pathOf(stream), look: 'primary' }],
   };
-  const shown = secret !== undefined && stream.kind === 'webhook';
+  const shown = secret !== undefined && isSigned(stream);
   return {
     title: stream.name,
     back: { href: pathOf(stream), label: stream.name },

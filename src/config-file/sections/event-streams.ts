@@ -74,7 +74,7 @@ export async function exportEventStreams({ eventStreams }: { eventStreams: Event
       ...(applications.length > 0 && { applications }),
       ...(groups.length > 0 && { groups }),
       ...(body !== 'thin' && { body }),
-      ...(kind === 'mail' && { at_least, within_minutes, quiet_minutes }),
+      ...(kind === 'alert' && { at_least, within_minutes, quiet_minutes }),
       ...(!enabled && { enabled }),
     };
   });

@@ -8,15 +8,15 @@
 import type { ApplicationServices } from '../../applications/application-services.ts';
 import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
 import { randomId } from '../../base/platform/random.ts';
-import { transaction } from '../../base/storage/database.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
 import { unavailableIn } from '../../base/storage/unavailable.ts';
 import type { Core } from '../../core/core.ts';
 import { type AttemptResult, createJobQueue, type QueueStore } from '../../core/jobs/queue.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
-import { bodiesOf, chosen, matching, ofTypes, type SealedEvent } from './event.ts';
+import { bodiesOf, chosen, type EventBody, matching, ofTypes, type SealedEvent } from './event.ts';
 import { createSecurityEvents, signalTypes } from './security-events.ts';
 import { type Answer, createSender, queueAlert } from './send.ts';
-import { type EventStream, type EventStreams, streamOf } from './streams.ts';
+import { type EventStream, type EventStreams, recipientsOf, streamOf } from './streams.ts';
 
 /** Events that one turn finds, and a batch has at most. */
 const PAGE = 500;
@@ -25,9 +25,9 @@ const WINDOW = 10_000;
 /** The largest `at_least`. */
 const MOST_EARLIER = 1000;
 /** Deliveries that wait at once, of one stream. */
-const MOST_OPEN = { webhook: 2000, siem: 4, mail: 1, ssf: 2000 };
+const MOST_OPEN = { webhook: 2000, siem: 4, alert: 1, ssf: 2000 };
 /** Batches go one after the other, in order. */
-const LANE = { webhook: 2, siem: 1, mail: 1, ssf: 1 };
+const LANE = { webhook: 2, siem: 1, alert: 1, ssf: 1 };
 /** Kinds with a delivery for each event. */
 const isSingle = (kind: EventStream['kind']) => kind === 'webhook' || kind === 'ssf';
 const LEASE_SECONDS = 60;
@@ -80,8 +80,8 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
       return nothing;
     }
     if (!row.enabled || row.pausedAt || (isReplay && row.replayUntil === null)) return nothing;
-    // The next mail has all events since the last one.
-    if (stream.kind === 'mail' && row.retryAt !== null && row.retryAt > now()) return nothing;
+    // The next alert has all events since the last one.
+    if (stream.kind === 'alert' && row.retryAt !== null && row.retryAt > now()) return nothing;
     const cursor = isReplay ? (row.replayCursor ?? 0) : row.cursor;
     const head = await db.auditChain.findUnique({ where: { id: 'head' }, select: { seq: true } });
     const end = isReplay ? (row.replayUntil ?? 0) : (head?.seq ?? 0);
@@ -143,11 +143,15 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
   async function attempt(delivery: Delivery): Promise<AttemptResult> {
     const { id, seq, afterSeq, tries, stream } = delivery;
     const token = stream.kind === 'ssf' ? (await securityEvents.tokensOf([delivery], stream)).get(id) : undefined;
-    const events = stream.kind === 'ssf' ? [] : await eventsOf(delivery);
-    if (token === undefined && events.length === 0)
+    const found = stream.kind === 'ssf' ? [] : await eventsOf(delivery);
+    if (token === undefined && found.length === 0)
       return { outcome: 'give-up', reason: 'the audit log or the stream has the event no more' };
-    if (stream.kind === 'mail') return alert(delivery, events);
-    const bodies = token === undefined ? await bodiesOf(events, { body: stream.body, after: afterSeq }, db) : [];
+    const isAlert = stream.kind === 'alert';
+    const events = isAlert ? await withEarlier(found, stream) : found;
+    if (!events) return { outcome: 'done', detail: 'too few' };
+    const form = isAlert ? ({ body: 'full', after: null } as const) : { body: stream.body, after: afterSeq };
+    const bodies = token === undefined ? await bodiesOf(events, form, db) : [];
+    if (isAlert && recipientsOf(stream.url)) return mail(delivery, bodies);
     const secrets = await eventStreams.secrets(stream.id);
     const webhookId = stream.kind === 'webhook' ? `evt_${seq}` : id;
     let answer: Answer;
@@ -163,7 +167,7 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
       return { outcome: 'done', detail: String(status) };
     }
     const reason = `answered with status ${status}${text && `: ${text}`}`.slice(0, MAX_TEXT);
-    if (isSingle(stream.kind) && status === 410) {
+    if ((isSingle(stream.kind) || isAlert) && status === 410) {
       await pause(stream, reason);
       return { outcome: 'retry', reason, closesLane: true, pauseSeconds: 5 };
     }
@@ -186,29 +190,20 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
     return chosen(await db.auditEvent.findMany({ where, orderBy: { chainSeq: 'asc' }, take: PAGE }), stream);
   }
 
-  /**
-   * Queues the mail, unless fewer events than the stream wants happened in its time. Nothing is sent for a while after it, so that many events
-   * make few mails.
-   */
-  async function alert({ id, stream }: Delivery, events: readonly SealedEvent[]): Promise<AttemptResult> {
-    const listed = await withEarlier(events, stream);
-    if (!listed) return { outcome: 'done', detail: 'too few' };
-    const bodies = await bodiesOf(listed, { body: 'full', after: null }, db);
-    const at = now();
-    const retryAt = new Date(at.getTime() + stream.quiet_minutes * 60_000);
+  /** Queues the alert as a mail, once. */
+  async function mail({ id, stream }: Delivery, events: readonly EventBody[]): Promise<AttemptResult> {
     await transaction(db, async (tx) => {
-      await queueAlert(services, stream, bodies, tx);
-      const data = { lastSuccessAt: at, retryAt, lastError: null };
-      await tx.eventStream.updateMany({ where: { id: stream.id }, data });
+      await queueAlert(services, stream, events, tx);
+      await succeeded(stream, tx);
       await tx.eventDelivery.updateMany({
         where: { id, ...OPEN },
-        data: { doneAt: at, lastError: null, answer: 'queued' },
+        data: { doneAt: now(), lastError: null, answer: 'queued' },
       });
     });
     return { outcome: 'done', detail: 'queued' };
   }
 
-  /** The events with those before them since the last mail, in the time that the stream names; undefined where they are too few. */
+  /** The events with those before them since the last alert, in the time that the stream names; undefined where they are too few. */
   async function withEarlier(events: readonly SealedEvent[], stream: EventStream): Promise<SealedEvent[] | undefined> {
     const { at_least: least, within_minutes: within, lastSuccessAt, createdAt } = stream;
     const [first] = events;
@@ -228,11 +223,17 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
     return areEnough ? all : undefined;
   }
 
-  async function succeeded({ id, lastSuccessAt, failingSince }: EventStream): Promise<void> {
-    const isOld = lastSuccessAt === null || now().getTime() - lastSuccessAt.getTime() > 60_000;
-    if (!isOld && failingSince === null) return;
-    const data = { lastSuccessAt: now(), failingSince: null, retryAt: null, failures: 0, lastError: null };
-    await db.eventStream.updateMany({ where: { id }, data });
+  /** Nothing follows an alert for a while, so that many events make few of them. */
+  async function succeeded(
+    { id, kind, quiet_minutes, lastSuccessAt, failingSince }: EventStream,
+    tx: Tx = db,
+  ): Promise<void> {
+    const at = now();
+    const isOld = lastSuccessAt === null || at.getTime() - lastSuccessAt.getTime() > 60_000;
+    if (kind !== 'alert' && !isOld && failingSince === null) return;
+    const retryAt = kind === 'alert' ? new Date(at.getTime() + quiet_minutes * 60_000) : null;
+    const data = { lastSuccessAt: at, failingSince: null, retryAt, failures: 0, lastError: null };
+    await tx.eventStream.updateMany({ where: { id }, data });
   }
 
   /** The receiver is away: its stream waits, and after three days it is paused. The attempt does not count for the event. */

@@ -31,8 +31,8 @@ interface Filter {
 /** The condition of the types that the stream has. An event of a newer version is in no pattern but `*`. */
 export function ofTypes({ kind, events: patterns }: Pick<Filter, 'kind' | 'events'>) {
   const types = patterns.includes('*') ? undefined : patterns.flatMap((one) => eventPattern(one) ?? []);
-  // A mail about a mail would be followed by another one.
-  const isMail = kind === 'mail' ? [{ type: { startsWith: 'mail.' } }] : [];
+  // An alert about its mail would be followed by another one.
+  const isMail = kind === 'alert' ? [{ type: { startsWith: 'mail.' } }] : [];
   return { ...(types && { type: { in: types } }), NOT: isMail };
 }
 

@@ -39,11 +39,11 @@ const DENIED = /"err"\s*:\s*"(authentication_failed|access_denied)"/;
 
 type Target = Pick<StreamDeclaration, 'name' | 'kind' | 'url' | 'format'>;
 
-/** Events that a mail lists. */
+/** Events that an alert lists. */
 const LISTED = 20;
 
 /**
- * Sends events, one to a webhook and any number to a SIEM or in a mail.
+ * Sends events, one to a webhook and any number to a SIEM or in an alert.
  *
  * @param id the same at each attempt (`webhook-id`)
  * @param token the Security Event Token of a `ssf`
@@ -80,19 +80,19 @@ export function createSender(services: Core) {
       const headers = { 'content-type': 'application/secevent+jwt', accept: 'application/json' };
       return post(target, token ?? '', { ...headers, ...(authorization !== undefined && { authorization }) });
     }
-    if (target.kind === 'webhook') {
+    if (target.kind === 'alert' && recipientsOf(target.url)) {
+      await transaction(db, (tx) => queueAlert(services, target, events, tx));
+      return { status: 202, text: '', retryAfterSeconds: undefined };
+    }
+    if (target.kind === 'webhook' || target.kind === 'alert') {
       const timestamp = Math.floor(now().getTime() / 1000);
-      const body = JSON.stringify(events[0]);
+      const body = JSON.stringify(target.kind === 'alert' ? alertOf(target, events) : events[0]);
       return post(target, body, {
         'content-type': 'application/json',
         'webhook-id': id,
         'webhook-timestamp': String(timestamp),
         'webhook-signature': signatures(secrets, { id, timestamp, body }),
       });
-    }
-    if (target.kind === 'mail') {
-      await transaction(db, (tx) => queueAlert(services, target, events, tx));
-      return { status: 202, text: '', retryAfterSeconds: undefined };
     }
     const { contentType, scheme, body } = batchOf(target.format, events);
     if (target.format === 'syslog') {
@@ -105,6 +105,19 @@ export function createSender(services: Core) {
       ...(secret !== undefined && { authorization: `${scheme} ${secret}` }),
     };
     return post(target, body, headers, events.length);
+  };
+}
+
+/** An alert as a request: the webhooks of chats display `text`. */
+function alertOf({ name: stream }: Target, events: readonly EventBody[]) {
+  const listed = events.slice(0, LISTED);
+  const more = events.length - listed.length;
+  const lines = [...listed.map((event) => `${event.timestamp} ${textOf(event)}`), ...(more > 0 ? [`+ ${more}`] : [])];
+  return {
+    type: 'event-stream.alert',
+    timestamp: events.at(-1)?.timestamp,
+    text: [stream, ...lines].join('\n'),
+    data: { stream, count: events.length, events: listed },
   };
 }
 

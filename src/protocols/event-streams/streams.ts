@@ -44,15 +44,17 @@ const choices = (what: string) => z.array(z.string().min(1).max(1024)).max(MOST_
 export const eventStreamFields = {
   name: nameUpTo(100, z.string().trim()).describe('of the receiver, such as “HR system”'),
   kind: z
-    .enum(['webhook', 'siem', 'mail'])
+    .enum(['webhook', 'siem', 'alert'])
     .default('webhook')
-    .describe('`webhook`: a request for each event, signed by Standard Webhooks; `siem`: batches; `mail`: alerts'),
+    .describe(
+      '`webhook`: a request for each event, signed by Standard Webhooks; `siem`: batches; `alert`: few messages, for people',
+    ),
   url: z
     .string()
     .max(2048)
     .superRefine(faultFrom(urlFault))
     .describe(
-      '`https://…`, or `syslog://host:6514` (TLS, RFC 5425) with the format `syslog`, or `mailto:` and up to 10 addresses',
+      '`https://…`, or `syslog://host:6514` (TLS, RFC 5425) with the format `syslog`; of an `alert` also `mailto:` and up to 10 addresses',
     ),
   format: z
     .enum(['json', 'splunk', 'ecs', 'ocsf', 'syslog'])
@@ -75,11 +77,11 @@ export const eventStreamFields = {
     .enum(['thin', 'full'])
     .default('thin')
     .describe('`thin`: people by their `sub`; `full`: also username, name and email'),
-  at_least: z.int().min(1).max(1000).default(1).describe('of a `mail`: it is sent after so many events'),
-  within_minutes: minutes(1440).min(1).default(10).describe('of a `mail`: that happened in this time'),
+  at_least: z.int().min(1).max(1000).default(1).describe('of an `alert`: it is sent after so many events'),
+  within_minutes: minutes(1440).min(1).default(10).describe('of an `alert`: that happened in this time'),
   quiet_minutes: minutes(10_080)
     .default(60)
-    .describe('of a `mail`: the time until the next one, which has the events since'),
+    .describe('of an `alert`: the time until the next one, which has the events since'),
   enabled: z.boolean().default(true).describe('whether it sends'),
 };
 const declared = z.strictObject(eventStreamFields);
@@ -145,21 +147,25 @@ export type EventStreams = ReturnType<typeof createEventStreams>;
 /** The faults of fields that do not go together. */
 export function streamRules({ kind, format, url }: StreamDeclaration): Fault[] {
   const isSyslog = format === 'syslog';
-  const urlKind = recipientsOf(url) ? 'mail' : isSyslogUrl(url) ? 'syslog' : 'web';
+  const isMail = recipientsOf(url) !== undefined;
   return [
     ...(kind !== 'siem' && format !== 'json' ? [fault(['format'], 'only-siem')] : []),
-    ...(urlKind === (kind === 'siem' && isSyslog ? 'syslog' : kind === 'mail' ? 'mail' : 'web')
+    ...(isSyslogUrl(url) === (kind === 'siem' && isSyslog) && (kind === 'alert' || !isMail)
       ? []
       : [fault(['url'], 'stream-url')]),
   ];
 }
 
+/** Whether each request is signed (Standard Webhooks): the secret never leaves, and a replaced one signs for a while. */
+export const isSigned = ({ kind, url }: Pick<StreamDeclaration, 'kind' | 'url'>): boolean =>
+  kind === 'webhook' || (kind === 'alert' && !recipientsOf(url));
+
 /** The faults of a secret, such as one that was read from a file. */
-export function secretFaults({ kind }: StreamDeclaration, secret: string): Fault[] {
-  if (kind === 'mail') return [fault([], 'not-with', { key: 'kind: mail' })];
+export function secretFaults(stream: StreamDeclaration, secret: string): Fault[] {
+  if (recipientsOf(stream.url)) return [fault([], 'not-with', { key: 'url: mailto:' })];
   const read = check(streamSecret, secret);
   if (!read.ok) return read.faults;
-  return kind === 'webhook' && !isWebhookSecret(secret) ? [fault([], 'webhook-secret')] : [];
+  return isSigned(stream) && !isWebhookSecret(secret) ? [fault([], 'webhook-secret')] : [];
 }
 
 export function createEventStreams({ db, vault, now, audit, wake }: Core) {
@@ -256,7 +262,7 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
     },
 
     /**
-     * A new stream, from the events to come. `secret` of a webhook is made where none is given. Throws conflict (409) for a name that exists, and
+     * A new stream, from the events to come. `secret` is made where requests are signed and none is given. Throws conflict (409) for a name that exists, and
      * for too many.
      */
     create: (
@@ -276,7 +282,7 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
         const kind = isReceiver ? given.kind : { not: 'ssf' };
         if ((await own.eventStream.count({ where: { kind } })) >= most)
           throw conflict('conflict', { message: t('console.event-streams.error.too-many', { count: most }) });
-        const made = secret ?? (given.kind === 'webhook' ? newWebhookSecret() : undefined);
+        const made = secret ?? (isSigned(given) ? newWebhookSecret() : undefined);
         const head = await own.auditChain.findUnique({ where: { id: 'head' }, select: { seq: true } });
         const at = now();
         const secrets = {
@@ -313,6 +319,7 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
       withinTransaction(db, tx, async (own): Promise<EventStream> => {
         const stored = await notOfReceiver(await changeable(id, source, own));
         if (given.kind !== stored.kind) throw invalidInput([fault(['kind'], 'never-changes')]);
+        if (isSigned(given) !== isSigned(stored)) throw invalidInput([fault(['url'], 'stream-url')]);
         const isMoved = originOf(given.url) !== originOf(stored.url);
         if (stored.kind === 'siem' && stored.hasSecret && isMoved && secret === undefined)
           throw invalidInput([fault(['secret'], 'empty')]);
@@ -335,10 +342,11 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
     /** Replaces the secret, and returns the new one. The old one of a webhook signs too, for seven days. */
     changeSecret: (id: string, given: string | undefined, by: Actor, { source = 'local', tx }: StreamChange = {}) =>
       withinTransaction(db, tx, async (own): Promise<string | undefined> => {
-        const { kind, name } = await notOfReceiver(await changeable(id, source, own));
+        const stored = await notOfReceiver(await changeable(id, source, own));
+        const { name } = stored;
         const row = await own.eventStream.findUniqueOrThrow({ where: { id } });
-        const secret = given ?? (kind === 'webhook' ? newWebhookSecret() : undefined);
-        const previous = kind === 'webhook' ? row.secretSealed : null;
+        const secret = given ?? (isSigned(stored) ? newWebhookSecret() : undefined);
+        const previous = isSigned(stored) ? row.secretSealed : null;
         const data = {
           secretSealed: secret === undefined ? null : seal(id, secret),
           previousSecretSealed: previous,
