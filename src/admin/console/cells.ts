@@ -135,7 +135,7 @@ export interface Column {
   isNumber?: boolean;
   /** Its few words stay on one line. */
   isShort?: boolean;
-  /** Left out of the cards on phones. */
+  /** Left out of the cards on phones, and in narrow windows. */
   isMinor?: boolean;
   /** The rows can be sorted by it: the address of the list in that order, and the present order if it is sorted by it. */
   sort?: { href: string; order?: 'ascending' | 'descending' | undefined };

@@ -86,7 +86,7 @@ export async function userListPage(
           [list.column(t('console.person.user'), 'name'), (one) => foundCell(one, schema, search)],
           [t('console.shared.email'), ({ email }) => email],
           [t('console.users.roles'), ({ roles }) => roles.map((text) => ({ text, tone: 'plain' }))],
-          [list.column(t('console.users.last-seen'), '-seen', { isShort: true }), seenCell],
+          [list.column(t('console.users.last-seen'), '-seen'), seenCell],
           [
             list.column(t('console.users.created'), '-created', { isShort: true, isMinor: true }),
             ({ createdAt }) => createdAt,

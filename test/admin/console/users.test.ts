@@ -241,7 +241,8 @@ describe('users', () => {
     };
     const rejected = await admin.submit(form, values);
     expect([rejected.status, textOf(rejected.text)]).toEqual([400, expect.stringContaining('level must be a number.')]);
-    await admin.submit(form, { ...values, 'attributes.level': '3', 'attributes.remote': 'yes' });
+    const accepted = await admin.submit(form, { ...values, 'attributes.level': '3', 'attributes.remote': 'yes' });
+    expect([accepted.status, textOf(accepted.text)]).toEqual([303, expect.anything()]);
     expect(await attributes()).toEqual({ team: 'Ops', level: 3, remote: true });
     expect(textOf((await admin.get(at)).text)).toMatch(/level: 3/);
     const titled = { type: 'object', properties: { level: { type: 'number', title: 'Pay level' } } };

@@ -18,6 +18,8 @@ beforeAll(async () => {
   const name = 'N'.repeat(200);
   const local = 'e'.repeat(60);
   const user = await aUser(services, { username: 'u'.repeat(64), name, email: `${local}@${'d'.repeat(60)}.example` });
+  // As long as names often are: their words stay whole in a wide window.
+  await aUser(services, { username: 'hans.joachim.schwarzenbe', name: 'Hans-Joachim Schwarzenberger' });
   await services.accounts.update(admin.account.id, { name });
   const redirect_uris = [`https://wiki.example.com/${'c'.repeat(200)}`];
   const { applicationId } = await aClient(services, { client_name: 'C'.repeat(100), redirect_uris });
@@ -59,6 +61,8 @@ const OUTSIDE = `(() => {
 
 it.each([
   { width: 1280, language: 'en' },
+  { width: 1030, language: 'de' },
+  { width: 770, language: 'de' },
   { width: 320, language: 'en' },
   { width: 320, language: 'ar' },
 ])('long names stay in their boxes at $width px ($language)', async ({ width, language }) => {
