@@ -53,22 +53,25 @@ it('sends requests through the proxy and names the line that is missing', async 
 });
 
 it('sees what the website receives, and whether another protocol than WebSocket is handed on', async () => {
-  const found = async (proxy: ProxyKind, opensTunnels: boolean) => {
-    const behind = await website(proxy, () => idp.issuer, HEADERS, { hasTestRoute: true, opensTunnels });
+  const found = async (proxy: ProxyKind, tunnels?: 'handed on' | 'its own') => {
+    const behind = await website(proxy, () => idp.issuer, HEADERS, { hasTestRoute: true, tunnels });
     onTestFinished(() => behind.close());
     const { id } = await idp.services.applications.createProxied({ name: proxy, url: behind.origin, proxy });
     return run(admin, `/admin/applications/${id}/test`);
   };
   const label = 'No other protocol than WebSocket reaches it';
-  const right = await found('envoy', false);
+  const right = await found('envoy');
   for (const words of ['No fault found', 'Remote-User reaches the website Passed', `${label} Passed`])
     expect(right).toContain(words);
   const lines = { nginx: 'proxy_set_header Upgrade $gatehouse_upgrade;', caddy: 'request_header @other -Upgrade' };
   for (const [proxy, line] of Object.entries(lines)) {
-    const spoiled = await found(proxy as ProxyKind, true);
+    const spoiled = await found(proxy as ProxyKind, 'handed on');
     for (const words of ['Remote-User reaches the website Passed', '“Upgrade: h2c” reaches the website', line])
       expect(spoiled).toContain(words);
   }
+  expect(await found('nginx', 'its own')).toMatch(
+    new RegExp(`No fault found.*${label} .* in another protocol \\(101\\) Skipped`),
+  );
 });
 
 it('the website gets no name in a test before it is known that Gatehouse is behind the path', async () => {

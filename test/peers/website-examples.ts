@@ -70,6 +70,11 @@ const checks: Record<string, () => Promise<string>> = {
     if (!compose) throw new Missing('needs COMPOSE, the command of github.com/compose-spec/compose-go/v2/cmd');
     return run(compose, ['compose.yaml'], { cwd: folder });
   },
+  Kubernetes() {
+    const { KUBECTL_VALIDATE: program, CRDS: crds } = process.env;
+    if (!program || !crds) throw new Missing('needs KUBECTL_VALIDATE and CRDS (README.md)');
+    return run(program, [at('kubernetes'), '--local-crds', crds]);
+  },
 };
 let failures = 0;
 for (const [name, check] of Object.entries(checks)) {

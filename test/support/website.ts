@@ -53,8 +53,8 @@ interface Setup {
   tls?: Tls;
   /** Whether the Test of the console sees what the backend receives. */
   hasTestRoute?: boolean;
-  /** A fault: it hands on each `Upgrade`. */
-  opensTunnels?: boolean;
+  /** Hands on each `Upgrade`, which is a fault, or agrees to each itself. */
+  tunnels?: 'handed on' | 'its own';
 }
 
 const HOP_BY_HOP = ['connection', 'upgrade', 'content-length', 'transfer-encoding', 'keep-alive', 'expect'];
@@ -112,14 +112,14 @@ export async function website(
   proxy: ProxyKind,
   identityProvider: () => string,
   handsOn: readonly string[],
-  { pages = {}, tls, hasTestRoute = false, opensTunnels = false }: Setup = {},
+  { pages = {}, tls, hasTestRoute = false, tunnels }: Setup = {},
 ): Promise<Website> {
   const received: Website['received'] = [];
   const { ask, isYes } = products[proxy];
   const sockets = new Set<Duplex>();
   const asked = (req: IncomingMessage, query = '') => {
     removeAliases(req);
-    if (!opensTunnels && proxy !== 'traefik' && !isWebSocket(req)) delete req.headers.upgrade;
+    if (tunnels === undefined && proxy !== 'traefik' && !isWebSocket(req)) delete req.headers.upgrade;
     const { path, method = 'GET', headers } = ask(req);
     const own = Object.entries(req.headers).filter(([name]) => !HOP_BY_HOP.includes(name));
     return request(`${identityProvider()}${path}${query}`, method, { ...Object.fromEntries(own), ...headers } as never);
@@ -188,6 +188,10 @@ export async function website(
   });
   // The backend says the name of the user to each WebSocket (RFC 6455 4.2.2).
   server.on('upgrade', async (req, socket) => {
+    if (tunnels === 'its own' && !isWebSocket(req))
+      return void socket.end(
+        `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${req.headers.upgrade}\r\n\r\n`,
+      );
     const { message } = await asked(req);
     const { statusCode: status = 0 } = message;
     if (!isYes(status)) return void socket.end(`HTTP/1.1 ${status} Refused\r\nContent-Length: 0\r\n\r\n`);

@@ -87,10 +87,7 @@ export function createWebsiteTest(core: Core & ApplicationServices) {
         ...(isAsked ? await backendChecks(test) : []),
       ];
     } catch (error) {
-      if (!(error instanceof OutgoingError)) throw error;
-      const why =
-        networkSentence(String((error.cause as Error | undefined)?.message ?? error.message)) ?? error.message;
-      const explanation = t('console.website-test.not-reached', { why });
+      const explanation = t('console.website-test.not-reached', { why: whyOf(error) });
       return [{ label: t('console.website-test.reach'), state: 'skipped', explanation }];
     }
   }
@@ -161,12 +158,10 @@ export function createWebsiteTest(core: Core & ApplicationServices) {
     const plain = await send({});
     const forged = await send(Object.fromEntries([...names, ...spellings(names)].map((name) => [name, FORGED_VALUE])));
     const hop = await send({ connection: `close, ${names.join(', ')}` });
-    const asked = { connection: 'Upgrade, HTTP2-Settings', 'http2-settings': 'AAMAAABkAARAAAAAAAIAAAAA' };
-    const upgraded = await Promise.all(OTHER_PROTOCOLS.map((upgrade) => send({ ...asked, upgrade })));
     return [
       ...(plain.report?.backend ? receivedChecks(names, plain.report.backend, forged.report?.backend) : []),
       connectionCheck(names, hop),
-      protocolCheck(upgraded),
+      await protocolCheck(send),
     ];
   }
 
@@ -194,6 +189,11 @@ export function createWebsiteTest(core: Core & ApplicationServices) {
     }),
     issuer,
   };
+}
+
+function whyOf(error: unknown): PageText {
+  if (!(error instanceof OutgoingError)) throw error;
+  return networkSentence(String((error.cause as Error | undefined)?.message ?? error.message)) ?? error.message;
 }
 
 const reached: Tested = { label: t('console.website-test.reach'), state: 'passed' };
@@ -292,8 +292,13 @@ function connectionCheck(names: readonly string[], { status, report }: Answer): 
 }
 
 /** Where the website agrees to another protocol, the proxy asks about no further request of the connection (h2c smuggling). */
-function protocolCheck(answers: readonly Answer[]): Tested {
+async function protocolCheck(send: (headers: Record<string, string>) => Promise<Answer>): Promise<Tested> {
   const label = t('console.website-test.protocol');
+  const asked = { connection: 'Upgrade, HTTP2-Settings', 'http2-settings': 'AAMAAABkAARAAAAAAAIAAAAA' };
+  const sent = Promise.all(OTHER_PROTOCOLS.map((upgrade) => send({ ...asked, upgrade })));
+  // A proxy that agrees itself asks about each request in that protocol.
+  const answers = await sent.catch(whyOf);
+  if (!Array.isArray(answers)) return { label, state: 'skipped', explanation: answers };
   const failed = (explanation: PageText): Tested => ({ label, state: 'failed', explanation, part: 'protocol' });
   const [protocol] = answers.flatMap(({ report }) => report?.backend?.values.Upgrade ?? []);
   if (protocol !== undefined) return failed(t('console.website-test.protocol-arrives', { protocol }));

@@ -103,7 +103,7 @@ const partOf: Readonly<Record<Exclude<TestedPart, 'header' | 'test-route'>, RegE
   aliases: /aliasHeaders|request_header "-|\[\^A-Za-z0-9-\]|remove_on_match/,
   connection: /@hop|req\.hdr\(Connection\)/,
   // Envoy hands on none of which it was not told.
-  protocol: /Upgrade|gatehouse_upgrade|^ +(~\*\^)?websocket/,
+  protocol: /Upgrade|gatehouse_(upgrade|connection)|^ +(~\*\^)?websocket/,
   answer: /gatehouse_location|gatehouse_cookie|error_page|'location'|exact: (location|set-cookie)$/,
   request: /exact: (cookie|accept|referer|sec-fetch-mode)$|X-Original|X-Forwarded|x-forwarded/,
   website: /website=|lua\.gatehouse|url = /,
