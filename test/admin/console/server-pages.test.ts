@@ -233,7 +233,8 @@ describe('the audit', () => {
     expect(page.text).toContain('=cmd()');
     expect(textOf((await auditor.get('/admin/audit?user=nobody-here')).text)).toContain('No events match.');
     const event = { type: 'session.ended', outcome: 'success', subjectId: account.id } as const;
-    for (let number = 1; number <= 120; number += 1) await idp.services.audit.record({ ...event, data: { sessions: number } });
+    for (let number = 1; number <= 120; number += 1)
+      await idp.services.audit.record({ ...event, data: { sessions: number } });
     const numbers = (text: string) =>
       [...text.matchAll(/&quot;sessions&quot;: (\d+)/g)].map(([, number]) => Number(number));
     const link = async (from: Page, label: string) => {
