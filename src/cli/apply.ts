@@ -89,8 +89,12 @@ function printPlan({ steps, unchanged, warnings }: Plan, isApplied: boolean, io:
   }
   for (const warning of warnings) io.note(`warning: ${plain(warning)}`);
   const count = (kind: StepKind) => steps.filter((step: Step) => step.kind === kind).length;
-  const counts = `${count('create')} created, ${count('change')} changed, ${count('delete')} deleted, ${unchanged} unchanged`;
-  io.out(isApplied ? `Applied: ${counts}` : `Plan: ${counts}. Nothing changed.`);
+  const [create, change, remove] = (['create', 'change', 'delete'] as const).map(count);
+  io.out(
+    isApplied
+      ? `Applied: ${create} created, ${change} changed, ${remove} deleted, ${unchanged} unchanged`
+      : `Plan: ${create} to create, ${change} to change, ${remove} to delete, ${unchanged} unchanged`,
+  );
 }
 
 /** The entry was not the file's before. */

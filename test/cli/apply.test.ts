@@ -28,7 +28,7 @@ describe('gatehouse apply', () => {
     const { code, out, err } = await cli.gatehouse(['plan', file('good.yaml')]);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toBe(
-      '+ settings session_hours\n+ clients web\n+ users alice\nPlan: 3 created, 0 changed, 0 deleted, 0 unchanged. Nothing changed.\n',
+      '+ settings session_hours\n+ clients web\n+ users alice\nPlan: 3 to create, 0 to change, 0 to delete, 0 unchanged\n',
     );
     expect(await cli.db.application.count()).toBe(0);
   });
@@ -74,7 +74,7 @@ describe('gatehouse apply', () => {
       '    value: 8 -> 9',
       '~ clients web',
       '    client_secret (changed)',
-      'Plan: 0 created, 2 changed, 1 deleted, 0 unchanged. Nothing changed.',
+      'Plan: 0 to create, 2 to change, 1 to delete, 0 unchanged',
       '',
     ]);
   });
@@ -88,7 +88,7 @@ describe('gatehouse apply', () => {
       '    value: 8 -> 9',
       '~ clients web (now managed by the file)',
       '~ users alice (now managed by the file)',
-      'Plan: 0 created, 3 changed, 0 deleted, 0 unchanged. Nothing changed.',
+      'Plan: 0 to create, 3 to change, 0 to delete, 0 unchanged',
       '',
     ]);
     const { change } = JSON.parse((await cli.gatehouse(['plan', file('taken.yaml'), '--json'])).out);
@@ -165,7 +165,7 @@ describe('gatehouse release', () => {
     expect(released).toMatchObject({ code: 0, out: 'clients:web\nsettings:session_hours\n' });
     write('none.yaml', '{}\n');
     const planned = await cli.gatehouse(['plan', file('none.yaml')]);
-    expect(planned.out).toBe('- users alice\nPlan: 0 created, 0 changed, 1 deleted, 0 unchanged. Nothing changed.\n');
+    expect(planned.out).toBe('- users alice\nPlan: 0 to create, 0 to change, 1 to delete, 0 unchanged\n');
     expect(await cli.gatehouse(['release', '--all'])).toMatchObject({ code: 0, out: 'users:alice\n' });
     for (const args of [[], ['users:alice', '--all'], ['alice']])
       expect((await cli.gatehouse(['release', ...args])).code, args.join(' ')).toBe(2);
