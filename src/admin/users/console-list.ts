@@ -217,7 +217,8 @@ function selectionOf(
   accounts: readonly AccountSummary[],
 ): Selection | undefined {
   if (offered.length === 0) return undefined;
-  const options = offered.map((action) => ({ value: action.name, label: labelOf(action) }));
+  const choose = { value: '', label: t('console.bulk.choose-action') };
+  const options = [choose, ...offered.map((action) => ({ value: action.name, label: labelOf(action) }))];
   return {
     action: BULK,
     rows: accounts.map((account) => ({ id: account.id, name: fullName(account) ?? account.username })),
@@ -225,7 +226,14 @@ function selectionOf(
     allHref: listPath(HOME, { ...given, select: 'all' }),
     fields: [
       hiddenField('list', listPath(HOME, given)),
-      { name: 'action', label: t('console.shared.action'), type: 'select', isLabelHidden: true, options },
+      {
+        name: 'action',
+        label: t('console.shared.action'),
+        type: 'select',
+        isLabelHidden: true,
+        options,
+        required: true,
+      },
     ],
     button: t('console.users.continue'),
   };
