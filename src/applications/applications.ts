@@ -318,7 +318,7 @@ export function createApplications(
     const after = { access: row.access, metadata: readMetadata(row.protocol, row.metadata) };
     if (before) await assertMayUse(before, by, tx);
     await assertMayUse(after, by, tx);
-    for (const change of neededFor(before, after)) {
+    for (const change of neededFor(before, after, settings.latest().user_attributes)) {
       // A name that no role has belongs to the application.
       const roles = change.what === 'rename' ? await existingRoles(change.roles, tx) : [];
       await authority.assertMay(by, change.what === 'rename' ? { ...change, roles } : change, tx);

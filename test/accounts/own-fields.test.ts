@@ -1,4 +1,5 @@
 // Own fields of an installation: who sees and changes each (the person, the desk, administrators), and the mask of what people type.
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileJsonSchema, matchesMask } from '../../src/base/schemas/json-schema.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
@@ -319,6 +320,100 @@ describe('an optional own field that is asked for', () => {
     } finally {
       await other.stop();
     }
+  });
+});
+
+describe('a hidden own field leaves by no application of a manager who may not see it', () => {
+  const cb = ['https://hidden.example/cb'];
+  const salary = 'attributes.salary';
+  const provision = (url: string) => ({ url, token: 'a-token', attributes: { title: salary } });
+  const oidc = (fields: object) => ({ protocol: 'oidc', client_name: 'Hidden', redirect_uris: cb, ...fields });
+  const sp = (fields: object) => {
+    const id = `https://${randomUUID()}.example/sp`;
+    return { protocol: 'saml', name: 'Hidden', entity_id: id, acs_url: `${id}/acs`, ...fields };
+  };
+  const site = (fields: object) => {
+    return { protocol: 'proxy', name: 'Hidden', proxy: 'caddy', url: `https://${randomUUID()}.example`, ...fields };
+  };
+  const ways: [string, (fields: object) => object, object][] = [
+    ['a claim', oidc, { claims: { sal: salary } }],
+    ['a claim of a scope', oidc, { claims: { sal: { field: salary, scope: 'hr' } } }],
+    ['a claim in a language', oidc, { claims: { sal: `${salary}#de` } }],
+    ['provisioning of a client', oidc, { provision: provision('https://target.example/scim/v2') }],
+    ['a SAML attribute', sp, { attributes: { sal: salary } }],
+    ['provisioning of a service provider', sp, { provision: provision('https://target.example/scim/v2') }],
+    ['a header', site, { headers: { 'X-Salary': salary } }],
+    ['provisioning of a website', site, { provision: provision('https://target.example/scim/v2') }],
+  ];
+  const patch = (who: ApiCaller, id: string, fields: object) =>
+    who.send('PATCH', `/applications/${id}`, fields, { 'if-match': '*' });
+  let manager: ApiCaller;
+  beforeAll(async () => {
+    const permissions = [
+      'applications:read',
+      'applications:write',
+      'users:read',
+      'groups:read',
+      'roles:read',
+      'audit:read',
+    ];
+    await idp.services.roles.create({ name: 'apps', permissions: permissions.map((one) => `gatehouse.${one}`) });
+    manager = await aPerson(idp, ['apps']);
+  });
+
+  it.each(ways)('%s', async (_way, declared, fields) => {
+    const rejected = await manager.send('POST', '/applications', declared(fields));
+    expect([rejected.status, rejected.text]).toEqual([403, expect.stringContaining('attributes.salary')]);
+    const plain = await manager.send('POST', '/applications', declared({}));
+    const { id } = plain.json<{ id: string }>();
+    expect((await patch(manager, id, fields)).status).toBe(403);
+    expect((await patch(admin, id, fields)).status).toBe(200);
+    // What an administrator decided stays while the manager changes something else, or ends it.
+    const name = declared === oidc ? { client_name: 'Other' } : { name: 'Other' };
+    const saved = await patch(manager, id, name);
+    expect(saved.status, saved.text).toBe(200);
+    const browser = await consoleOf(idp, manager.user as TestUser);
+    const page = await browser.get(`/admin/applications/${id}/settings`);
+    const renamed = await browser.submit(page, declared === oidc ? { client_name: 'Third' } : { name: 'Third' });
+    expect(renamed.status, textOf(renamed.text)).toBe(303);
+    const ended = Object.keys(fields).map((one) => [one, one === 'headers' ? 'remote' : null]);
+    expect((await patch(manager, id, Object.fromEntries(ended))).status).toBe(200);
+  });
+
+  it.each([
+    [
+      'provisioning',
+      oidc({ provision: provision('https://one.example/scim/v2') }),
+      { provision: { url: 'https://two.example/scim/v2', token: 'mine' } },
+    ],
+    ['a client', oidc({ claims: { sal: salary } }), { redirect_uris: [...cb, 'https://mine.example/cb'] }],
+    ['a service provider', sp({ attributes: { sal: salary } }), { acs_url: 'https://mine.example/acs' }],
+  ])('does not go to another address either: %s', async (_way, declared, elsewhere) => {
+    const { id } = (await admin.send('POST', '/applications', declared)).json<{ id: string }>();
+    expect((await patch(manager, id, elsewhere)).status).toBe(403);
+    expect((await patch(admin, id, elsewhere)).status).toBe(200);
+  });
+
+  it('is not in the preview, the access check, or an event stream of the manager', async () => {
+    const { account } = await aUser(idp.services, { attributes: { ...attributes, salary: 777_123 } });
+    const { id } = (
+      await admin.send('POST', '/applications', oidc({ claims: { sal: salary, dep: 'attributes.department' } }))
+    ).json<{ id: string }>();
+    const { clientId } = await idp.services.applications.get(id);
+    const pages = [
+      `/admin/applications/${id}/claims?user=${account.id}`,
+      `/admin/access-check?user=${account.id}&app=${encodeURIComponent(clientId)}`,
+    ];
+    for (const page of pages) {
+      expect((await (await consoleOf(idp, await staff(idp, 'admin'))).get(page)).text).toContain('777123');
+      const { text } = await (await consoleOf(idp, manager.user as TestUser)).get(page);
+      expect(text).toContain('Library');
+      expect(text).not.toContain('777123');
+    }
+    const permissions = ['audit:read', 'users:read', 'settings:write-security'].map((one) => `gatehouse.${one}`);
+    await idp.services.roles.create({ name: 'streams', permissions });
+    const stream = { kind: 'webhook', name: 'Mine', url: 'https://mine.example/', body: 'full' };
+    expect((await (await aPerson(idp, ['streams'])).send('POST', '/event-streams', stream)).status).toBe(403);
   });
 });
 

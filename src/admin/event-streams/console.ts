@@ -29,7 +29,7 @@ import type { Destination } from './deliveries.ts';
 import { type CreatedStream, type EventDelivery, eventStreamNoun, newStream } from './event-streams.ts';
 
 const HOME = '/admin/event-streams';
-const WRITE = 'gatehouse.settings:write-security' as const;
+const WRITE = ['gatehouse.settings:write', 'gatehouse.settings:write-security'] as const;
 const pathOf = ({ id }: Pick<EventStream, 'id'>) => `${HOME}/${id}`;
 const ADD: Action = { label: t('console.event-streams.add'), icon: 'plus', href: `${HOME}/new` };
 const SHOWN = 20;
@@ -73,7 +73,12 @@ export function eventStreamRoutes(services: ConsoleServices) {
   } = pagesOf(frame, eventStreamNoun(eventStreams));
   const back = (stream: EventStream) => ({ href: pathOf(stream), label: stream.name });
 
-  list(async ({ may }) => listPage(await eventStreams.list(), may(WRITE)));
+  list(async ({ may }) =>
+    listPage(
+      await eventStreams.list(),
+      WRITE.every((one) => may(one)),
+    ),
+  );
   create({
     form,
     page: async ({ ctx }, given) => newPage(given ?? emptyForm(parseQuery(ctx, newQuery).kind)),
@@ -90,8 +95,8 @@ export function eventStreamRoutes(services: ConsoleServices) {
     page: async ({ subject, may }, given = formOf(subject, etagOf(declarationOf(subject)))) =>
       streamPage(subject, given, {
         deliveries: await eventStreams.deliveries(subject.id, { limit: SHOWN }),
-        mayWrite: may(WRITE),
-        mayRelease: may(WRITE) && may(RELEASE),
+        mayWrite: WRITE.every((one) => may(one)),
+        mayRelease: [...WRITE, RELEASE].every((one) => may(one)),
         configFile,
       }),
     async submit({ by, subject }, given) {
@@ -159,7 +164,7 @@ export function eventStreamRoutes(services: ConsoleServices) {
   });
   question(
     '/release',
-    releaseQuestion(services, [WRITE], {
+    releaseQuestion(services, WRITE, {
       entriesOf: ({ id }: EventStream) => [{ section: 'event_streams', name: id }],
       home: back,
     }),

@@ -200,8 +200,13 @@ export const eventStreamNoun = (streams: EventStreamAdmin): Resource<EventStream
   api: '/event-streams',
   home: '/admin/event-streams',
   read: ['gatehouse.audit:read'],
-  // `body: full` sends the names and addresses of users.
-  write: ['gatehouse.audit:read', 'gatehouse.users:read', 'gatehouse.settings:write-security'],
+  // `body: full` sends the names and addresses of users, and their own fields, also those that only administrators see.
+  write: [
+    'gatehouse.audit:read',
+    'gatehouse.users:read',
+    'gatehouse.settings:write',
+    'gatehouse.settings:write-security',
+  ],
   keyOf: ({ id }) => id,
   get: (id) => streams.get(id),
   schema,

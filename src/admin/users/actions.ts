@@ -170,6 +170,8 @@ function readActions(services: UserServices, lookup: UserLookup) {
     get,
     /** The account alone. */
     find: covered,
+    /** An account with the attributes that the actor may see. */
+    seenBy: (account: Account, by: Actor): Promise<Account> => lookup.seenBy(account, by),
     audienceOf: lookup.audienceOf,
     /** For a page: throws what a change with one of these permissions would throw. */
     assertMayChange: ({ id }: Account, by: Actor, needs: OwnPermission): Promise<void> =>

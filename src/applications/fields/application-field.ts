@@ -40,12 +40,13 @@ export type FieldRight =
   | 'apis'
   | 'evaluation'
   | 'permissions'
+  | 'user fields'
   | 'role names';
 
 export interface ApplicationField extends DescribedField<ApplicationSection> {
   /**
    * What its value gives to the application, and so takes of everyone who changes it. `nothing`: what it says about the application is what
-   * the permission to change applications is for, such as the data of the users who sign in to it, its addresses and its keys.
+   * the permission to change applications is for, such as the usual data of the users who sign in to it, its addresses and its keys.
    */
   gives: 'nothing' | FieldRight;
   /** A program that registers itself may set it (RFC 7591 2, OpenID Connect Dynamic Client Registration 2). An administrator alone sets the others. */

@@ -372,7 +372,7 @@ export const oidcMetadata = z.strictObject({
     .describe(
       'claims for this client only: `{ groups: roles, dept: { field: attributes.department, scope: hr } }`. One with a `scope` needs it to be requested and granted; a new scope name needs consent',
     )
-    .register(applicationFields, { section: 'claims', gives: 'nothing' }),
+    .register(applicationFields, { section: 'claims', gives: 'user fields' }),
   id_token_claims: z
     .enum(['always', 'conform'])
     .optional()

@@ -118,7 +118,7 @@ const answer = z.strictObject({
     .describe(
       'the headers about the user: `remote` (`Remote-User`, `-Groups`, `-Name`, `-Email`), `authentik`, `oauth2-proxy`, or your own, as `{ X-User: email }`',
     )
-    .register(applicationFields, { section: 'headers', gives: 'nothing' }),
+    .register(applicationFields, { section: 'headers', gives: 'user fields' }),
   paths: z
     .array(pathRule)
     .max(100)
@@ -214,7 +214,7 @@ export const LOGOUT_PATH = `${RESERVED_PATH}logout`;
 export const JOIN_PATH = `${RESERVED_PATH}join`;
 
 /** The headers about the user, with the user field of each. */
-export function headersOf({ headers: chosen }: ProxiedSettings): Readonly<Record<string, string>> {
+export function headersOf({ headers: chosen }: Pick<ProxiedSettings, 'headers'>): Readonly<Record<string, string>> {
   return typeof chosen === 'string' ? headerSets[chosen] : chosen;
 }
 

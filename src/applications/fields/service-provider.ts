@@ -124,7 +124,7 @@ const answer = z.strictObject({
     .record(z.string().min(1).max(512), userField)
     .default({})
     .describe('SAML attribute name to user field: `{ email: email, role: roles }`')
-    .register(applicationFields, { section: 'attributes', gives: 'nothing' }),
+    .register(applicationFields, { section: 'attributes', gives: 'user fields' }),
   ...viewFields,
   ...provisionField,
 });

@@ -1,25 +1,31 @@
 // What each field of a registration gives to the application, and so to everyone who may change it. An application manager sets
 // a field only to what the manager holds: people/rbac/authority.ts decides, applications.ts asks it at every change of every path.
 // Each field says beside its schema by which of these rules it gives something (fields/application-field.ts).
-import { claimsByScope } from '../../people/accounts/claims.ts';
+import type { AttributeSchema } from '../../people/accounts/attributes.ts';
+import { attributeNamed, claimsByScope } from '../../people/accounts/claims.ts';
+import { isFor } from '../../people/accounts/simple-attributes.ts';
 import { isGatehousePattern } from '../../people/accounts/visible-roles.ts';
 import type { Change } from '../../people/rbac/authority.ts';
 import { type OwnPermission, rightsOfClient, SCIM_SCOPE } from '../../people/rbac/built-in.ts';
 import type { FieldRight } from '../fields/application-field.ts';
+import { claimSources } from '../fields/claim-settings.ts';
 import type { OidcClient } from '../fields/oidc-client.ts';
-import type { ProxiedSettings } from '../fields/proxied-application.ts';
+import { headersOf, type ProxiedSettings } from '../fields/proxied-application.ts';
+import type { ServiceProviderSettings } from '../fields/service-provider.ts';
 
 /** The fields of every protocol that have a rule; a registration has those of its protocol. */
 export interface Declaration {
   access: OidcClient['access'];
-  metadata: Partial<OidcClient> & Partial<Pick<ProxiedSettings, 'paths' | 'access_tokens'>>;
+  metadata: Partial<OidcClient> &
+    Partial<Pick<ProxiedSettings, 'paths' | 'access_tokens' | 'headers'>> &
+    Partial<Pick<ServiceProviderSettings, 'attributes' | 'acs' | 'metadata_url' | 'metadata_xml'>>;
 }
 
 interface Rule {
   /** Rights that the application has, or can find out about users, by this value: everyone who changes the application needs them. */
   rights?(metadata: Declaration['metadata']): readonly string[];
   /** What else this change of the value takes. */
-  change?(before: Declaration | undefined, after: Declaration): Change[];
+  change?(before: Declaration | undefined, after: Declaration, ownFields: AttributeSchema): Change[];
 }
 
 /** An actor who may read users and roles knows the rights of each user. */
@@ -51,6 +57,8 @@ const rules: Record<FieldRight, Rule> = {
   permissions: {
     rights: ({ permissions_filter = [] }) => (permissions_filter.some(isGatehousePattern) ? RIGHTS_OF_USERS : []),
   },
+  // What the actor may not see of users (visible_to) would go to the application, and so to the actor; with those of `provision`.
+  'user fields': { change: fieldChange },
   // Holders of one role get the name of another one at the application.
   'role names': { change: renameChange },
 };
@@ -79,9 +87,9 @@ export function heldBy(application: Declaration, websites: readonly Declaration[
   ];
 }
 
-/** What else the actor needs for this registration, or for this change of one: each for Authority.assertMay. */
-export function neededFor(before: Declaration | undefined, after: Declaration): Change[] {
-  return Object.values(rules).flatMap((rule) => rule.change?.(before, after) ?? []);
+/** What else the actor needs for this registration, or for this change of one: each for Authority.assertMay. `ownFields`: user_attributes. */
+export function neededFor(before: Declaration | undefined, after: Declaration, ownFields: AttributeSchema): Change[] {
+  return Object.values(rules).flatMap((rule) => rule.change?.(before, after, ownFields) ?? []);
 }
 
 /** A changed access rule, also of an API, gives what was meant for the roles and groups that it names, or takes it from them. */
@@ -142,6 +150,31 @@ const isScimClient = ({ resources = [], scope = '' }: Declaration['metadata']) =
 function scopesOf({ resources = [], scope = '' }: Declaration['metadata'] = {}): string[] {
   const standard = ['offline_access', 'address', ...Object.keys(claimsByScope)];
   return resources.length === 0 ? [] : scope.split(' ').filter((one) => one !== '' && !standard.includes(one));
+}
+
+/** Hidden own fields that the application did not get before: as this, and at this place. */
+function fieldChange(before: Declaration | undefined, after: Declaration, ownFields: AttributeSchema): Change[] {
+  const known = new Set(before && sentFields(before.metadata).map(({ way }) => way));
+  const isHidden = (name: string | undefined) => name !== undefined && !isFor('desk', ownFields, name, 'visible_to');
+  const added = sentFields(after.metadata).filter(({ way }) => !known.has(way));
+  const fields = added.flatMap(({ field }) => (isHidden(attributeNamed(field)) ? field : []));
+  return fields.length === 0 ? [] : [{ what: 'hidden fields', fields: [...new Set(fields)] }];
+}
+
+/** The user fields that leave by a declaration. `way`: as what, and to which place. */
+function sentFields(metadata: Declaration['metadata']): { field: string; way: string }[] {
+  const { claims, redirect_uris = [], attributes = {}, headers = {}, provision } = metadata;
+  const { acs, metadata_url, metadata_xml } = metadata;
+  const sent = (place: unknown, mapping: Readonly<Record<string, string>>, scope?: string) =>
+    Object.entries(mapping).map(([name, field]) => ({ field, way: JSON.stringify([place, name, field, scope]) }));
+  return [
+    ...['', ...redirect_uris].flatMap((uri) =>
+      claimSources(claims).flatMap(({ claim, field, scope }) => sent(uri, { [claim]: field }, scope)),
+    ),
+    ...sent([acs, metadata_url, metadata_xml], attributes),
+    ...sent('headers', headersOf({ headers })),
+    ...sent(provision?.url, provision?.attributes ?? {}),
+  ];
 }
 
 /** The roles on both sides of each changed entry, and those that get the same name already. */

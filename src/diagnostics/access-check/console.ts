@@ -111,7 +111,7 @@ async function checkPage(
   ctx: Context,
   { user, app, method, request }: Query,
 ): Promise<ConsolePage> {
-  const { accessCheck, frame } = services;
+  const { accessCheck, admin, frame } = services;
   const [found, asked] = await Promise.all([
     user ? accessCheck.findUser(user, frame.actor(ctx)) : undefined,
     app ? accessCheck.findAsked(app, method) : undefined,
@@ -151,7 +151,7 @@ async function checkPage(
   if (!account || !asked || !application) return { ...page, blocks: [...above, ...attempts] };
   const [diagnosis, preview] = await Promise.all([
     accessCheck.diagnose(account, asked, viewerOf(frame, ctx)),
-    accessCheck.preview(account, application),
+    admin.users.seenBy(account, frame.actor(ctx)).then((seen) => accessCheck.preview(seen, application)),
   ]);
   return {
     ...page,

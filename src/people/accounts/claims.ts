@@ -63,6 +63,9 @@ const aliases: Record<string, ClaimName> = {
 const PART = /^address\.(\w+)$/;
 const ATTRIBUTE = /^attributes\.([^\s.][^\s]{0,99})$/;
 
+/** The name of the attribute of an account that a field names: `attributes.badge`; undefined for another field. */
+export const attributeNamed = (field: string): string | undefined => ATTRIBUTE.exec(field)?.[1];
+
 /** Every standard claim that has a value. The engine filters by the requested scopes. */
 export function claimsFor(account: VisibleAccount): Record<string, unknown> {
   const claims = Object.entries(fields).map(([name, read]) => [name, read(account)] as const);
@@ -115,13 +118,13 @@ export function isUserField(field: string): boolean {
  * for a field without such values: who may write attributes must not be able to replace, say, roles.
  */
 export function taggableName(field: string): string | undefined {
-  const name = ATTRIBUTE.exec(field)?.[1] ?? (Object.hasOwn(aliases, field) ? aliases[field] : field);
+  const name = attributeNamed(field) ?? (Object.hasOwn(aliases, field) ? aliases[field] : field);
   return ATTRIBUTE.test(field) || (name !== undefined && taggableClaims.has(name)) ? name : undefined;
 }
 
 /** The value that a mapping takes from an account; undefined for a field that does not exist. */
 export function fieldValue(account: VisibleAccount, field: string): unknown {
-  const attribute = ATTRIBUTE.exec(field)?.[1];
+  const attribute = attributeNamed(field);
   if (attribute !== undefined) {
     return Object.hasOwn(account.attributes, attribute) ? account.attributes[attribute] : undefined;
   }

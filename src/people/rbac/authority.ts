@@ -37,7 +37,9 @@ export type Change =
   /** An access rule changes or ends that names these roles and groups before or after; `isClosed`: before, it named none. */
   | { what: 'access'; roles: readonly string[]; groups?: readonly string[]; isClosed?: boolean }
   /** An application gets to know the holders of some of these roles under another name. */
-  | { what: 'rename'; roles: readonly string[] };
+  | { what: 'rename'; roles: readonly string[] }
+  /** An application gets the values of these own fields, which only administrators see. */
+  | { what: 'hidden fields'; fields: readonly string[] };
 
 export type Authority = ReturnType<typeof createAuthority>;
 
@@ -75,6 +77,7 @@ export function createAuthority({ accounts }: { accounts: Accounts }) {
       const rights = await rightsOfActor(by, tx);
       if (rights === 'everything') return;
       if (change.what === 'permissions') return assertHolds(rights, change.permissions);
+      if (change.what === 'hidden fields') return assertSees(rights, change.fields);
       if (change.what === 'application') return assertCoversApplication(rights, change.identifier);
       const actor = { rights, ...(await grantsOfActor(by, tx)) };
       if (change.what === 'role') return assertMayUseRole(actor, change.role);
@@ -238,6 +241,12 @@ function assertHolds(rights: Rights, permissions: readonly string[]): void {
   const missing = permissions.filter((permission) => !includesPermission(rights, permission));
   if (missing.length === 0) return;
   throw forbidden('forbidden', { message: t('console.roles.error.grant'), detail: { missing } });
+}
+
+/** Who may change settings sees every own field. */
+function assertSees(rights: Rights, [field]: readonly string[]): void {
+  if (field === undefined || permits(rights, 'gatehouse.settings:write')) return;
+  throw forbidden('forbidden', { message: t('console.roles.error.hidden-field', { field }), detail: { field } });
 }
 
 function assertCoversApplication(rights: Rights, identifier: string): void {

@@ -128,7 +128,7 @@ async function activityBlock(
 async function previewAside(
   ctx: Context,
   { application, path }: OpenApplication,
-  { frame, findUser, preview }: ConsoleServices,
+  { frame, findUser, preview, admin }: ConsoleServices,
 ): Promise<Block[]> {
   if (!frame.may(ctx, 'gatehouse.users:read')) return [];
   const { user } = parseQuery(ctx, previewQuery);
@@ -149,7 +149,8 @@ async function previewAside(
   const text = application.enabled
     ? t('console.tabs.preview.as-saved', { protocol: application.protocol })
     : t('console.tabs.preview.disabled');
-  return [search, ...previewBlocks(await preview(account, application)), { kind: 'text', tone: 'small', text }];
+  const seen = await admin.users.seenBy(account, frame.actor(ctx));
+  return [search, ...previewBlocks(await preview(seen, application)), { kind: 'text', tone: 'small', text }];
 }
 
 // The tabs of an application that are forms: Settings, Access, Claims (for SAML: Attributes) and Credentials. Together they hold every
