@@ -139,7 +139,7 @@ it('adds a person by what opens the application, and a role or a group with and 
 
   const [other, group] = [await aRole(), await aGroup()];
   await send({ way: `role:${other}` });
-  await send({ way: 'group', name: group.name });
+  await send({ way: '+other', name: group.name });
   const newRole = fresh('new-role');
   await send({ user: outside.account.username, way: '+role', name: newRole });
   const newGroup = fresh('new-group');
@@ -185,11 +185,17 @@ it('asks for the right to the role or group and to the application, and shows th
   expect((await idp.services.accounts.find(outside.account.id))?.roles).toEqual([]);
 });
 
-it('lists the applications of a user with the reasons, leads to the form of another one, and takes one away', async () => {
+it('lists the applications of a user with the reasons, gives another one and returns, and takes one away', async () => {
   const { role, app, direct, outside } = await aTeam();
   const at = `/admin/users/${outside.account.id}/access`;
-  const led = await admin.follow(await admin.get(`${at}/give?application=${encodeURIComponent(app.clientId)}`));
-  expect(led.text).toContain(`value="${outside.account.username}"`);
+  const form = await admin.follow(await admin.get(`${at}/give?application=${encodeURIComponent(app.clientId)}`));
+  expect(form.forms.at(-1)?.fields).toMatchObject({ way: '', name: '' });
+  const given = await admin.follow(await admin.submit(form, { way: `role:${role}` }));
+  expect([new URL(given.url).pathname, mainOf(given.text)]).toEqual([at, expect.stringContaining('can open')]);
+  expect((await idp.services.accounts.find(outside.account.id))?.roles).toEqual([role]);
+  const single = await anApp({ roles: [role] });
+  const chosen = await admin.get(`${at}/${single.applicationId}/give`);
+  expect(chosen.forms.at(-1)?.fields).toMatchObject({ way: `role:${role}` });
   const unknown = await admin.follow(await admin.get(`${at}/give?application=no-such-application`));
   expect(mainOf(unknown.text)).toContain('No application has this name');
 

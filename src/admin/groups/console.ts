@@ -914,16 +914,7 @@ async function partBlocks(
         ],
         required: true,
       },
-      ...(mayCreate
-        ? [
-            {
-              name: 'name',
-              label: t('console.people.name'),
-              value: typed.name ?? '',
-              hint: t('console.groups.new-role-hint'),
-            },
-          ]
-        : []),
+      ...(mayCreate ? [{ name: 'name', label: t('console.people.name'), value: typed.name ?? '' }] : []),
     ],
     button: t('console.groups.add-role'),
     look: 'secondary',

@@ -19,7 +19,7 @@ import { within } from '../../people/rbac/rights.ts';
 import { sendStream } from '../api/router.ts';
 import { protocolName } from '../applications/console-parts.ts';
 import { PEOPLE_OF } from '../applications/people.ts';
-import { addTakePage, GIVE, takeLink, waysCell } from '../applications/tabs/people-tab.ts';
+import { addGivePage, addTakePage, GIVE, takeLink, waysCell } from '../applications/tabs/people-tab.ts';
 import { eventItems, eventPageQuery, orderLink, readEventPage } from '../audit/console-rows.ts';
 import type { Action, Block, Cell, ConsolePage, Empty, Mark } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
@@ -535,7 +535,7 @@ async function accessBlocks(
   return mayGive && account.isActive ? [give, table] : [table];
 }
 
-/** Below the tab with the applications: the way to the form of the application, and the page that takes access away. */
+/** Below the tab with the applications: the pages that give and take access to one. */
 function accessPages(router: Router<State, Extras>, services: ConsoleServices): void {
   const { frame, admin } = services;
   addPage(router, frame, '/:id/access/give', {
@@ -547,13 +547,15 @@ function accessPages(router: Router<State, Extras>, services: ConsoleServices): 
     },
     elsewhere: ({ subject: { account, application } }) =>
       application
-        ? { to: `/admin/applications/${application.id}/people?${new URLSearchParams({ user: account.username })}` }
+        ? { to: `${tabPath(account.id, 'access')}/${application.id}/give` }
         : { to: tabPath(account.id, 'access'), notice: t('console.people.no-application'), tone: 'warn' },
     page: () => ({ title: t('console.people.give'), blocks: [] }),
   });
+  const back = (account: Account) => ({ href: tabPath(account.id, 'access'), label: nameOf(account) });
+  addGivePage(router, services, '/:id/access/:application/give', back);
   addTakePage(router, services, '/:id/access/:application/remove', {
     ids: ({ id = '', application = '' }) => ({ applicationId: application, userId: id }),
-    back: ({ account }) => ({ href: tabPath(account.id, 'access'), label: nameOf(account) }),
+    back: ({ account }) => back(account),
   });
 }
 

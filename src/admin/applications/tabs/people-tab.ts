@@ -6,10 +6,10 @@ import { z } from 'zod';
 import type { Application } from '../../../applications/application.ts';
 import type { AccessWay, PersonWithAccess } from '../../../applications/people.ts';
 import type { Extras, State } from '../../../base/http/context.ts';
-import { invalidInput } from '../../../base/http/errors.ts';
+import { forbidden, invalidInput } from '../../../base/http/errors.ts';
 import { limits } from '../../../base/limits.ts';
 import { fault, textFault } from '../../../base/texts/faults.ts';
-import { listOf, sentences, t } from '../../../base/texts/text.ts';
+import { listOf, type PageText, sentences, type Text, t } from '../../../base/texts/text.ts';
 import type { Actor } from '../../../core/audit/audit.ts';
 import type { Account } from '../../../people/accounts/account.ts';
 import { within } from '../../../people/rbac/rights.ts';
@@ -18,7 +18,7 @@ import type { Block, Cell, Field, Option } from '../../console/blocks.ts';
 import { listQuery } from '../../console/frame.ts';
 import { countText, listAt, searchField, tableOf } from '../../console/lists.ts';
 import { nameAndUsername, userMark } from '../../console/names.ts';
-import { addQuestion, type Params, type Visit } from '../../console/pages.ts';
+import { addForm, addQuestion, type Params, type Visit } from '../../console/pages.ts';
 import type { ConsoleServices } from '../../console-services.ts';
 import { day, momentsOf, untilField } from '../../groups/console.ts';
 import type { Pages } from '../../resource.ts';
@@ -29,15 +29,15 @@ import { type OpenApplication, openApplication, tabPage } from './tab-page.ts';
 
 /** One of them gives and takes what lets people in, beside the right to each role. */
 export const GIVE = within('gatehouse.users:write', CREATES.role, CREATES.group);
-const OTHER_GROUP = 'group';
+const OTHER_GROUP = '+other';
 const MOST_WAYS = 4;
 const userField = z.string().trim().max(320).default('');
-const form = z.object({
-  user: userField,
+const giving = z.object({
   way: z.string().max(250).default(''),
   name: z.string().trim().max(200).default(''),
   until: day,
 });
+const form = giving.extend({ user: userField });
 type Given = z.output<typeof form>;
 
 /** The tab, its export, and the page that takes access away. */
@@ -54,16 +54,10 @@ export function addPeoplePages({ one, router }: Pages<ApplicationDetails>, servi
       const open = await openApplication(visit, services);
       return tabPage(open, 'people', await peopleBlocks(visit, open, services, given), services);
     },
-    async submit({ ctx, by, subject: { application } }, given) {
-      const opening = openingOf(application, given);
-      if (opening.isNew) frame.assertMay(ctx, CREATES[opening.kind]);
-      const account = given.user === '' ? undefined : await accountOf(given.user, by);
-      if (!account && !opening.isNew && isNamed(application, opening)) throw invalidInput([fault(['user'], 'empty')]);
-      const { until } = momentsOf({ since: '', until: given.until });
-      await admin.people.open(application, opening, account && { userId: account.id, until }, by);
-      const { kind, name } = opening;
-      const values = { app: application.name, kind, name, user: account ? nameAndUsername(account) : '' };
-      const notice = t(`console.people.${account ? 'added' : 'opened'}`, values);
+    async submit(visit, given) {
+      const { application } = visit.subject;
+      const account = given.user === '' ? undefined : await accountOf(given.user, visit.by);
+      const notice = await giveAccess(visit, services, { application, account }, given);
       return { to: `/admin/applications/${application.id}/people`, notice };
     },
   });
@@ -87,8 +81,25 @@ export function addPeoplePages({ one, router }: Pages<ApplicationDetails>, servi
   });
 }
 
+/** Opens the application as the form says, and gives it to the person; resolves with what happened. Throws invalid_input. */
+async function giveAccess(
+  { ctx, by }: Pick<Visit<unknown>, 'ctx' | 'by'>,
+  { frame, admin }: ConsoleServices,
+  { application, account }: { application: Application; account: Account | undefined },
+  given: z.output<typeof giving>,
+): Promise<Text> {
+  const opening = openingOf(application, given);
+  if (opening.isNew) frame.assertMay(ctx, CREATES[opening.kind]);
+  if (!account && !opening.isNew && isNamed(application, opening)) throw invalidInput([fault(['user'], 'empty')]);
+  const { until } = momentsOf({ since: '', until: given.until });
+  await admin.people.open(application, opening, account && { userId: account.id, until }, by);
+  const { kind, name } = opening;
+  const values = { app: application.name, kind, name, user: account ? nameAndUsername(account) : '' };
+  return t(`console.people.${account ? 'added' : 'opened'}`, values);
+}
+
 /** What the form says lets people in. Throws invalid_input. */
-function openingOf(application: Application, { way, name }: Given): Opening {
+function openingOf(application: Application, { way, name }: z.output<typeof giving>): Opening {
   const [, kind, chosen = ''] = /^(role|group):(.+)$/s.exec(way) ?? [];
   if (kind === 'role' || kind === 'group') return { kind, name: chosen };
   const isNew = way === NEW_CHOICE.role || way === NEW_CHOICE.group;
@@ -109,16 +120,18 @@ async function peopleBlocks(
   { admin, names }: ConsoleServices,
   typed?: Given,
 ): Promise<{ blocks: Block[]; aside?: Block[] }> {
-  const { ctx, by, may, meets } = visit;
+  const { ctx, by, meets } = visit;
   const { application } = open;
   const path = `${open.path}/people`;
-  const list = listAt(
-    path,
-    { q: listQuery.shape.q },
-    ['name', '-name', 'username', '-username', '-created', 'created'],
-    { user: userField },
-  )(ctx);
-  const { q: search, after, sort, user } = list.given;
+  const list = listAt(path, { q: listQuery.shape.q }, [
+    'name',
+    '-name',
+    'username',
+    '-username',
+    '-created',
+    'created',
+  ])(ctx);
+  const { q: search, after, sort } = list.given;
   const page = await admin.people.list(application, { search, after, sort, limit: limits.api.pageSize }, by);
   const found = await page.count();
   const connections = await names.connections(
@@ -145,28 +158,57 @@ async function peopleBlocks(
     count: found.count === undefined ? undefined : countText(found.count, 'users', found.isMore),
     pages: list.pages(page.next),
   };
-  const lead: Block[] = isForEveryone
-    ? [{ kind: 'text', tone: 'notice', text: t('console.people.everyone', { app: application.name }) }]
-    : [];
-  if (!mayGive) return { blocks: [...lead, table] };
-  const assignable = (await admin.roles.choices(by)).map(({ value }) => value);
-  const mayOpen = open.isEditable;
-  const options = wayOptions(application, {
-    roles: assignable,
-    mayOpen,
-    newRole: may(CREATES.role),
-    groups: may(CREATES.group),
-  });
-  if (options.length === 1) return { blocks: [...lead, table] };
+  const lead = openLead(application);
+  const fields = mayGive ? await givingFields(visit, open, admin, typed) : [];
+  if (fields.length === 0) return { blocks: [...lead, table] };
+  const person: Field = {
+    name: 'user',
+    label: t('console.people.person'),
+    suggest: 'users',
+    value: typed?.user ?? '',
+    required: !open.isEditable,
+    ...(open.isEditable && { hint: t('console.people.person-hint') }),
+  };
   const add: Block = {
     kind: 'form',
     title: t('console.people.add-title'),
     lead: t('console.people.add-lead'),
     action: path,
-    fields: addFields(typed ?? { user, way: '', name: '', until: '' }, options, mayOpen),
+    fields: [person, ...fields],
     button: t('console.people.add'),
   };
   return { blocks: [...lead, table], aside: [add] };
+}
+
+const openLead = ({ access, name }: Application): Block[] =>
+  access === 'everyone' ? [{ kind: 'text', tone: 'notice', text: t('console.people.everyone', { app: name }) }] : [];
+
+/** The fields of what lets a person in; none where the administrator can give nothing that does. */
+async function givingFields(
+  { by, may }: Pick<Visit<unknown>, 'by' | 'may'>,
+  { application, isEditable }: OpenApplication,
+  { roles }: ConsoleServices['admin'],
+  typed: z.output<typeof giving> = { way: '', name: '', until: '' },
+): Promise<Field[]> {
+  const options = wayOptions(application, {
+    roles: (await roles.choices(by)).map(({ value }) => value),
+    mayOpen: isEditable,
+    newRole: may(CREATES.role),
+    groups: may(CREATES.group),
+  });
+  if (options.length === 1) return [];
+  const { role, group } = namesOf(application);
+  const named = [...role.map((name) => `role:${name}`), ...group.map((name) => `group:${name}`)];
+  const [first = '', ...others] = options.map(({ value }) => value).filter((value) => named.includes(value));
+  const way = typed.way || (others.length === 0 ? first : '');
+  return [
+    { name: 'way', label: t('console.people.by'), type: 'select', value: way, options, required: true },
+    // Displayed for the choices that need it (views/styles/console-parts.css).
+    ...(isEditable
+      ? [{ name: 'name', label: t('console.people.name'), suggest: 'groups' as const, value: typed.name }]
+      : []),
+    untilField(typed.until),
+  ];
 }
 
 /** What can be given: what opens the application, other roles, and what is named or created. The first option chooses nothing. */
@@ -191,34 +233,6 @@ function wayOptions(
         ]
       : []),
     ...(may.mayOpen ? others.map((name) => role(name, t('console.people.other-role', { name }))) : []),
-  ];
-}
-
-function addFields(typed: Given, options: readonly Option[], mayOpen: boolean): Field[] {
-  const existing = options.filter(({ value }) => /^(role|group):/.test(value));
-  const [only = ''] = existing.length === 1 ? existing.map(({ value }) => value) : [];
-  return [
-    {
-      name: 'user',
-      label: t('console.people.person'),
-      suggest: 'users',
-      value: typed.user,
-      required: !mayOpen,
-      ...(mayOpen && { hint: t('console.people.person-hint') }),
-    },
-    { name: 'way', label: t('console.people.by'), type: 'select', value: typed.way || only, options, required: true },
-    ...(mayOpen
-      ? [
-          {
-            name: 'name',
-            label: t('console.people.name'),
-            suggest: 'groups' as const,
-            value: typed.name,
-            hint: t('console.people.name-hint'),
-          },
-        ]
-      : []),
-    untilField(typed.until),
   ];
 }
 
@@ -251,6 +265,48 @@ function howText({ givenBy, via, connection, until }: AccessWay, connections: Re
     via: via ?? '',
     connection: connections.get(connection ?? '') ?? connection ?? '',
     until: until ?? new Date(0),
+  });
+}
+
+interface Opened {
+  details: ApplicationDetails;
+  account: Account;
+}
+
+/** Of a user: the page that gives access to one application. */
+export function addGivePage(
+  router: Router<State, Extras>,
+  services: ConsoleServices,
+  path: string,
+  back: (account: Account) => { href: string; label: PageText },
+): void {
+  const { frame, admin } = services;
+  const fields = async (visit: Visit<Opened>) => {
+    const open = await openApplication({ ...visit, subject: visit.subject.details }, services);
+    return givingFields(visit, open, admin);
+  };
+  addForm<Opened, z.output<typeof giving>>(router, frame, path, {
+    needs: [...PEOPLE_OF, GIVE],
+    load: async ({ params: { id = '', application = '' } }, by) => ({
+      details: await admin.applications.get(application, by),
+      account: await admin.users.find(id, by, 'gatehouse.users:read'),
+    }),
+    async assertOpen(visit) {
+      if ((await fields(visit)).length === 0) throw forbidden('forbidden');
+    },
+    title: ({ account, details: { application } }) =>
+      t('console.people.give-title', { user: nameAndUsername(account), app: application.name }),
+    purpose: t('console.people.add-lead'),
+    back: ({ account }) => back(account),
+    above: ({ subject: { details } }) => openLead(details.application),
+    fields,
+    button: t('console.people.give'),
+    body: giving,
+    async submit(visit, given) {
+      const { account, details } = visit.subject;
+      const notice = await giveAccess(visit, services, { application: details.application, account }, given);
+      return { to: back(account).href, notice };
+    },
   });
 }
 
