@@ -54,6 +54,7 @@ const decisionForm = z.object({ decision: z.enum(['allow', 'deny', 'other', 'con
 
 function decisionRoutes({
   accounts,
+  attempts,
   audit,
   consents,
   flow,
@@ -64,7 +65,10 @@ function decisionRoutes({
 
   const chooseAccount = async (ctx: StepContext, current: CurrentStep) => {
     const { decision } = await parseForm(ctx, decisionForm);
-    if (decision === 'deny') return interactions.deny(ctx, 'the account may not open this application');
+    if (decision === 'deny') {
+      await attempts.remove(current.attempt.uid);
+      return interactions.deny(ctx, 'the account may not open this application');
+    }
     if (decision === 'other') return useAnotherAccount(ctx, current);
     if (current.step === 'select-account') return interactions.answer(ctx, { select_account: {} });
     throw badRequest('invalid_input');

@@ -2,6 +2,7 @@
 // asks the pure order in next-step.ts.
 
 import type { Interaction } from 'oidc-provider';
+import { accessDecision } from '../applications/access-decision.ts';
 import type { SignInRule } from '../applications/rules/sign-in-rule.ts';
 import type { Context } from '../base/http/context.ts';
 import { badRequest, forbidden } from '../base/http/errors.ts';
@@ -171,7 +172,11 @@ async function decide(
   if (stepUp && !stepUp.wasRequested && !hasFactorHere) state.missing = 'upstream';
   // A first factor is never set up in an old session, which another person may use: it begins with the password.
   const setsUpFirst = state.missing === 'enrolment' || (state.missing === 'second-factor' && isMailedCode(methods));
-  const isOld = setsUpFirst && attempt.userId === undefined && !(await isRecent(services, interaction));
+  // An identity that is linked at the end may bring roles.
+  const isLinking = attempt.upstream?.linkTo !== undefined;
+  const isDenied =
+    account !== undefined && !isLinking && !accessDecision(application, account, ctx.state.request.address).allowed;
+  const isOld = setsUpFirst && !isDenied && attempt.userId === undefined && !(await isRecent(services, interaction));
   const isIdentified = isKnown && !isOld;
   return {
     attempt,
@@ -179,6 +184,7 @@ async function decide(
       { prompt },
       {
         isIdentified,
+        isDenied,
         mayReplaceFactor: attempt.usedRecoveryCode === true,
         isAsked: isAskedForFields(services, attempt, account),
         isBeingDeleted: Boolean(account?.deleteAt) && attempt.userId !== undefined && !attempt.knowsDeletion,

@@ -16,6 +16,8 @@ export interface Progress {
   missing: 'nothing' | 'upstream' | 'second-factor' | 'enrolment' | 'approval';
   /** After a recovery code: the lost factor can be replaced now, or later. */
   mayReplaceFactor: boolean;
+  /** The access rule closes the application to the account, or to this network. */
+  isDenied: boolean;
   /** The installation asks for own fields that are empty. */
   isAsked: boolean;
   /** The account will be deleted at the wish of its person, who has not been told in this sign-in. */
@@ -57,18 +59,22 @@ export function nextStep({ prompt }: Pick<PromptRequest, 'prompt'>, progress: Pr
   }
 }
 
-function nextSignInStep({
-  isIdentified,
-  missing,
-  mustChangePassword,
-  mayReplaceFactor,
-  isAsked,
-  isBeingDeleted,
-}: Progress): Step {
+/** What is only worth its effort where the sign-in leads somewhere. */
+const EFFORTS: readonly Step[] = ['change-password', 'enrol', 'own-fields'];
+
+function nextSignInStep(progress: Progress): Step {
+  const { isIdentified, missing, isDenied } = progress;
   if (!isIdentified) return 'identify';
   if (missing === 'upstream') return 'upstream';
-  // The second factor comes first: an attacker who has only the password must not replace it.
+  // The second factor comes first: an attacker who has only the password must not replace it, nor read on the page of the denial who the
+  // person is and what they may open. The same where an administrator has to allow the first factor. Where the person could set one up,
+  // the denial says nothing that the next page of an attacker would not: it spares the person the work, and begins no session.
   if (missing === 'second-factor') return 'second-factor';
+  const next = lastStep(progress);
+  return isDenied && missing !== 'approval' && EFFORTS.includes(next) ? 'access-denied' : next;
+}
+
+function lastStep({ missing, mustChangePassword, mayReplaceFactor, isAsked, isBeingDeleted }: Progress): Step {
   if (mustChangePassword) return 'change-password';
   if (missing === 'enrolment') return 'enrol';
   if (missing === 'approval') return 'approval';

@@ -1,6 +1,7 @@
 // Renders the page of each sign-in step.
 
 import type { Client } from 'oidc-provider';
+import { accessDecisionRule } from '../applications/access-decision.ts';
 import type { Context } from '../base/http/context.ts';
 import { readForm } from '../base/http/input.ts';
 import { type PageLink, type PageText, t } from '../base/texts/text.ts';
@@ -250,10 +251,12 @@ async function showAccessDenied(
   { rejections, repeatedEntries, groupRequests }: SignInState,
   { ctx, current, appName }: Page,
 ): Promise<void> {
-  const { account, clientId, interaction } = current;
+  const { account, application, clientId, interaction } = current;
   const { request } = ctx.state;
-  // Recorded by the access check of the interaction policy.
-  const details: Partial<BrokenRule> & { api?: string } = interaction.prompt.details;
+  const { prompt } = interaction;
+  // Recorded by the access check of the interaction policy, unless the step comes before it.
+  const details: Partial<BrokenRule> & { api?: string } =
+    prompt.name === 'access' ? prompt.details : accessDecisionRule(application, accountOf(current), request.address);
   const { rule = 'access', received, expected, api } = details;
   const isOtherNetwork = rule === 'network';
   const rejectionCode = rejections.record(request, {
@@ -280,9 +283,7 @@ async function showAccessDenied(
     isOtherNetwork,
     isOtherGroup: rule === 'group',
     ask:
-      account && !isOtherNetwork && api === undefined
-        ? await groupRequests.offer(account, current.application.id)
-        : undefined,
+      account && !isOtherNetwork && api === undefined ? await groupRequests.offer(account, application.id) : undefined,
     requestId: request.requestId,
     rejectionCode,
   };

@@ -161,4 +161,76 @@ describe('an application with an access rule', () => {
     });
     expect([refresh.status, refresh.json().error]).toEqual([400, 'invalid_grant']);
   });
+
+  describe('that requires a second factor, while own fields are asked for', () => {
+    let strict: Application;
+    beforeAll(async () => {
+      const properties = {
+        desk: { type: 'string', title: 'Desk', ask: true, visible_to: ['person'], editable_by: ['person'] },
+      };
+      await idp.services.settings.set('user_attributes', { type: 'object', properties });
+      strict = await anApplication(idp, { client_name: 'Vault', access: { roles: ['editor'] }, mfa: 'required' });
+    });
+    afterAll(() => idp.services.settings.set('user_attributes', {}));
+
+    it('denies before a factor is set up and a profile filled in, without a session', async () => {
+      const user = await aUser(idp.services);
+      const browser = httpClient(idp.issuer);
+      const page = await completeSignIn(browser, authorizeUrl(idp, strict.clientId), { user });
+      expect([page.status, textOf(page.text)]).toEqual([
+        403,
+        expect.stringContaining('You don’t have access to Vault'),
+      ]);
+      const { rejections } = await idp.services.rejections.list({ subjectId: user.account.id, limit: 5 });
+      expect(rejections).toMatchObject([
+        { endpoint: 'access', reason: 'access_denied', received: { user: user.username } },
+      ]);
+      const other = await browser.follow(
+        await browser.get(authorizeUrl(idp, (await anApplication(idp)).clientId)),
+        isThere,
+      );
+      expect(textOf(other.text)).toContain('Password');
+
+      const again = await completeSignIn(httpClient(idp.issuer), authorizeUrl(idp, strict.clientId), { user });
+      const uid = new URL(again.url).pathname.split('/')[2];
+      expect(again.forms[0]?.action).toContain(`/signin/${uid}/account`);
+    });
+
+    it('returns to the application, or goes on with another account', async () => {
+      const user = await aUser(idp.services);
+      const browser = httpClient(idp.issuer);
+      const page = await completeSignIn(browser, authorizeUrl(idp, strict.clientId), { user });
+      const form = await browser.follow(await browser.submit(page, {}, { button: 'Use another account' }));
+      const second = await browser.submit(form, { username: editor.username, password: editor.password });
+      expect(textOf((await browser.follow(second)).text)).toContain('Set up two-step verification');
+      const left = httpClient(idp.issuer);
+      const denied = await completeSignIn(left, authorizeUrl(idp, strict.clientId), { user });
+      const back = await left.follow(await left.submit(denied, {}, { button: 'Go back to Vault' }), isThere);
+      expect(new URL(back.location ?? '').searchParams.get('error')).toBe('access_denied');
+    });
+
+    it('denies at once in a session that has no second factor', async () => {
+      const browser = httpClient(idp.issuer);
+      await idp.services.settings.set('user_attributes', {});
+      await signIn(browser, await anApplication(idp), guest);
+      const page = await browser.follow(await browser.get(authorizeUrl(idp, strict.clientId)), isThere);
+      expect(textOf(page.text)).toContain('You don’t have access to Vault');
+    });
+
+    it('says nothing to one who has only the password of an account with a second factor', async () => {
+      const user = await aUser(idp.services);
+      await idp.services.mfa.totp.importSecret(user.account.id, 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP');
+      const page = await completeSignIn(httpClient(idp.issuer), authorizeUrl(idp, strict.clientId), { user });
+      expect(page.text).toContain('one-time-code');
+      expect(page.text).not.toContain('You don’t have access');
+    });
+
+    it('says nothing to one who has only a password where an administrator allows the first factor', async () => {
+      await idp.services.settings.set('first_factor', 'approval');
+      const user = await aUser(idp.services);
+      const page = await completeSignIn(httpClient(idp.issuer), authorizeUrl(idp, strict.clientId), { user });
+      expect(textOf(page.text)).toContain('must allow you to set up two-step verification');
+      await idp.services.settings.set('first_factor', 'open');
+    });
+  });
 });
