@@ -215,6 +215,27 @@ describe('a page', () => {
     });
   });
 
+  it('by a forged cursor is rejected', async () => {
+    const forged = [
+      [8640000000000001, 'x'],
+      [-8640000000000000, 'x'],
+      [8640000000000000, 'x'],
+      [1.5, 'x'],
+      [1, '\u0000'],
+      [1, '\ud800'],
+      [1, 2],
+      [1],
+      {},
+      null,
+    ].map((value) => Buffer.from(JSON.stringify(value)).toString('base64url'));
+    for (const cursor of [...forged, '%', 'W1'])
+      for (const path of ['/Users', '/Groups'])
+        expect(
+          await hr.fails('GET', `${path}?cursor=${encodeURIComponent(cursor)}`),
+          Buffer.from(cursor, 'base64url').toString(),
+        ).toMatchObject({ status: 400, scimType: 'invalidCursor' });
+  });
+
   it('has the selected attributes, also by POST', async () => {
     const [first] = (await hr.ok('GET', '/Users?count=1&attributes=emails.value,title')).Resources as object[];
     expect(first).toEqual({

@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limits } from '../../base/limits.ts';
 import { systemStopwatch } from '../../base/platform/clock.ts';
-import { isStorable } from '../../base/storage/storable-text.ts';
+import { isStorable, isStorableTime } from '../../base/storage/storable-text.ts';
 import { scimError } from './errors.ts';
 import { type Filter, fits, mentions } from './filter.ts';
 import type { Values } from './resource-values.ts';
@@ -184,8 +184,10 @@ function markOf(cursor: string): Mark | undefined {
   if (cursor === '') return undefined;
   try {
     const [at, id, ...rest] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
-    if (typeof at === 'number' && Number.isSafeInteger(at) && typeof id === 'string' && rest.length === 0)
-      return { at: new Date(at), id };
+    if (typeof at === 'number' && typeof id === 'string' && isStorable(id) && rest.length === 0) {
+      const time = new Date(at);
+      if (time.getTime() === at && isStorableTime(time)) return { at: time, id };
+    }
   } catch {
     // Not a cursor of this server.
   }
