@@ -147,6 +147,29 @@ describe('a group of a directory', () => {
     const answers = await Promise.all([
       hr.patch(path, { op: 'replace', path: 'displayName', value: 'Parallel renamed' }),
       hr.patch(path, { op: 'replace', path: 'externalId', value: 'parallel-1' }),
+  it('takes out nobody by a removal that names nobody', async () => {
+    const [one, two] = [await aPerson(), await aPerson()];
+    const { path } = await aGroup('Kept whole', one.id, two.id);
+    const remove = (value: unknown) => ({ op: 'remove', path: 'members', value });
+    const nobody = [[{}], [{ value: null }], [{ $ref: null }], [{ value: '' }], [{ display: 'x' }], [''], '', {}, null];
+    const size = async () => ((await hr.ok('GET', path)).members as unknown[]).length;
+    for (const value of nobody) {
+      const page = await hr.patch(path, remove(value));
+      expect([page.status, page.json()], JSON.stringify(value)).toMatchObject([400, { scimType: 'invalidValue' }]);
+      // One that is named beside it is taken out by no half of the request.
+      if (Array.isArray(value))
+        expect((await hr.patch(path, remove([{ value: one.id }, ...value]))).status, JSON.stringify(value)).toBe(400);
+    }
+    for (const value of [[{}], [{ display: 'x' }], ''])
+      expect((await hr.patch(path, { op: 'replace', path: 'members', value })).status, JSON.stringify(value)).toBe(400);
+    for (const members of [[{}], [{ value: null }]])
+      expect((await hr.fails('PUT', path, { displayName: 'Kept whole', members })).status).toBe(400);
+    expect((await hr.patch(path, remove([]))).status).toBe(204);
+    expect(await size()).toBe(2);
+    expect((await hr.patch(path, { op: 'remove', path: 'members' })).status).toBe(204);
+    expect(await size()).toBe(0);
+  });
+
     ]);
     expect(answers.map(({ status }) => status)).toEqual([204, 204]);
     expect(await hr.ok('GET', path)).toMatchObject({ displayName: 'Parallel renamed', externalId: 'parallel-1' });
@@ -223,6 +246,18 @@ describe('an account', () => {
   });
 
   it('has a verified address only in an owned domain, not in one that looks like it or is below it', async () => {
+  it('keeps the values of a list that a removal does not name', async () => {
+    const { path, user } = await aPerson({ phoneNumbers: [{ value: '+41 44 123', type: 'work' }] });
+    for (const attribute of ['emails', 'phoneNumbers']) {
+      for (const value of [[{}], [{ value: null }], [{ value: '' }], '', null])
+        expect((await hr.patch(path, { op: 'remove', path: attribute, value })).status, JSON.stringify(value)).toBe(
+          400,
+        );
+      expect((await hr.patch(path, { op: 'remove', path: attribute, value: [] })).status).toBe(200);
+    }
+    expect(await hr.ok('GET', path)).toEqual(user);
+  });
+
     for (const domain of ['соrp.example', 'sub.corp.example', 'corp.example.evil.example', 'notcorp.example']) {
       const { id } = await aPerson({ emails: [{ value: `x${count}@${domain}`, primary: true }] }).catch(() => ({
         id: '',

@@ -324,7 +324,7 @@ function externalIdOf(values: Complex): string | null {
 }
 
 const membersOf = (values: Complex): string[] =>
-  listOf(values.get('members')).flatMap((one) => one.get('value') ?? []) as string[];
+  listOf(values.get('members')).map((one) => one.get('value')) as string[];
 
 function contentOf(values: Values): string {
   const { members: _members, ...content } = toJson(values);

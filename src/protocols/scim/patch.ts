@@ -142,14 +142,23 @@ function seedOf(filter: Filter): Complex | undefined {
 function withoutPart(before: Value | undefined, { path: { attribute, sub, filter }, value }: Step): Value | undefined {
   if (attribute.required) throw scimError('invalidValue', `${attribute.name} cannot be removed.`);
   if (!attribute.multiValued) return sub && before instanceof Map ? withPart(before, sub, undefined) : undefined;
-  const removed = filter || sub ? [] : listOf(readValue(attribute, value));
-  if (!filter && !sub && removed.length === 0) return undefined;
+  const isAll = value === undefined && !filter && !sub;
+  if (isAll) return undefined;
+  const removed = filter || sub ? [] : namedIn(attribute, value);
   const concerns = (one: Complex) =>
     filter ? fits(filter, one) : sub || removed.some((other) => includes(one, other));
   return listOf(before).flatMap((one) => {
     if (!concerns(one)) return [one];
     return sub ? (withPart(one, sub, undefined) ?? []) : [];
   });
+}
+
+/** The values that an operation names: none only by an empty list, because a mistake is not to remove all. Throws invalidValue. */
+function namedIn(attribute: Attribute, value: unknown): readonly Complex[] {
+  const given = Array.isArray(value) ? value : [value];
+  const named = given.flatMap((one) => listOf(readValue(attribute, one)));
+  if (named.length === given.length) return named;
+  throw scimError('invalidValue', `The values of ${attribute.name} are not named.`);
 }
 
 /** Undefined where nothing is left. */
@@ -180,15 +189,15 @@ export function memberStepOf({ op, path, value }: Step): MemberStep | undefined 
   const { attribute, sub, filter } = path;
   if (attribute.name !== 'members') return undefined;
   if (sub) throw scimError('invalidPath', 'Members are added and removed as a whole.');
-  const given = listOf(readValue(attribute, value)).flatMap((one) => one.get('value') ?? []) as string[];
-  const filtered = filter && idsIn(filter);
   if (op !== 'remove') {
-    if (filtered) throw scimError('invalidPath', 'Members are added without a filter in the path.');
-    return { kind: op, ids: given };
+    if (filter) throw scimError('invalidPath', 'Members are added without a filter in the path.');
+    return { kind: op, ids: value === null ? [] : idsOf(namedIn(attribute, value)) };
   }
-  const ids = filtered ?? given;
-  return filtered || ids.length > 0 ? { kind: 'remove', ids } : { kind: 'replace', ids: [] };
+  if (filter) return { kind: 'remove', ids: idsIn(filter) };
+  return value === undefined ? { kind: 'replace', ids: [] } : { kind: 'remove', ids: idsOf(namedIn(attribute, value)) };
 }
+
+const idsOf = (members: readonly Complex[]) => members.map((one) => one.get('value')) as string[];
 
 /** `value eq "…"`, or several with `or`. */
 function idsIn(filter: Filter): string[] {

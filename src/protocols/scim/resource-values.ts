@@ -35,9 +35,13 @@ export function readValue(attribute: Attribute, raw: unknown, name = attribute.n
 }
 
 function readList(attribute: Attribute, list: readonly unknown[], name: string): Complex[] | undefined {
-  const values = limitedList(list, name).flatMap(
-    (one, index) => readComplex(attribute, one, `${name}[${index}]`) ?? [],
-  );
+  const values = limitedList(list, name).flatMap((one, index) => {
+    const value = readComplex(attribute, one, `${name}[${index}]`);
+    // A member who is left out would leave the group.
+    if (name === 'members' && !value?.has('value'))
+      throw scimError('invalidValue', `${name}[${index}] has no value: the id of a user.`);
+    return value ?? [];
+  });
   return values.length === 0 ? undefined : onePrimary(values);
 }
 
