@@ -194,6 +194,30 @@ describe('a change', () => {
     expect((await hr.send('PUT', path, body, { 'if-match': version })).status).toBe(412);
   });
 
+  it('to another address in an owned domain keeps it verified, by every way, and nobody else’s', async () => {
+    const user = await hr.ok('POST', '/Users', named());
+    const path = `/Users/${idOf(user)}`;
+    const state = async () => {
+      const { email, emailVerified, emailProven, username } = await accountOf(user);
+      return { email, emailVerified, emailProven, username };
+    };
+    const to = (value: string) => hr.patch(path, { op: 'replace', path: 'emails[type eq "work"].value', value });
+    const verified = { emailVerified: true, emailProven: true };
+    const second = `second${count}@corp.example`;
+    expect((await to(second)).status).toBe(200);
+    // The username is what the directory says, not the address.
+    expect(await state()).toEqual({ email: second, username: user.userName, ...verified });
+    expect(await hr.find(`userName eq "${String(user.userName)}"`)).toMatchObject({ totalResults: 1 });
+    const third = `third${count}@corp.example`;
+    await hr.ok('PUT', path, { ...user, userName: third, emails: [{ value: third, type: 'work', primary: true }] });
+    expect(await state()).toEqual({ email: third, username: third, ...verified });
+    const elsewhere = `fourth${count}@elsewhere.example`;
+    expect((await to(elsewhere)).status).toBe(200);
+    expect(await state()).toMatchObject({ email: elsewhere, emailVerified: false, emailProven: false });
+    expect((await to(second)).status).toBe(200);
+    expect(await state()).toMatchObject({ email: second, ...verified });
+  });
+
   it('tells the old mailbox of a new address', async () => {
     const user = await hr.ok('POST', '/Users', named());
     const emails = [{ value: `new${count}@corp.example`, type: 'work', primary: true }];

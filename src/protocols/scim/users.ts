@@ -510,9 +510,10 @@ function valueAt(values: Complex, path: string): string | boolean | null {
 /** The fields of `after` that differ. */
 function differenceOf(before: ScimProfile, after: ScimProfile): Partial<ScimProfile> {
   const old = before as unknown as Record<string, unknown>;
-  const changed = Object.entries(after).filter(([name, value]) => {
-    return name !== 'attributes' && JSON.stringify(old[name]) !== JSON.stringify(value);
-  });
+  const isOther = ([name, value]: [string, unknown]) =>
+    name !== 'attributes' && JSON.stringify(old[name]) !== JSON.stringify(value);
+  const isRenamed = Object.entries(after).some((one) => SIGN_IN_NAMES.includes(one[0]) && isOther(one));
+  const changed = Object.entries(after).filter((one) => isOther(one) || (isRenamed && SIGN_IN_NAMES.includes(one[0])));
   const attributes = Object.entries(after.attributes ?? {}).filter(
     ([name, value]) => before.attributes?.[name] !== value,
   );
@@ -524,6 +525,9 @@ function differenceOf(before: ScimProfile, after: ScimProfile): Partial<ScimProf
 
 /** PUT: everything that the body does not have is empty, but for the state of the account. */
 export const replacedBy = (body: Readonly<Record<string, unknown>>) => (): Values => readResource(body, userType);
+
+/** What the directory says of how a person signs in, of which one without the others would be guessed. */
+const SIGN_IN_NAMES = ['username', 'email', 'emailVerified', 'emailProven'];
 
 /** PATCH. */
 export const changedBy =
