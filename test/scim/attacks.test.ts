@@ -90,7 +90,86 @@ describe('people with permissions in Gatehouse', () => {
   });
 });
 
+describe('whom the directory deleted', () => {
+  /** A deletion, and what an administrator makes of the person; the client may take the names only of those of whom nobody made anything. */
+  const leaver = async (then: (id: string) => Promise<unknown> = async () => {}) => {
+    const person = await aPerson();
+    expect((await hr.send('DELETE', person.path)).status).toBe(204);
+    await then(person.id);
+    return { ...person, account: await idp.services.accounts.find(person.id) };
+  };
+  const enable = (id: string) => idp.services.accounts.setActive(id, true, {});
+  const promote = (id: string) => idp.services.roles.assign(id, 'support', {});
+  const namesOf = async (id: string) => {
+    const account = await idp.services.accounts.find(id);
+    return { username: account?.username, email: account?.email, isActive: account?.isActive };
+  };
+
+  it.each([
+    ['is enabled', enable],
+    ['has a permission', promote],
+    ['is an administrator again', (id: string) => enable(id).then(() => promote(id))],
+  ])('and %s keeps the username and the address, also before the connection of before', async (_how, then) => {
+    const one = await leaver(then);
+    const before = await namesOf(one.id);
+    for (const client of [hr, await aConnection(idp, { adopt: 'owned_domains' })])
+      for (const taken of [
+        { userName: String(one.user.userName) },
+        { userName: `other${count}`, emails: one.user.emails },
+        { userName: `other${count}@corp.example`, emails: one.user.emails },
+      ]) {
+        const sent = { schemas: [USER], externalId: `taken-${count}`, ...taken };
+        expect([403, 409]).toContain((await client.fails('POST', '/Users', sent)).status);
+      }
+    expect(await namesOf(one.id)).toEqual(before);
+  });
+
+  it('gives the names away to the same connection only', async () => {
+    const one = await leaver();
+    const other = await aConnection(idp);
+    const body = { schemas: [USER], userName: one.user.userName, emails: one.user.emails };
+    expect((await other.fails('POST', '/Users', body)).status).toBe(409);
+    expect(await namesOf(one.id)).toMatchObject({ username: one.user.userName });
+    expect((await hr.ok('POST', '/Users', body)).id).not.toBe(one.id);
+    expect((await namesOf(one.id)).username).toBe(`deleted-${one.id}`);
+  });
+
+  it('and an administrator enabled is managed here: another decision of the administrator deletes nobody', async () => {
+    const { accounts, db } = idp.services;
+    const one = await leaver(enable);
+    const { deleteOld } = createScimUsers(idp.services);
+    await deleteOld.run(new AbortController().signal);
+    await accounts.setActive(one.id, false, {});
+    expect(await db.scimUser.findUnique({ where: { userId: one.id } })).toBeNull();
+    const { id: _id, meta: _meta, ...sent } = one.user;
+    expect(await hr.ok('POST', '/Users', sent)).toMatchObject({ id: one.id, active: false });
+  });
+});
+
 describe('a group of a directory', () => {
+  it('takes out nobody by a removal that names nobody', async () => {
+    const [one, two] = [await aPerson(), await aPerson()];
+    const { path } = await aGroup('Kept whole', one.id, two.id);
+    const remove = (value: unknown) => ({ op: 'remove', path: 'members', value });
+    const nobody = [[{}], [{ value: null }], [{ $ref: null }], [{ value: '' }], [{ display: 'x' }], [''], '', {}, null];
+    const size = async () => ((await hr.ok('GET', path)).members as unknown[]).length;
+    for (const value of nobody) {
+      const page = await hr.patch(path, remove(value));
+      expect([page.status, page.json()], JSON.stringify(value)).toMatchObject([400, { scimType: 'invalidValue' }]);
+      // One that is named beside it is taken out by no half of the request.
+      if (Array.isArray(value))
+        expect((await hr.patch(path, remove([{ value: one.id }, ...value]))).status, JSON.stringify(value)).toBe(400);
+    }
+    for (const value of [[{}], [{ display: 'x' }], ''])
+      expect((await hr.patch(path, { op: 'replace', path: 'members', value })).status, JSON.stringify(value)).toBe(400);
+    for (const members of [[{}], [{ value: null }]])
+      expect((await hr.fails('PUT', path, { displayName: 'Kept whole', members })).status).toBe(400);
+    expect((await hr.patch(path, remove([]))).status).toBe(204);
+    expect(await size()).toBe(2);
+    expect((await hr.patch(path, { op: 'remove', path: 'members' })).status).toBe(204);
+    expect(await size()).toBe(0);
+  });
+
   it('gives no permission in Gatehouse by a role, a role that changes, a group above or one below', async () => {
     const { groups, roles } = idp.services;
     const { id: userId } = await aPerson();
@@ -147,29 +226,6 @@ describe('a group of a directory', () => {
     const answers = await Promise.all([
       hr.patch(path, { op: 'replace', path: 'displayName', value: 'Parallel renamed' }),
       hr.patch(path, { op: 'replace', path: 'externalId', value: 'parallel-1' }),
-  it('takes out nobody by a removal that names nobody', async () => {
-    const [one, two] = [await aPerson(), await aPerson()];
-    const { path } = await aGroup('Kept whole', one.id, two.id);
-    const remove = (value: unknown) => ({ op: 'remove', path: 'members', value });
-    const nobody = [[{}], [{ value: null }], [{ $ref: null }], [{ value: '' }], [{ display: 'x' }], [''], '', {}, null];
-    const size = async () => ((await hr.ok('GET', path)).members as unknown[]).length;
-    for (const value of nobody) {
-      const page = await hr.patch(path, remove(value));
-      expect([page.status, page.json()], JSON.stringify(value)).toMatchObject([400, { scimType: 'invalidValue' }]);
-      // One that is named beside it is taken out by no half of the request.
-      if (Array.isArray(value))
-        expect((await hr.patch(path, remove([{ value: one.id }, ...value]))).status, JSON.stringify(value)).toBe(400);
-    }
-    for (const value of [[{}], [{ display: 'x' }], ''])
-      expect((await hr.patch(path, { op: 'replace', path: 'members', value })).status, JSON.stringify(value)).toBe(400);
-    for (const members of [[{}], [{ value: null }]])
-      expect((await hr.fails('PUT', path, { displayName: 'Kept whole', members })).status).toBe(400);
-    expect((await hr.patch(path, remove([]))).status).toBe(204);
-    expect(await size()).toBe(2);
-    expect((await hr.patch(path, { op: 'remove', path: 'members' })).status).toBe(204);
-    expect(await size()).toBe(0);
-  });
-
     ]);
     expect(answers.map(({ status }) => status)).toEqual([204, 204]);
     expect(await hr.ok('GET', path)).toMatchObject({ displayName: 'Parallel renamed', externalId: 'parallel-1' });
@@ -190,6 +246,18 @@ describe('a group of a directory', () => {
 });
 
 describe('an account', () => {
+  it('keeps the values of a list that a removal does not name', async () => {
+    const { path, user } = await aPerson({ phoneNumbers: [{ value: '+41 44 123', type: 'work' }] });
+    for (const attribute of ['emails', 'phoneNumbers']) {
+      for (const value of [[{}], [{ value: null }], [{ value: '' }], '', null])
+        expect((await hr.patch(path, { op: 'remove', path: attribute, value })).status, JSON.stringify(value)).toBe(
+          400,
+        );
+      expect((await hr.patch(path, { op: 'remove', path: attribute, value: [] })).status).toBe(200);
+    }
+    expect(await hr.ok('GET', path)).toEqual(user);
+  });
+
   it('that an administrator disabled is enabled by the directory only after the directory disabled it', async () => {
     const { accounts } = idp.services;
     const { id, path, user } = await aPerson({ active: true });
@@ -246,18 +314,6 @@ describe('an account', () => {
   });
 
   it('has a verified address only in an owned domain, not in one that looks like it or is below it', async () => {
-  it('keeps the values of a list that a removal does not name', async () => {
-    const { path, user } = await aPerson({ phoneNumbers: [{ value: '+41 44 123', type: 'work' }] });
-    for (const attribute of ['emails', 'phoneNumbers']) {
-      for (const value of [[{}], [{ value: null }], [{ value: '' }], '', null])
-        expect((await hr.patch(path, { op: 'remove', path: attribute, value })).status, JSON.stringify(value)).toBe(
-          400,
-        );
-      expect((await hr.patch(path, { op: 'remove', path: attribute, value: [] })).status).toBe(200);
-    }
-    expect(await hr.ok('GET', path)).toEqual(user);
-  });
-
     for (const domain of ['соrp.example', 'sub.corp.example', 'corp.example.evil.example', 'notcorp.example']) {
       const { id } = await aPerson({ emails: [{ value: `x${count}@${domain}`, primary: true }] }).catch(() => ({
         id: '',

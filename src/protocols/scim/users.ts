@@ -178,7 +178,7 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
   /** The account that the new person gets: a new one, or one that is here. */
   async function accountFor(values: Values, { connection, by }: ScimRequest, tx: Tx): Promise<Account> {
     const profile = profileOf(values, connection);
-    const found = await takenBy(profile, by, tx);
+    const found = await takenBy(profile, { connection, by }, tx);
     const [first] = found;
     if (!first) {
       if (!connection.may_create)
@@ -202,17 +202,30 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
     return account;
   }
 
-  /** The accounts that have the username or the address. A deleted person gives both away. */
-  async function takenBy({ username, email }: Profile, by: Actor, tx: Tx): Promise<Account[]> {
+  /** The accounts that have the username or the address. Whom this connection deleted gives both away, unless the person is kept. */
+  async function takenBy({ username, email }: Profile, { connection, by }: ScimRequest, tx: Tx): Promise<Account[]> {
     const found = new Map<string, Account>();
     for (const login of [username, email]) {
       const account = login ? await accounts.findByLogin(login, tx) : undefined;
       if (!account) continue;
-      const link = await tx.scimUser.findUnique({ where: { userId: account.id } });
-      if (link?.deletedAt) await giveAway(account, by, tx);
+      const where = { userId: account.id, connectionId: connection.id, deletedAt: { not: null } };
+      const link = await tx.scimUser.findFirst({ where });
+      const leaver = link ? await lockedLeaver(account.id, tx) : undefined;
+      if (leaver && !isKept(leaver)) await giveAway(leaver, by, tx);
       else found.set(account.id, account);
     }
     return [...found.values()];
+  }
+
+  /** Locked, because what an administrator makes of the person at the same moment decides. */
+  async function lockedLeaver(id: string, tx: Tx): Promise<Account | undefined> {
+    await lockRow(tx, sql, 'users', id);
+    return accounts.findWithLater(id, tx);
+  }
+
+  /** The person is managed here from now on. */
+  async function release(userId: string, tx: Tx): Promise<void> {
+    await tx.scimUser.delete({ where: { userId }, select: { userId: true } });
   }
 
   /** A deleted person's names are free for another one; when the same person comes back, they get theirs again, if they are still free. */
@@ -229,7 +242,7 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
     const data = { userId, connectionId: request.connection.id, externalId: row.externalId, content, deletedAt: null };
     await tx.scimUser.update({ where: { userId }, data: { ...data, updatedAt: now() }, select: { userId: true } });
     const wanted = profileOf(values, request.connection);
-    const others = (await takenBy(wanted, request.by, tx)).filter(({ id }) => id !== userId);
+    const others = (await takenBy(wanted, request, tx)).filter(({ id }) => id !== userId);
     if (others.length > 0) throw conflict('user_name_taken', { message: TAKEN });
     const { attributes: _kept, ...profile } = wanted;
     await accounts.update(userId, profile, request.by, tx);
@@ -250,7 +263,9 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
             ? null
             : await tx.scimUser.findFirst({ where: { connectionId: connection.id, externalId } });
         if (before && !before.deletedAt) throw conflict('conflict', { message: 'A user with this externalId exists.' });
-        if (before) return one(await revive(before, values, request, tx), request, tx);
+        const leaver = before && (await lockedLeaver(before.userId, tx));
+        if (before && leaver && !isKept(leaver)) return one(await revive(before, values, request, tx), request, tx);
+        if (before) await release(before.userId, tx);
         const account = await accountFor(values, request, tx);
         const [userId, at] = [account.id, now()];
         const row = { userId, connectionId: connection.id, externalId, content: contentOf(values), deletedAt: null };
@@ -348,7 +363,7 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
       });
     },
 
-    /** Deletes the accounts of those who were deleted long enough ago. */
+    /** Deletes the accounts of those who were deleted long enough ago, and releases those that an administrator has enabled meanwhile. */
     deleteOld: {
       name: 'scim-deletions',
       everySeconds: 3600,
@@ -356,18 +371,17 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
         const before = new Date(now().getTime() - limits.scim.keepDeletedDays * DAY_MS);
         const failed: string[] = [];
         while (!signal.aborted && failed.length < DELETED) {
-          const where = { deletedAt: { lt: before }, userId: { notIn: failed } };
+          const isDue = [{ deletedAt: { lt: before } }, { deletedAt: { not: null }, user: { isEnabled: true } }];
+          const where = { OR: isDue, userId: { notIn: failed } };
           const rows = await db.scimUser.findMany({ where, take: DELETED, include: { connection: true } });
           for (const { userId, connection } of rows)
             await transaction(db, async (tx) => {
               const by = { scim: { id: connection.id, name: connection.name } };
-              const account = await accounts.findWithLater(userId, tx);
-              // Enabled here meanwhile, or with permissions: an administrator keeps the person.
-              if (!account || account.isEnabled || isStaff(account) || account.source === 'file') {
-                await tx.scimUser.delete({ where: { userId }, select: { userId: true } });
-                return;
-              }
-              await removeAccount(services, userId, by, tx);
+              const account = await lockedLeaver(userId, tx);
+              // Back meanwhile.
+              if (!(await tx.scimUser.findFirst({ where: { userId, deletedAt: { not: null } } }))) return;
+              if (!account || isKept(account)) await release(userId, tx);
+              else await removeAccount(services, userId, by, tx);
             }).catch((err: unknown) => {
               if (unavailableIn(err)) throw err;
               // The others are not to wait for it; the next turn of the job tries again.
@@ -389,6 +403,10 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
 }
 
 const TAKEN = 'Another account has this username or email address.';
+
+/** Enabled here after the deletion, or with permissions: an administrator keeps the person. */
+const isKept = (leaver: Account): boolean => leaver.isEnabled || isStaff(leaver) || leaver.source === 'file';
+
 const unknown = () => notFound({ message: 'This connection has no such user.', next: { href: '/', label: '' } });
 
 export const sourceOf = ({ id }: ScimConnection): `scim:${string}` => `scim:${id}`;
@@ -507,6 +525,9 @@ function valueAt(values: Complex, path: string): string | boolean | null {
   return typeof simple === 'string' || typeof simple === 'boolean' ? simple : null;
 }
 
+/** What the directory says of how a person signs in, of which one without the others would be guessed. */
+const SIGN_IN_NAMES = ['username', 'email', 'emailVerified', 'emailProven'];
+
 /** The fields of `after` that differ. */
 function differenceOf(before: ScimProfile, after: ScimProfile): Partial<ScimProfile> {
   const old = before as unknown as Record<string, unknown>;
@@ -525,9 +546,6 @@ function differenceOf(before: ScimProfile, after: ScimProfile): Partial<ScimProf
 
 /** PUT: everything that the body does not have is empty, but for the state of the account. */
 export const replacedBy = (body: Readonly<Record<string, unknown>>) => (): Values => readResource(body, userType);
-
-/** What the directory says of how a person signs in, of which one without the others would be guessed. */
-const SIGN_IN_NAMES = ['username', 'email', 'emailVerified', 'emailProven'];
 
 /** PATCH. */
 export const changedBy =
