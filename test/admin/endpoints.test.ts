@@ -554,6 +554,10 @@ describe('the server', () => {
       { timeout: 20_000, interval: 200 },
     );
     const done = sent.find(({ state }) => state === 'done');
+    const shown = await ok<{ body: string }>('GET', `${stream}/deliveries/${done?.id}`);
+    const bodies = receiver.received.map(({ event }) => event);
+    expect(bodies).toContainEqual(JSON.parse(shown.body));
+    await ok('GET', `${stream}/deliveries/none`, undefined, { status: 404 });
     await ok('POST', `${stream}/deliveries/${done?.id}/retry`, undefined, { status: 204 });
     await ok('POST', `${stream}/deliveries/none/retry`, undefined, { status: 404 });
     expect(await ok('GET', stream)).toMatchObject({ name: 'HR', last_success_at: expect.any(String) });

@@ -44,6 +44,8 @@ it('the console adds a stream, shows its secret once, tries it, shows what was d
   for (const job of createEventDeliveries(idp.services).jobs) await job.run(new AbortController().signal);
   const shown = await admin.get(at);
   expect(textOf(shown.text)).toContain('role.assigned');
+  const [, path = ''] = /href="(\/admin\/event-streams\/[^"]+\/deliveries\/[^"]+)"/.exec(shown.text) ?? [];
+  expect(textOf((await admin.get(path)).text)).toMatch(/What is sent.*"type": "role.assigned"/s);
   receiver.always({ status: 500 });
   const failed = await admin.follow(await admin.submit(shown, {}, { form: `${at}/test` }));
   expect(textOf(failed.text)).toContain('It answered with status 500');

@@ -62,15 +62,8 @@ export function eventStreamRoutes(services: ConsoleServices) {
     config: { configFile },
     now,
   } = services;
-  const {
-    router,
-    list,
-    create,
-    one,
-    form: smallForm,
-    change,
-    question,
-  } = pagesOf(frame, eventStreamNoun(eventStreams));
+  const noun = eventStreamNoun(eventStreams);
+  const { router, list, create, one, form: smallForm, change, question } = pagesOf(frame, noun);
   const back = (stream: EventStream) => ({ href: pathOf(stream), label: stream.name });
 
   list(async ({ may }) =>
@@ -119,6 +112,12 @@ export function eventStreamRoutes(services: ConsoleServices) {
       await eventStreams.resume(subject.id, by);
       return { to: pathOf(subject), notice: t('console.event-streams.resumed') };
     },
+  });
+  one('/deliveries/:delivery', {
+    // A body has what the activity log hides from some.
+    needs: noun.write,
+    page: async ({ ctx, subject }) =>
+      deliveryPage(subject, await eventStreams.delivery(subject.id, ctx.params.delivery ?? '')),
   });
   change('/deliveries/:delivery/retry', {
     async submit({ ctx, subject }) {
@@ -296,7 +295,7 @@ interface PageOptions {
 }
 
 function streamPage(stream: EventStream, given: Form, options: PageOptions): ConsolePage {
-  const { deliveries, mayWrite, mayRelease, configFile } = options;
+  const { mayWrite, mayRelease, configFile } = options;
   const at = pathOf(stream);
   const isFile = stream.source === 'file';
   const isSignals = stream.kind === 'ssf';
@@ -341,7 +340,7 @@ function streamPage(stream: EventStream, given: Form, options: PageOptions): Con
         ? []
         : [{ kind: 'text', tone: 'notice', text: t('console.event-streams.replay.running') } as const]),
       facts,
-      deliveryTable(stream, deliveries, mayWrite),
+      deliveryTable(stream, options),
       ...(mayEdit ? changesOf(stream, given) : []),
     ],
   };
@@ -392,11 +391,37 @@ const DELIVERY_STATES: Record<EventDelivery['state'], Mark> = {
   failed: { text: t('console.event-streams.delivery.failed'), tone: 'bad' },
 };
 
-function deliveryTable(stream: EventStream, deliveries: readonly EventDelivery[], mayWrite: boolean): Block {
-  const eventOf = ({ type, seq, untilSeq }: EventDelivery): PageText =>
-    seq !== untilSeq
-      ? t('console.event-streams.delivery.batch', { from: seq, until: untilSeq })
-      : (type ?? t('console.event-streams.delivery.purged'));
+const eventOf = ({ type, seq, untilSeq }: EventDelivery): PageText =>
+  seq !== untilSeq
+    ? t('console.event-streams.delivery.batch', { from: seq, until: untilSeq })
+    : (type ?? t('console.event-streams.delivery.purged'));
+
+const SENT = t('console.event-streams.delivery.body');
+
+/** One delivery with what it sends. */
+function deliveryPage(stream: EventStream, delivery: EventDelivery & { body: string | null }): ConsolePage {
+  const { id, state, answer, lastError, tries, createdAt, body } = delivery;
+  return {
+    title: eventOf(delivery),
+    back: { href: pathOf(stream), label: stream.name },
+    tags: [DELIVERY_STATES[state]],
+    blocks: [
+      {
+        kind: 'facts',
+        rows: [
+          { label: 'ID', value: { text: id, code: true } },
+          { label: t('console.event-streams.delivery.answer'), value: lastError ?? answer ?? '' },
+          { label: t('console.event-streams.delivery.tries'), value: tries },
+          { label: t('console.event-streams.delivery.at'), value: createdAt },
+        ],
+      },
+      ...(body === null ? [] : [{ kind: 'code', title: SENT, label: SENT, text: body } as const]),
+    ],
+  };
+}
+
+function deliveryTable(stream: EventStream, { deliveries, mayWrite }: PageOptions): Block {
+  const hasPages = mayWrite && stream.kind !== 'ssf';
   return {
     kind: 'table',
     title: t('console.event-streams.deliveries'),
@@ -407,6 +432,7 @@ function deliveryTable(stream: EventStream, deliveries: readonly EventDelivery[]
         (one) => ({
           text: eventOf(one),
           code: one.seq === one.untilSeq && one.type !== null,
+          ...(hasPages && { href: `${pathOf(stream)}/deliveries/${one.id}` }),
         }),
       ],
       [t('console.shared.status'), ({ state }) => DELIVERY_STATES[state]],

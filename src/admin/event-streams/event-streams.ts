@@ -7,7 +7,7 @@ import { type Tx, transaction } from '../../base/storage/database.ts';
 import { at } from '../../base/texts/faults.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
-import { deliveriesOf } from '../../protocols/event-streams/deliveries.ts';
+import { bodyOf, deliveriesOf } from '../../protocols/event-streams/deliveries.ts';
 import { createSender } from '../../protocols/event-streams/send.ts';
 import {
   declarationOf,
@@ -136,6 +136,14 @@ export function createEventStreamAdmin(services: Core & { eventStreams: EventStr
       streamId: string,
       filter: { state?: 'waiting' | 'done' | 'failed' | undefined; limit?: number } = {},
     ) => deliveriesOf(services, { streamId, limit: MOST_DELIVERIES, ...filter }),
+
+    /** One with what it sends; null of a receiver of shared signals, whose tokens have its names of people. Throws not_found. */
+    async delivery(streamId: string, id: string) {
+      const stream = await streams.get(streamId);
+      const [found] = await deliveriesOf(services, { streamId, id, limit: 1 });
+      if (!found) throw notFound();
+      return { ...found, body: stream.kind === 'ssf' ? null : await bodyOf(services, stream, found) };
+    },
 
     /** Sends one again, also one that was given up. Throws not_found. */
     async redeliver(streamId: string, id: string): Promise<void> {
@@ -326,6 +334,21 @@ export function eventStreamEndpoints(streams: EventStreamAdmin): Endpoint[] {
       run: async ({ key }) => {
         await streams.get(key);
         return { body: { items: (await streams.deliveries(key)).map(deliveryJson) } };
+      },
+    }),
+    action({
+      method: 'get',
+      path: '/deliveries/{delivery}',
+      operationId: 'getEventDelivery',
+      needs: noun.write,
+      params: byDelivery,
+      summary: 'A delivery with what it sends',
+      response: deliverySchema
+        .extend({ body: z.string().nullable().describe('Of a batch the first 20 events; null of a `ssf`') })
+        .meta({ id: 'EventDeliveryWithBody' }),
+      run: async ({ key, params }) => {
+        const { body, ...one } = await streams.delivery(key, params.delivery ?? '');
+        return { body: { ...deliveryJson(one), body } };
       },
     }),
     action({

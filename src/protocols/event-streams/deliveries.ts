@@ -8,7 +8,7 @@
 import type { ApplicationServices } from '../../applications/application-services.ts';
 import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
 import { randomId } from '../../base/platform/random.ts';
-import { type Tx, transaction } from '../../base/storage/database.ts';
+import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
 import { unavailableIn } from '../../base/storage/unavailable.ts';
 import type { Core } from '../../core/core.ts';
 import { type AttemptResult, createJobQueue, type QueueStore } from '../../core/jobs/queue.ts';
@@ -16,6 +16,7 @@ import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
 import { bodiesOf, chosen, type EventBody, matching, ofTypes, type SealedEvent } from './event.ts';
 import { createSecurityEvents, signalTypes } from './security-events.ts';
 import { type Answer, createSender, queueAlert } from './send.ts';
+import { batchOf } from './siem-formats.ts';
 import { type EventStream, type EventStreams, recipientsOf, streamOf } from './streams.ts';
 
 /** Events that one turn finds, and a batch has at most. */
@@ -38,6 +39,8 @@ const PAUSES = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
 const AWAY_PAUSES = [5, 10, 30, 60, 300, 900, 1800, 3600];
 const PAUSED_AFTER_MS = 3 * 24 * 3600 * 1000;
 const MAX_TEXT = 500;
+/** Events of a batch whose text an administrator sees. */
+const DISPLAYED = 20;
 /** Statuses that are about the receiver and not about the event. */
 const OF_RECEIVER = [401, 403, 404, 408, 425, 429];
 /** Characters of details in one batch. */
@@ -143,7 +146,7 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
   async function attempt(delivery: Delivery): Promise<AttemptResult> {
     const { id, seq, afterSeq, tries, stream } = delivery;
     const token = stream.kind === 'ssf' ? (await securityEvents.tokensOf([delivery], stream)).get(id) : undefined;
-    const found = stream.kind === 'ssf' ? [] : await eventsOf(delivery);
+    const found = stream.kind === 'ssf' ? [] : await eventsOf(delivery, db);
     if (token === undefined && found.length === 0)
       return { outcome: 'give-up', reason: 'the audit log or the stream has the event no more' };
     const isAlert = stream.kind === 'alert';
@@ -178,16 +181,6 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
     // RFC 8935 2.3: the receiver cannot use this token.
     const pauseSeconds = stream.kind === 'ssf' ? undefined : PAUSES[tries];
     return pauseSeconds === undefined ? { outcome: 'give-up', reason } : { outcome: 'retry', reason, pauseSeconds };
-  }
-
-  /**
-   * The events of a delivery, chosen once more, because its row has no MAC and the stream may have changed. Not by the groups: a person may have
-   * left since then.
-   */
-  async function eventsOf({ seq, untilSeq, positions, stream }: Delivery): Promise<SealedEvent[]> {
-    const chainSeq = positions === null ? { gte: seq, lte: untilSeq } : { in: JSON.parse(positions) as number[] };
-    const where = { chainSeq, ...typesOf(stream) };
-    return chosen(await db.auditEvent.findMany({ where, orderBy: { chainSeq: 'asc' }, take: PAGE }), stream);
   }
 
   /** Queues the alert as a mail, once. */
@@ -301,6 +294,21 @@ function withinSize(events: readonly SealedEvent[]): SealedEvent[] {
   return end < 0 ? [...events] : events.slice(0, end);
 }
 
+type Range = Pick<Delivery, 'seq' | 'untilSeq' | 'positions'>;
+
+/**
+ * The events of a delivery, chosen once more, because its row has no MAC and the stream may have changed. Not by the groups: a person may have
+ * left since then.
+ */
+async function eventsOf(
+  { seq, untilSeq, positions, stream }: Range & { stream: EventStream },
+  db: Db,
+): Promise<SealedEvent[]> {
+  const chainSeq = positions === null ? { gte: seq, lte: untilSeq } : { in: JSON.parse(positions) as number[] };
+  const where = { chainSeq, ...typesOf(stream) };
+  return chosen(await db.auditEvent.findMany({ where, orderBy: { chainSeq: 'asc' }, take: PAGE }), stream);
+}
+
 /** The condition of the types of events that a stream has. */
 const typesOf = (stream: EventStream) => (stream.kind === 'ssf' ? { type: { in: [...signalTypes] } } : ofTypes(stream));
 
@@ -377,10 +385,15 @@ function deliveryStore({ db, now }: Core): QueueStore<Delivery> {
 /** The newest deliveries of a stream, each with its state and the type of its event; of a batch that of the first one. */
 export async function deliveriesOf(
   { db }: Core,
-  { streamId, state, limit }: { streamId: string; state?: keyof typeof STATES | undefined; limit: number },
+  {
+    streamId,
+    id,
+    state,
+    limit,
+  }: { streamId: string; id?: string; state?: keyof typeof STATES | undefined; limit: number },
 ) {
   const rows = await db.eventDelivery.findMany({
-    where: { streamId, ...(state && STATES[state]) },
+    where: { streamId, ...(id !== undefined && { id }), ...(state && STATES[state]) },
     orderBy: [{ createdAt: 'desc' }, { seq: 'desc' }],
     take: limit,
   });
@@ -394,6 +407,18 @@ export async function deliveriesOf(
     state: row.doneAt ? ('done' as const) : row.failedAt ? ('failed' as const) : ('waiting' as const),
     type: types.get(row.seq) ?? null,
   }));
+}
+
+/** What a delivery sends of its first events, as the log and the stream are now. */
+export async function bodyOf(
+  { db }: Core,
+  stream: EventStream,
+  { afterSeq, ...range }: Range & Pick<Delivery, 'afterSeq'>,
+): Promise<string> {
+  const events = (await eventsOf({ ...range, stream }, db)).slice(0, DISPLAYED);
+  const bodies = await bodiesOf(events, { body: stream.body, after: afterSeq }, db);
+  if (stream.kind === 'siem' && stream.format !== 'json') return batchOf(stream.format, bodies).body;
+  return JSON.stringify(stream.kind === 'webhook' ? bodies[0] : bodies, null, 2) ?? '';
 }
 
 const STATES = { waiting: OPEN, done: { doneAt: { not: null } }, failed: { failedAt: { not: null } } };
