@@ -30,6 +30,7 @@ export type UserServices = Core &
   ApplicationServices &
   SessionServices &
   FederationServices & {
+    inactivity: Inactivity;
     ownData: OwnData;
     recovery: { passwordReset: PasswordReset };
     registration: { invitations: Invitations };
@@ -38,7 +39,6 @@ export type UserServices = Core &
 export type AdminServices = UserServices &
   Http & {
     fetchMetadata: FetchMetadata;
-    inactivity: Inactivity;
     signInPolicy: SignInPolicy;
     configFile: ConfigFile;
     fileReader: FileReader;

@@ -10,6 +10,7 @@ import type { Account } from '../people/accounts/account.ts';
 import type { AccountPage, AccountSummary } from '../people/accounts/account-list.ts';
 import type { Accounts, Directory } from '../people/accounts/accounts.ts';
 import { seenAt } from '../people/accounts/active.ts';
+import type { UnusedEnd } from '../people/accounts/inactivity.ts';
 import type { PasswordFault } from '../people/credentials/password-policy.ts';
 import type { OwnFactors } from '../people/mfa/account-factors.ts';
 import type { Services } from '../server/services.ts';
@@ -207,18 +208,19 @@ export const userShow: Command = {
   options: jsonOption,
   run: (input, io) =>
     withUser(input, io, async (account, services) => {
-      const { accounts, credentials, mfa, sessions, lockout, db } = services;
+      const { accounts, credentials, inactivity, mfa, sessions, lockout, db } = services;
       const directory = (await accounts.directoriesOf([account.id])).get(account.id) ?? null;
       const password = await credentials.status(account.id);
       const factors = await mfa.factors.of(account.id);
       const live = await sessions.list(account.id);
       const lockedSeconds = await lockout.lockedSeconds(account);
+      const unusedEnd = (await inactivity.endOf(account)) ?? null;
       const grants = await db.userRole.findMany({ where: { userId: account.id }, include: { role: true } });
       const directRoles = grants
         .filter(({ via }) => via === '')
         .map(({ role: { name }, since, until }) => ({ name, since, until }));
       const state = { password: password ?? null, factors, sessions: live.length, lockedSeconds };
-      const details = { ...account, directory, directRoles, ...state };
+      const details = { ...account, directory, directRoles, ...state, unusedEnd };
       if (input.flag('json')) {
         io.json(details);
         return 0;
@@ -237,6 +239,7 @@ export const userShow: Command = {
         ['begins', account.activeFrom ? formatDate(account.activeFrom) : 'at once'],
         ['ends', account.activeUntil ? formatDate(account.activeUntil) : 'never'],
         ['last used', seenText(account)],
+        ...(unusedEnd ? [['if unused', unusedText(unusedEnd)] as [string, string]] : []),
         ['source', account.source === 'file' ? 'the configuration file' : account.source],
         ...(directory ? [['directory', directoryText(directory)] as [string, string]] : []),
         ['created', formatDate(account.createdAt)],
@@ -258,8 +261,19 @@ export const userShow: Command = {
 const directoryText = ({ name, id, deletedAt }: Directory): string =>
   `${name} (SCIM connection ${id})${deletedAt ? `, which deleted the user ${formatDate(deletedAt)}` : ''}`;
 
-const seenText = (account: Pick<Account, 'lastSeenAt' | 'createdAt'>): string =>
-  seenAt(account)?.toISOString().slice(0, 10) ?? 'never';
+const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
+
+const seenText = (account: Pick<Account, 'lastSeenAt' | 'createdAt'>): string => {
+  const day = seenAt(account);
+  return day ? dayOf(day) : 'never';
+};
+
+const unusedText = ({ what, at, toldAt, tellAt }: UnusedEnd): string =>
+  [
+    `${what} on ${dayOf(at)}`,
+    ...(toldAt ? [`email sent on ${dayOf(toldAt)}`] : []),
+    ...(tellAt ? [`email on ${dayOf(tellAt)}`] : []),
+  ].join(', ');
 
 function periodText({ name, since, until }: { name: string; since: Date | null; until: Date | null }): string[] {
   if (!since && !until) return [];

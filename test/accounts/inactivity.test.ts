@@ -3,6 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Tx } from '../../src/base/storage/database.ts';
 import { createInactivity } from '../../src/people/accounts/inactivity.ts';
 import { confirmation, consoleOf, signedInLongAgo, signInAgain, staff } from '../admin/console/support.ts';
+import { aService } from '../admin/support.ts';
+import { commandLine } from '../cli/support.ts';
 import { anApplication, authorizeUrl } from '../oidc/support.ts';
 import { aConnection, USER } from '../scim/support.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
@@ -27,6 +29,10 @@ beforeAll(async () => {
   box = await mailbox();
   Date.now = () => realTime() + movedMs;
   idp = await startIdp({ now: () => new Date(Date.now()) });
+  // The emails stay, however far the clock is moved.
+  const held = { holder: 'test', lockedUntil: new Date('2200-01-01') };
+  const where = { name: 'sweep' };
+  await idp.services.db.jobLock.upsert({ where, create: { ...where, ...held }, update: held });
 });
 beforeEach(async () => {
   const { db, settings } = idp.services;
@@ -393,6 +399,76 @@ it('is approved for deletions only as it was asked, and for nobody who is due la
   await delivered();
   await days(14);
   for (const { account } of disabled) expect(await accounts.find(account.id)).toBeUndefined();
+});
+
+describe('when nobody uses an account', () => {
+  const day = (offset: number) => new Date(Date.now() + offset * DAY_MS).toISOString().slice(0, 10);
+  const spoken = (offset: number) =>
+    new Date(Date.now() + offset * DAY_MS).toLocaleDateString('en', { dateStyle: 'long', timeZone: 'UTC' });
+
+  it('its page, the settings, the API and the command line say when it is disabled and deleted, and about the emails', async () => {
+    const { settings } = idp.services;
+    await settings.set('delete_unused_after_days', 60);
+    const [user, seen] = [await aUser(idp.services), await aUser(idp.services)];
+    const cli = await commandLine();
+    // Sessions and tokens end while the days pass.
+    const textAt = async (path: string) =>
+      textOf((await (await consoleOf(idp, await staff(idp, 'admin'))).get(path)).text);
+    const page = () => textAt(`/admin/users/${user.account.id}`);
+    const list = () => textAt('/admin/settings/privacy');
+    const ofApi = async () =>
+      (await (await aService(idp)).get(`/users/${user.account.id}`)).json().unused_end as Record<string, string>;
+    const shown = async () =>
+      (await cli.gatehouse(['user', 'show', user.username], { env: idp.environment as Record<string, string> })).out;
+
+    expect(await page()).toContain(`If it stays unused Will be disabled on ${spoken(90)} Next email on ${spoken(76)}`);
+    expect(await ofApi()).toMatchObject({ what: 'disabled', told_at: null });
+    expect((await ofApi()).at).toContain(day(90));
+    expect(await list()).not.toContain('Will be');
+    expect(await shown()).toMatch(new RegExp(`if unused +disabled on ${day(90)}, email on ${day(76)}`));
+
+    pass(76);
+    await idp.services.db.user.update({ where: { id: seen.account.id }, data: { lastSeenAt: new Date(Date.now()) } });
+    await run();
+    expect(await page()).toContain(
+      `Will be disabled on ${spoken(14)} Email sent on ${spoken(0)} Next email on ${spoken(11)}`,
+    );
+    expect(await list()).toContain(`${user.username} Will be disabled on ${spoken(14)}`);
+    expect(await list()).not.toContain(seen.username);
+    const [mail] = await idp.services.db.mailMessage.findMany({ where: { userId: user.account.id } });
+    expect(mail?.subject).toContain('will be disabled on');
+
+    await delivered();
+    await days(11);
+    expect(await page()).toContain(`Will be disabled on ${spoken(3)} Email sent on ${spoken(0)}`);
+    expect(await page()).not.toContain('Next email');
+    await days(3);
+    expect(await page()).toContain(`If it stays disabled Will be deleted on ${spoken(60)} Next email on ${spoken(46)}`);
+    await delivered();
+    await days(46);
+    expect(await ofApi()).toMatchObject({ what: 'deleted', next_email_at: null });
+    expect((await ofApi()).at).toContain(day(14));
+    expect(await list()).toContain(`${user.username} Will be deleted on ${spoken(14)}`);
+    // Nothing becomes of it where the settings say so.
+    await settings.set('delete_unused_after_days', 0);
+    expect([await ofApi(), (await list()).includes('Will be deleted')]).toEqual([null, false]);
+    await cli.close();
+  });
+
+  it('says nothing of the last administrator, and names nobody to who cannot read users', async () => {
+    const user = await aUser(idp.services);
+    pass(76);
+    await run();
+    const admin = await idp.services.accounts.findByLogin('admin');
+    const [held] = await idp.services.db.userRole.findMany({ where: { role: { name: 'admin' } } });
+    const last = await idp.services.accounts.find(held?.userId ?? '');
+    expect([admin, last && (await idp.services.inactivity.endOf(last))]).toEqual([undefined, undefined]);
+    expect(await idp.services.inactivity.endOf(user.account)).toMatchObject({ what: 'disabled' });
+    await idp.services.roles.create({ name: 'setter', permissions: ['gatehouse.settings:read'] });
+    const setter = await consoleOf(idp, await staff(idp, 'setter'));
+    const page = await setter.get('/admin/settings/privacy');
+    expect([page.status, textOf(page.text).includes(user.username)]).toEqual([200, false]);
+  });
 });
 
 it('stops no run as the last administrator where the database fails', async () => {

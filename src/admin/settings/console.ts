@@ -9,12 +9,15 @@ import type { SettingEntry, SettingName } from '../../core/settings/settings.ts'
 import { oneOf } from '../../people/rbac/rights.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type ConsolePage, type Field, type FormBlock, VERSION, versionField } from '../console/blocks.ts';
+import { tableOf } from '../console/lists.ts';
 import { fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
+import { userCell } from '../console/names.ts';
 import { addPage, addQuestion, listForm, type Visit } from '../console/pages.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { documentPath } from '../documents/documents.ts';
 import { testForm } from '../mail/console.ts';
+import { unusedCell } from '../users/console-list.ts';
 import {
   changesOf,
   fieldsOf,
@@ -143,7 +146,9 @@ async function tabPage(
       ...(boxes.includes('mail-server') && may('gatehouse.mail:write')
         ? [testForm(services.frame.account(visit.ctx).email)]
         : []),
-      ...(boxes.includes('retention') ? [await retentionBlock(services.admin.retention)] : []),
+      ...(boxes.includes('retention')
+        ? [...(await unusedBlock(visit, services)), await retentionBlock(services.admin.retention)]
+        : []),
     ],
   };
 }
@@ -155,6 +160,26 @@ const AS_FILE: Block = {
   text: t('console.settings.as-file'),
   link: { label: t('console.settings.as-file.link'), href: documentPath('configuration', 'configuration-in-git') },
 };
+
+/** The unused accounts that are disabled or deleted soon. */
+async function unusedBlock({ by }: Visit<unknown>, { admin, names }: ConsoleServices): Promise<Block[]> {
+  const soon = await admin.users.unusedSoon(by);
+  if (soon.length === 0) return [];
+  const users = await names.users(soon.map(({ id }) => id));
+  return [
+    {
+      kind: 'table',
+      title: t('console.overview.unused'),
+      lead: t('console.users.unused-lead'),
+      caption: t('console.overview.unused'),
+      ...tableOf(soon, [
+        [t('console.overview.user'), ({ id }) => userCell(id, users)],
+        [t('console.users.unused-then'), ({ end }) => unusedCell(end)],
+      ]),
+      empty: '',
+    },
+  ];
+}
 
 /** What the environment says about this server, without secrets. */
 function systemBlock({ config, admin: { mail } }: ConsoleServices): Block {

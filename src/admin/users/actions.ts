@@ -12,6 +12,7 @@ import type { Account } from '../../people/accounts/account.ts';
 import type { AccountPage, ListAccounts } from '../../people/accounts/account-list.ts';
 import type { Directory } from '../../people/accounts/accounts.ts';
 import { isLimited } from '../../people/accounts/active.ts';
+import type { UnusedEnd } from '../../people/accounts/inactivity.ts';
 import { disableAccount, endByPeriod, removeAccount } from '../../people/accounts/life.ts';
 import type { Profile } from '../../people/accounts/profile.ts';
 import { termsDue } from '../../people/accounts/terms.ts';
@@ -40,6 +41,9 @@ import { changesLogin, createUserLookup, type UserLookup } from './lookup.ts';
 
 export type { CreatedUser, NewUser } from './creation.ts';
 
+/** Unused accounts on a page. */
+const MOST_UNUSED = 20;
+
 export interface UserDetails {
   account: Account;
   /** The directory that manages the account. */
@@ -58,6 +62,8 @@ export interface UserDetails {
   hasTermsDue: boolean;
   /** Seconds that a new browser has to wait after wrong passwords. */
   lockedSeconds: number;
+  /** When the account is disabled or deleted if nobody uses it. */
+  unusedEnd: UnusedEnd | undefined;
 }
 
 export type UserChanges = Partial<Profile> & {
@@ -119,7 +125,8 @@ export function createUserAdmin(services: UserServices) {
 }
 
 function readActions(services: UserServices, lookup: UserLookup) {
-  const { accounts, authority, credentials, registration, mfa, lockout, ownData, settings, ssoIds } = services;
+  const { accounts, authority, credentials, inactivity, registration, mfa, lockout, ownData, settings, ssoIds } =
+    services;
   const { invitations } = registration;
 
   async function visibleTo(by: Actor): Promise<ListAccounts> {
@@ -162,7 +169,7 @@ function readActions(services: UserServices, lookup: UserLookup) {
       lockedSeconds,
       hasCredentials,
     };
-    return { ...found, invitation, hasTermsDue };
+    return { ...found, invitation, hasTermsDue, unusedEnd: await inactivity.endOf(account) };
   };
 
   return {
@@ -172,6 +179,9 @@ function readActions(services: UserServices, lookup: UserLookup) {
     find: covered,
     /** An account with the attributes that the actor may see. */
     seenBy: (account: Account, by: Actor): Promise<Account> => lookup.seenBy(account, by),
+    /** Accounts that are disabled or deleted soon if nobody uses them; none for an actor who cannot read all users. */
+    unusedSoon: async (by: Actor) =>
+      (await authority.extent(by, 'gatehouse.users:read')) === 'all' ? inactivity.soon(MOST_UNUSED) : [],
     audienceOf: lookup.audienceOf,
     /** For a page: throws what a change with one of these permissions would throw. */
     assertMayChange: ({ id }: Account, by: Actor, needs: OwnPermission): Promise<void> =>

@@ -125,6 +125,15 @@ const userDetails = user
       .nullable()
       .describe('The last invitation; null: none, or long ago'),
     locked_seconds: z.int().describe('How long a new browser is locked out after wrong passwords'),
+    unused_end: z
+      .object({
+        what: z.enum(['disabled', 'deleted']),
+        at: time.describe('At the soonest'),
+        told_at: time.nullable().describe('The last email about it'),
+        next_email_at: time.nullable(),
+      })
+      .nullable()
+      .describe('What becomes of the account if nobody uses it; null: nothing'),
   })
   .meta({ id: 'UserDetails' });
 
@@ -181,6 +190,7 @@ function detailsJson({
   factors,
   invitation,
   lockedSeconds,
+  unusedEnd,
 }: UserDetails) {
   const { totp, passkeys, recoveryCodes, phone = null } = factors;
   return {
@@ -206,6 +216,14 @@ function detailsJson({
         }
       : null,
     locked_seconds: lockedSeconds,
+    unused_end: unusedEnd
+      ? {
+          what: unusedEnd.what,
+          at: iso(unusedEnd.at),
+          told_at: iso(unusedEnd.toldAt),
+          next_email_at: iso(unusedEnd.tellAt),
+        }
+      : null,
   };
 }
 

@@ -9,6 +9,7 @@ import { type AccountSummary, accountSorts, type ListAccounts } from '../../peop
 import type { Directory } from '../../people/accounts/accounts.ts';
 import { type AccountState, accountStates, seenAt } from '../../people/accounts/active.ts';
 import type { AttributeSchema } from '../../people/accounts/attributes.ts';
+import type { UnusedEnd } from '../../people/accounts/inactivity.ts';
 import { within } from '../../people/rbac/rights.ts';
 import {
   type Action,
@@ -160,6 +161,13 @@ export function seenCell(account: Pick<AccountSummary, 'lastSeenAt' | 'createdAt
   const day = seenAt(account);
   return day ? t('console.users.seen', { day }) : t('console.users.never-seen');
 }
+
+/** What becomes of an account that nobody uses, and its emails. */
+export const unusedCell = ({ what, at, toldAt, tellAt }: UnusedEnd): Cell => [
+  [t('console.users.unused-end', { what, at })],
+  ...(toldAt ? [[t('console.users.unused-told', { at: toldAt })]] : []),
+  ...(tellAt ? [[t('console.users.unused-tell', { at: tellAt })]] : []),
+];
 
 /** The state of an account: locked is a state of an active one, and so is an invitation that was not accepted. */
 export function statusTag(

@@ -38,7 +38,7 @@ import type { ConsoleServices } from '../console-services.ts';
 import { changedUser, profileOf, userJson, withApiFieldNames } from './api.ts';
 import { attributeSection, attributeWords, sentAttributes } from './attribute-fields.ts';
 import { actionButton, type OpenUser, tabPath } from './console-actions.ts';
-import { CONNECTIONS, directoryTag, invitationTags, seenCell, statusTag } from './console-list.ts';
+import { CONNECTIONS, directoryTag, invitationTags, seenCell, statusTag, unusedCell } from './console-list.ts';
 import {
   addressKey,
   emailKeys,
@@ -182,7 +182,7 @@ export async function profileBlocks(
 ): Promise<Block[]> {
   const { ctx, language, meets, subject } = visit;
   const { details, path, may, mayWrite, offered } = subject;
-  const { account, directory, ssoConnection } = details;
+  const { account, directory, ssoConnection, unusedEnd } = details;
   const mayChange = mayWrite && account.source !== 'file';
   const disabled = may('gatehouse.audit:read') ? await disabledBy(services, account) : undefined;
   const languages = languageOptions(ctx, account.locale ?? '');
@@ -273,6 +273,9 @@ export async function profileBlocks(
     { label: t('console.users.sub'), value: { text: account.id, copy: t('console.users.sub.copy') } },
     row('period'),
     { label: t('console.users.last-seen'), value: seenCell(account) },
+    ...(unusedEnd
+      ? [{ label: t('console.users.unused', { what: unusedEnd.what }), value: unusedCell(unusedEnd) }]
+      : []),
     { label: t('console.users.created'), value: account.createdAt },
   ];
   return [

@@ -17,6 +17,8 @@ import { disableAccount, type EndSession, removeAccount } from './life.ts';
 const DAY_MS = 24 * 3600 * 1000;
 /** Accounts that are read at once. */
 const PIECE = 100;
+/** Accounts that a page looks at. */
+const LOOKED = 1000;
 /** Days between each email and the end, at least. */
 const FIRST_DAYS = 14;
 const SECOND_DAYS = 3;
@@ -33,6 +35,20 @@ type Step = 'first' | 'second' | 'disabled' | 'last' | 'deleted';
 interface Days {
   days: number;
   deleteDays: number;
+}
+/** What comes next for an account, and when. */
+interface Next {
+  step: Step;
+  at: Date;
+}
+/** The end of an account that nobody uses. */
+export interface UnusedEnd {
+  what: 'disabled' | 'deleted';
+  /** The soonest that it can be: an approval or an email may delay it. */
+  at: Date;
+  /** The last email about it, and the next one; null: none. */
+  toldAt: Date | null;
+  tellAt: Date | null;
 }
 interface Due {
   id: string;
@@ -85,31 +101,52 @@ export function createInactivity(services: Core & { accounts: Accounts; roles: R
     return latestDays();
   };
 
-  /** What is due for an account; undefined: nothing. */
-  function stepOf(row: Row, { days, deleteDays }: Days): Step | undefined {
+  /** Undefined: nothing. */
+  function nextOf(row: Row, { days, deleteDays }: Days): Next | undefined {
     const isExcepted = row.source === 'file' || row.isManaged || row.isInvited;
     if (isExcepted || days === 0) return undefined;
-    if (!row.isEnabled) return deleteDays > 0 ? stepToDeletion(row, deleteDays) : undefined;
+    const { idleNotice: notice, idleNoticeAt } = row;
+    const toldAt = idleNoticeAt?.getTime() ?? 0;
+    const isTold = (step: Step) => notice === step && toldAt > daysAgo(NOTICE_DAYS).getTime();
+    const next = (step: Step, ...times: number[]) => ({ step, at: new Date(Math.max(...times)) });
+    if (!row.isEnabled) {
+      // Never without a mail server, where nobody receives the email.
+      if (deleteDays === 0 || idleNoticeAt === null || !mailServer.isSet()) return undefined;
+      if (isTold('last')) return next('deleted', toldAt + FIRST_DAYS * DAY_MS);
+      const waits = new Map([
+        ['disabled', deleteDays - FIRST_DAYS],
+        ['last', NOTICE_DAYS],
+      ]).get(notice);
+      return waits === undefined ? undefined : next('last', toldAt + waits * DAY_MS);
+    }
     if (stateOf(row, now()) !== 'active') return undefined;
-    const since = Math.max(row.lastSeenAt.getTime(), row.activeFrom?.getTime() ?? 0);
-    const isUnused = (count: number) => since <= daysAgo(count).getTime();
-    const isTold = (notice: Step) =>
-      row.idleNotice === notice && row.idleNoticeAt !== null && row.idleNoticeAt > daysAgo(NOTICE_DAYS);
-    const isOver = (count: number) => row.idleNoticeAt !== null && row.idleNoticeAt <= daysAgo(count);
-    if (isTold('second')) return isUnused(days) && isOver(SECOND_DAYS) ? 'disabled' : undefined;
-    if (isTold('first')) return isUnused(days - SECOND_DAYS) && isOver(FIRST_DAYS - SECOND_DAYS) ? 'second' : undefined;
-    return isUnused(days - FIRST_DAYS) ? 'first' : undefined;
+    const end = sinceOf(row) + days * DAY_MS;
+    if (isTold('second')) return next('disabled', end, toldAt + SECOND_DAYS * DAY_MS);
+    const [first, second] = [FIRST_DAYS * DAY_MS, SECOND_DAYS * DAY_MS];
+    return isTold('first') ? next('second', end - second, toldAt + first - second) : next('first', end - first);
   }
 
-  /**
-   * Of an account that was disabled because nobody used it: an email, and 14 days later the deletion; never without a mail server, where nobody
-   * receives the email.
-   */
-  function stepToDeletion({ idleNotice, idleNoticeAt: at }: Row, deleteDays: number): Step | undefined {
-    if (!mailServer.isSet() || at === null || (idleNotice !== 'disabled' && idleNotice !== 'last')) return undefined;
-    if (idleNotice === 'disabled') return at <= daysAgo(deleteDays - FIRST_DAYS) ? 'last' : undefined;
-    if (at <= daysAgo(NOTICE_DAYS)) return 'last';
-    return at <= daysAgo(FIRST_DAYS) ? 'deleted' : undefined;
+  /** What is due for an account; undefined: nothing. */
+  function stepOf(row: Row, all: Days): Step | undefined {
+    const next = nextOf(row, all);
+    return next && next.at <= now() ? next.step : undefined;
+  }
+
+  /** When the account is disabled or deleted, at the soonest. */
+  function endAfter({ step, at }: Next, row: Row, { days }: Days): Date {
+    const notice = { first: FIRST_DAYS, second: SECOND_DAYS, disabled: 0, last: FIRST_DAYS, deleted: 0 }[step];
+    const soonest = Math.max(at.getTime(), now().getTime()) + notice * DAY_MS;
+    return new Date(row.isEnabled ? Math.max(sinceOf(row) + days * DAY_MS, soonest) : soonest);
+  }
+
+  function endOf(row: Row, all: Days): UnusedEnd | undefined {
+    const next = nextOf(row, all);
+    if (!next) return undefined;
+    const { step } = next;
+    const toldAt = step === 'first' || step === 'last' ? null : row.idleNoticeAt;
+    const tellAt =
+      step === 'disabled' || step === 'deleted' ? null : new Date(Math.max(next.at.getTime(), now().getTime()));
+    return { what: row.isEnabled ? 'disabled' : 'deleted', at: endAfter(next, row, all), toldAt, tellAt };
   }
 
   /** COALESCE keeps SQLite from the index of all invitations. */
@@ -124,20 +161,28 @@ export function createInactivity(services: Core & { accounts: Accounts; roles: R
     return rows.map(rowOf);
   }
 
-  /** The accounts for which something is due, found by the index of the last use. */
-  async function allDue(all: Days, signal: AbortSignal | undefined): Promise<Due[]> {
-    const found: Due[] = [];
-    for (let last = { lastSeenAt: new Date(0), id: '' }; !signal?.aborted; ) {
+  /** Those that were not used since then, in pieces, found by the index of the last use. */
+  async function* unusedSince(before: Date): AsyncGenerator<Row[]> {
+    for (let last = { lastSeenAt: new Date(0), id: '' }; ; ) {
       const rows = await read(
         fragment`(u.last_seen_at, u.id) > (${last.lastSeenAt}, ${last.id})
-          AND u.last_seen_at <= ${daysAgo(all.days - FIRST_DAYS)} ORDER BY u.last_seen_at, u.id LIMIT ${PIECE}`,
+          AND u.last_seen_at <= ${before} ORDER BY u.last_seen_at, u.id LIMIT ${PIECE}`,
       );
+      yield rows;
+      last = rows.at(-1) ?? last;
+      if (rows.length < PIECE) return;
+    }
+  }
+
+  /** The accounts for which something is due. */
+  async function allDue(all: Days, signal: AbortSignal | undefined): Promise<Due[]> {
+    const found: Due[] = [];
+    for await (const rows of unusedSince(daysAgo(all.days - FIRST_DAYS))) {
       for (const row of rows) {
         const step = stepOf(row, all);
         if (step) found.push({ id: row.id, step, lastSeenAt: row.lastSeenAt });
       }
-      last = rows.at(-1) ?? last;
-      if (rows.length < PIECE) break;
+      if (signal?.aborted) break;
     }
     return found;
   }
@@ -167,11 +212,8 @@ export function createInactivity(services: Core & { accounts: Accounts; roles: R
       }
       const to = recipientOf(account);
       if (!to) return;
-      const atLeast = at.getTime() + (step === 'second' ? SECOND_DAYS : FIRST_DAYS) * DAY_MS;
-      const isDisabled = step === 'last';
-      const { lastSeenAt: since } = row;
-      const until = new Date(isDisabled ? atLeast : Math.max(since.getTime() + all.days * DAY_MS, atLeast));
-      await outbox.send({ to, kind: 'account-unused', since, until, isDisabled }, tx);
+      const until = endAfter({ step, at }, row, all);
+      await outbox.send({ to, kind: 'account-unused', since: row.lastSeenAt, until, isDisabled: !row.isEnabled }, tx);
     });
 
   const readStop = async (tx: Tx = db): Promise<Stop | undefined> => {
@@ -220,6 +262,30 @@ export function createInactivity(services: Core & { accounts: Accounts; roles: R
   return {
     run,
 
+    /** When the account is disabled or deleted if nobody uses it; undefined: never, with the settings of now. */
+    async endOf(account: Account): Promise<UnusedEnd | undefined> {
+      const all = await daysNow();
+      const [row] = all.days > 0 ? await read(fragment`u.id = ${account.id}`) : [];
+      const end = row && endOf(row, all);
+      return end && !(await isLastAdmin(account, db)) ? end : undefined;
+    },
+
+    /** The accounts that are disabled or deleted within 30 days if nobody uses them, the first ones, from those unused the longest. */
+    async soon(most: number): Promise<{ id: string; end: UnusedEnd }[]> {
+      const all = await daysNow();
+      const found: { id: string; end: UnusedEnd }[] = [];
+      let looked = 0;
+      for await (const rows of all.days > 0 ? unusedSince(daysAgo(all.days - NOTICE_DAYS)) : []) {
+        for (const row of rows) {
+          const end = endOf(row, all);
+          if (end && end.at <= daysAgo(-NOTICE_DAYS)) found.push({ id: row.id, end });
+        }
+        looked += rows.length;
+        if (found.length >= most || looked >= LOOKED) break;
+      }
+      return found.sort((one, other) => one.end.at.getTime() - other.end.at.getTime()).slice(0, most);
+    },
+
     /**
      * How many people the last run would have warned, disabled or deleted, of how many, and for how many of them it was about the deletion;
      * undefined: nothing waits for an approval.
@@ -251,6 +317,9 @@ export function createInactivity(services: Core & { accounts: Accounts; roles: R
     job: { name: 'inactivity', everySeconds: 3600, run } satisfies ScheduledJob as ScheduledJob,
   };
 }
+
+/** Since when, in milliseconds, it could be used and was not. */
+const sinceOf = ({ lastSeenAt, activeFrom }: Row): number => Math.max(lastSeenAt.getTime(), activeFrom?.getTime() ?? 0);
 
 /** The databases return times and flags of plain SQL as other types. */
 function rowOf(row: Row): Row {
