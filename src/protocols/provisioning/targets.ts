@@ -103,7 +103,12 @@ export function createTargets({ db, vault, now, audit, wake, notifyAdministrator
       if (!known.has(id) && metadata.provision) await begin(id, metadata.provision, db);
   }
 
-  async function begin(applicationId: string, { url }: ProvisionSettings, tx: Tx, pause: Pause = {}): Promise<void> {
+  async function begin(
+    applicationId: string,
+    { url }: ProvisionSettings,
+    tx: Tx,
+    pause: Partial<TargetState> = {},
+  ): Promise<void> {
     const head = await tx.auditChain.findUnique({ where: { id: 'head' } });
     const data = { applicationId, url, auditSeq: head?.seq ?? 0, lookedAt: now(), compareAt: now(), ...pause };
     await tx.provisioningTarget.upsert({ where: { applicationId }, create: data, update: {} });
@@ -234,10 +239,8 @@ export function createTargets({ db, vault, now, audit, wake, notifyAdministrator
   };
 }
 
-type Pause = Partial<Pick<TargetState, 'pausedAt' | 'pausedBy'>>;
-
 /** With another address everything begins again, but an administrator's pause stays. */
-const pauseOf = (state: TargetState | null | undefined): Pause =>
+const pauseOf = (state: TargetState | null | undefined): Partial<TargetState> =>
   state?.pausedBy === 'administrator' ? { pausedAt: state.pausedAt, pausedBy: state.pausedBy } : {};
 
 const NEW_STATE: TargetState = {
