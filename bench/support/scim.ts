@@ -145,8 +145,8 @@ export async function addPeople({ db, kind }: Database, rows: number): Promise<v
   const groups = Math.max(10, Math.floor(rows / MEMBERS));
   await run(`INSERT INTO groups (id, name, name_key, path, created_at, updated_at)
     ${numbers(groups)} SELECT 'sg-' || n, 'Group ' || n, 'group ' || n, '/Group ' || n, ${at}, ${at} FROM n`);
-  await run(`INSERT INTO scim_groups (group_id, connection_id, external_id, content, display_key, created_at, updated_at)
-    ${numbers(groups)} SELECT 'sg-' || n, '${directory.id}', 'g-' || n, '{"displayName":"Group ' || n || '"}', 'group ' || n, ${at}, ${at} FROM n`);
+  await run(`INSERT INTO scim_groups (group_id, connection_id, external_id, content, is_own, display_key, created_at, updated_at)
+    ${numbers(groups)} SELECT 'sg-' || n, '${directory.id}', 'g-' || n, '{"displayName":"Group ' || n || '"}', true, 'group ' || n, ${at}, ${at} FROM n`);
   await run(
     `INSERT INTO group_ancestors (group_id, ancestor_id) ${numbers(groups)} SELECT 'sg-' || n, 'sg-' || n FROM n`,
   );

@@ -1,5 +1,6 @@
 // Groups by SCIM: their members as deltas, what a connection takes over, and what it may not give.
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { declarationOf } from '../../src/protocols/scim/connections.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { aConnection, type Connection, GROUP, USER } from './support.ts';
 
@@ -96,6 +97,38 @@ it('a connection gives no right in Gatehouse, and takes over groups only by choi
   expect(await newGroup('Lab (cloud)', [member(people[1])])).toBe(lab);
   expect((await groups.get(lab)).name).toBe('Lab');
   await expect(groups.addRole(lab, 'support')).rejects.toMatchObject({ code: 'group_sensitive' });
+});
+
+it('a connection takes over no other group, and neither renames nor deletes one that it did not create', async () => {
+  const { groups, roles, scimConnections } = idp.services;
+  const { id: local } = await groups.create({ name: 'Net admins' });
+  await roles.create({ name: 'net' });
+  await groups.addRole(local, 'net');
+  const { id: lab } = await groups.create({ name: 'Mapped' });
+  const other = await aConnection(idp, {
+    adopt: 'owned_domains',
+    mappings: { attributes: {}, groups: { 'Mapped (cloud)': 'Mapped', 'Mapped again': 'Mapped' } },
+  });
+  const { id: userId } = await other.ok('POST', '/Users', { schemas: [USER], userName: 'climber' });
+  const members = [{ value: String(userId) }];
+  for (const displayName of ['Net admins', 'NET ADMINS', 'Net  admins'])
+    expect(await other.fails('POST', '/Groups', { displayName, members })).toMatchObject({
+      status: 409,
+      detail: expect.stringContaining('mappings.groups'),
+    });
+  expect((await idp.services.accounts.find(String(userId)))?.roles).toEqual([]);
+  expect(await other.ok('POST', '/Groups', { displayName: 'Mapped (cloud)', members })).toMatchObject({ id: lab });
+  expect((await other.fails('POST', '/Groups', { displayName: 'Mapped again' })).status).toBe(409);
+  const path = `/Groups/${lab}`;
+  const rename = (value: string) => other.patch(path, { op: 'replace', path: 'displayName', value });
+  expect((await rename('Renamed')).status).toBe(204);
+  const unmapped = { ...declarationOf(other.connection), mappings: { attributes: {}, groups: {} } };
+  await scimConnections.update(other.connection.id, unmapped, {});
+  expect((await rename('Renamed again')).status).toBe(204);
+  expect(await other.ok('GET', path)).toMatchObject({ displayName: 'Renamed again', members });
+  expect(await groups.get(lab)).toMatchObject({ name: 'Mapped' });
+  expect((await other.send('DELETE', path)).status).toBe(204);
+  expect(await groups.get(lab)).toMatchObject({ name: 'Mapped' });
 });
 
 it('a deleted group goes where nothing else uses it, and stays with what it has otherwise', async () => {

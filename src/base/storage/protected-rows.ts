@@ -473,7 +473,7 @@ export const protectedTables = {
     model: 'scimGroup',
     key: ['groupId'],
     relations: { group: 'groups', connection: 'scim_connections' },
-    covers: { groupId: 'text', connectionId: 'text', externalId: 'text', content: 'text' },
+    covers: { groupId: 'text', connectionId: 'text', externalId: 'text', content: 'text', isOwn: 'flag' },
   },
   // Whose account there is changed.
   provisioned_objects: {

@@ -48,7 +48,9 @@ export const scimDeclaration = z.strictObject({
   adopt: z
     .enum(['never', 'owned_domains'])
     .default('never')
-    .describe('whether it takes over accounts that are here, with a verified address in `owned_domains`'),
+    .describe(
+      'whether it takes over accounts that are here, with a verified address in `owned_domains`; groups only by `mappings.groups`',
+    ),
   may_create: z.boolean().default(true).describe('whether it creates accounts'),
   delete_policy: z
     .enum(['disable', 'delete'])
@@ -67,7 +69,9 @@ export const scimDeclaration = z.strictObject({
         .record(z.string().max(200), z.string().max(200))
         .refine((given) => Object.keys(given).length <= MOST_MAPPINGS, rule('max-entries', { entries: MOST_MAPPINGS }))
         .default({})
-        .describe('group of the directory → group here; others are created with their names'),
+        .describe(
+          'group of the directory → group here, which the directory fills, and neither renames nor deletes; others are created with their names',
+        ),
     })
     .default({ attributes: {}, groups: {} })
     .describe('which own fields and groups the directory fills'),

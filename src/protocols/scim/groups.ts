@@ -6,7 +6,6 @@ import { type Tx, transaction } from '../../base/storage/database.ts';
 import { lockRow } from '../../base/storage/row-lock.ts';
 import { isStorable } from '../../base/storage/storable-text.ts';
 import type { Core } from '../../core/core.ts';
-import type { Group } from '../../people/groups/groups.ts';
 import type { People } from '../../people/people.ts';
 import { groupKey } from '../../people/rbac/names.ts';
 import type { ScimConnection } from './connections.ts';
@@ -32,7 +31,14 @@ export interface ScimGroup {
 }
 
 type IfMatch = (group: ScimGroup) => boolean;
-type Row = { groupId: string; externalId: string | null; content: string; createdAt: Date; updatedAt: Date };
+type Row = {
+  groupId: string;
+  externalId: string | null;
+  content: string;
+  isOwn: boolean;
+  createdAt: Date;
+  updatedAt: Date;
+};
 
 export type ScimGroups = ReturnType<typeof createScimGroups>;
 
@@ -88,19 +94,24 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
     return group;
   }
 
-  /** The group here that gets the members: a mapped one, one that the connection takes over, or a new one. */
-  async function groupFor(name: string, { connection, by }: ScimRequest, tx: Tx): Promise<Group> {
+  /** The group here that gets the members: a mapped one, or a new one. */
+  async function groupFor(name: string, { connection, by }: ScimRequest, tx: Tx) {
     const mapped = Object.entries(connection.mappings.groups).find(([from]) => groupKey(from) === groupKey(name))?.[1];
-    const found = await groups.find(mapped ?? nameOf(name), tx);
-    if (mapped !== undefined && !found)
-      throw conflict('conflict', { message: `The group ${mapped}, which is mapped, does not exist.` });
-    if (!found) return groups.create({ name: nameOf(name) }, { by, tx });
-    const isLinked = (await tx.asStored.scimGroup.findUnique({ where: { groupId: found.id } })) !== null;
-    const isOurs = mapped !== undefined || connection.adopt !== 'never';
-    if (isLinked || !isOurs) throw conflict('group_name_taken');
+    if (mapped === undefined) {
+      if (await groups.find(nameOf(name), tx))
+        throw conflict('group_name_taken', {
+          message: 'A group with this name exists here. It gets the members once `mappings.groups` names it.',
+        });
+      const { id: groupId } = await groups.create({ name: nameOf(name) }, { by, tx });
+      return { groupId, isOwn: true };
+    }
+    const found = await groups.find(mapped, tx);
+    if (!found) throw conflict('conflict', { message: `The group ${mapped}, which is mapped, does not exist.` });
+    if (await tx.asStored.scimGroup.findUnique({ where: { groupId: found.id } }))
+      throw conflict('conflict', { message: `Another group of a directory is the group ${mapped}.` });
     // It would give a right in Gatehouse.
     await groups.assertMayPut(found.id, sourceOf(connection), { by }, tx);
-    return found;
+    return { groupId: found.id, isOwn: false };
   }
 
   async function carryOut(groupId: string, steps: readonly MemberStep[], request: ScimRequest, tx: Tx): Promise<void> {
@@ -139,7 +150,7 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
     return ids === undefined ? read({}) : (await inChunks(ids, (some) => read({ userId: { in: [...some] } }))).flat();
   }
 
-  /** Writes the attributes, and the name to a group that the connection made or took over; a mapped group keeps its own. */
+  /** Writes the attributes, and the name to a group that the connection created; a mapped one keeps its own. */
   async function store(
     row: Row,
     before: Complex,
@@ -148,11 +159,10 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
     tx: Tx,
   ): Promise<void> {
     const [oldName, name] = [displayNameOf(before), displayNameOf(after)];
-    const isMapped = Object.keys(connection.mappings.groups).some((from) => groupKey(from) === groupKey(oldName));
-    if (name !== oldName && !isMapped) await groups.update(row.groupId, { name: nameOf(name) }, { by, tx });
-    const { groupId } = row;
+    const { groupId, isOwn } = row;
+    if (name !== oldName && isOwn) await groups.update(groupId, { name: nameOf(name) }, { by, tx });
     const externalId = externalIdOf(after);
-    const data = { groupId, connectionId: connection.id, externalId, content: contentOf(after) };
+    const data = { groupId, connectionId: connection.id, externalId, content: contentOf(after), isOwn };
     const changed = { ...data, displayKey: displayKey(name), updatedAt: now() };
     await tx.scimGroup
       .update({ where: { groupId }, data: changed, select: { groupId: true } })
@@ -172,7 +182,7 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
           const where = { connectionId: connection.id, externalId: externalId ?? '' };
           if (externalId !== null && (await tx.scimGroup.findFirst({ where })))
             throw conflict('conflict', { message: 'A group with this externalId exists.' });
-          const { id: groupId } = await groupFor(name, request, tx);
+          const { groupId, isOwn } = await groupFor(name, request, tx);
           const at = now();
           const row = {
             groupId,
@@ -180,6 +190,7 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
             externalId,
             displayKey: displayKey(name),
             content: contentOf(values),
+            isOwn,
           };
           await tx.scimGroup.create({ data: { ...row, createdAt: at, updatedAt: at }, select: { groupId: true } });
           await carryOut(groupId, [{ kind: 'replace', ids: membersOf(values) }], request, tx);
@@ -235,14 +246,15 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
         LONG,
       ),
 
-    /** Its members leave. The group itself goes where nothing else uses it; otherwise it stays, and is managed here from then on. */
+    /** Its members leave. One that the connection created goes where nothing else uses it; each other stays, and is managed here from then on. */
     remove: (id: string, request: ScimRequest, ifMatch?: IfMatch): Promise<void> =>
       transaction(
         db,
         async (tx) => {
-          await locked(id, request, ifMatch, tx);
+          const { isOwn } = await locked(id, request, ifMatch, tx);
           await carryOut(id, [{ kind: 'replace', ids: [] }], request, tx);
           await tx.scimGroup.delete({ where: { groupId: id }, select: { groupId: true } });
+          if (!isOwn) return;
           const { source } = await groups.get(id, tx);
           const { members, children, owners, roles, applications, apis, limited } = await groups.losses(id, tx);
           const isUsed =

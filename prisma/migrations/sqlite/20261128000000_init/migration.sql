@@ -1694,6 +1694,7 @@ CREATE TABLE "scim_groups" (
     "connection_id" TEXT NOT NULL,
     "external_id" TEXT,
     "content" TEXT NOT NULL,
+    "is_own" BOOLEAN NOT NULL,
     "mac" TEXT NOT NULL DEFAULT '',
     "display_key" TEXT NOT NULL,
     "created_at" DATETIME NOT NULL,
