@@ -16,8 +16,9 @@ export interface Sent {
   body: string;
 }
 
+type Answer = { status: number; headers?: Record<string, string>; body?: string };
 /** What the gate answers instead of the service behind it; undefined: that service answers. */
-type Instead = (sent: Sent) => { status: number; headers?: Record<string, string>; body?: string } | 'hang' | undefined;
+type Instead = (sent: Sent) => Answer | 'hang' | ((response: http.ServerResponse) => void) | undefined;
 
 export interface Gate {
   url: string;
@@ -40,6 +41,7 @@ export async function aGate(to: string): Promise<Gate> {
     gate.sent.push(sent);
     const own = gate.instead(sent);
     if (own === 'hang') return;
+    if (typeof own === 'function') return own(response);
     if (own) return void response.writeHead(own.status, own.headers).end(own.body);
     const answer = await fetch(`${to}${path}`, {
       method,

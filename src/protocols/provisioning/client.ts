@@ -36,7 +36,7 @@ export class TargetRejected extends Error {
 }
 
 type Json = Record<string, unknown>;
-/** The resource in the answer; empty where there is none. */
+/** The resource in the answer; empty where the answer is 204. */
 export type ScimClient = (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: Json) => Promise<Json>;
 
 /** Statuses of a proxy, of too many calls, and of a token that is not accepted. */
@@ -63,7 +63,13 @@ export function createScimClients({ outgoingRules, now }: Core) {
         throw error;
       });
       const { status } = response;
-      if (status >= 200 && status < 300) return objectOf(await response.text());
+      if (status === 204 && method !== 'GET') return {};
+      if (response.ok) {
+        const resource = objectOf(await response.text());
+        // Such as the login page of a proxy, which has done nothing.
+        if (!resource) throw new TargetUnavailable(`answered without SCIM (${status})`);
+        return resource;
+      }
       const text = await textOf(response);
       const isMoved = status >= 300 && status < 400;
       if (isMoved) throw new TargetUnavailable(`redirects (${status}), which is not followed`);
@@ -72,19 +78,19 @@ export function createScimClients({ outgoingRules, now }: Core) {
     };
 }
 
-/** JSON that is an object; else empty. */
-function objectOf(text: string): Json {
+/** JSON that is an object; else undefined. */
+function objectOf(text: string): Json | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
   } catch {
-    return {};
+    return undefined;
   }
 }
 
 async function textOf(response: Response): Promise<string> {
   const { status } = response;
-  const { schemas, scimType, detail } = objectOf(await response.clone().text());
+  const { schemas, scimType, detail } = objectOf(await response.clone().text()) ?? {};
   if (Array.isArray(schemas) && schemas.includes(ERROR)) {
     const words = [scimType, detail].filter((one) => typeof one === 'string').join(': ');
     return `${status} ${words}`.replaceAll(/[\s\p{Cc}]+/gu, ' ').slice(0, MOST_TEXT);

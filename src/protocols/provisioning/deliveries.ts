@@ -120,6 +120,19 @@ export function createDeliveries(
     return { id, isFound: before !== undefined || made?.isFound === true };
   }
 
+  /** Returns false for an account that is not there. Throws TargetRejected for one that the application leaves active. */
+  async function deactivate({ target, scim }: Attempt, path: string): Promise<boolean> {
+    const change = changeOf([], new Map(), { dialect: target.provision.dialect, active: false });
+    const answer = await scim('PATCH', path, change).catch(ifRejected(undefined, 404, 410));
+    const after =
+      answer?.active === undefined
+        ? answer && (await scim('GET', path).catch(ifRejected(undefined, 404, 410)))
+        : answer;
+    // Entra's booleans are texts.
+    if (after && String(after.active).toLowerCase() !== 'false') throw new TargetRejected(200, 'is still active there');
+    return after !== undefined;
+  }
+
   async function pushUser(attempt: Attempt): Promise<Result> {
     const { target, row, scim } = attempt;
     const account = await accounts.find(row.localId);
@@ -135,8 +148,7 @@ export function createDeliveries(
       return { remoteId: null, accepted: {}, isActive: false, action: 'deleted' };
     }
     if (!wanted) {
-      const change = changeOf([], new Map(), { dialect, active: false });
-      const isGone = (await scim('PATCH', path, change).catch(ifRejected(undefined, 404, 410))) === undefined;
+      const isGone = !(await deactivate(attempt, path));
       // Of a person who is gone here nothing stays.
       const accepted = account && !isGone ? same.accepted : {};
       return { remoteId: isGone ? null : remoteId, accepted, isActive: false, action: 'deactivated' };

@@ -148,7 +148,7 @@ export function createTargets({ db, vault, now, audit, wake, notifyAdministrator
       if (decision === 'pause') await begin(id, metadata.provision, tx);
       const at = now();
       const byNoPerson = [{ pausedAt: null }, { pausedBy: 'failures' }];
-      const goesOn = { failures: 0, failingSince: null, nextTryAt: null };
+      const goesOn = { failures: 0, failingSince: null, nextTryAt: null, lastError: null };
       const changes: Record<TargetDecision, Parameters<typeof tx.provisioningTarget.updateMany>[0]> = {
         compare: { where, data: { compareAt: at, ...goesOn } },
         pause: { where: { ...where, OR: byNoPerson }, data: { pausedAt: at, pausedBy: 'administrator' } },
