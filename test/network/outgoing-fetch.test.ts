@@ -95,6 +95,40 @@ describe('the guarded fetch', () => {
     expect(received).toBeUndefined();
   });
 
+  it.each<[string, RequestInit, string[]]>([
+    ['a token', { headers: { authorization: 'Bearer to"ken-of-the-api' } }, ['to"ken-of-the-api']],
+    ['a token of another scheme', { headers: { authorization: 'Splunk 0123-4567' } }, ['0123-4567']],
+    ['a whole header', { headers: { authorization: '0123-4567-89' } }, ['0123-4567-89']],
+    [
+      'a password',
+      { headers: { authorization: `Basic ${btoa('app:pass-word')}` } },
+      ['pass-word', btoa('app:pass-word')],
+    ],
+    [
+      'a client secret',
+      { method: 'POST', body: new URLSearchParams({ client_secret: 'se cret/text' }) },
+      ['se cret/text'],
+    ],
+  ])('returns no answer that repeats %s', async (_name, init, secrets) => {
+    const { url } = await serve((request, response) => {
+      const forms = secrets.flatMap((one) => [one, JSON.stringify(one), encodeURIComponent(one)]);
+      response.writeHead(Number(request.url?.slice(1))).end(`I got é ${forms.join(' ')}.`);
+    });
+    for (const status of [200, 401]) {
+      const text = await (await outgoing()(`${url}/${status}`, init)).text();
+      expect(text).toMatch(/^I got é [ "…]+\.$/);
+    }
+    expect(await (await outgoing()(`${url}/401`)).text()).toContain(secrets[0]);
+  });
+
+  it('does not name an encoding, which could be a credential that it was sent', async () => {
+    const { url } = await serve((request, response) =>
+      response.setHeader('content-encoding', request.headers.authorization ?? '').end('x'),
+    );
+    const call = outgoing()(url, { headers: { authorization: 'Bearer secret-token' } });
+    await expect(call).rejects.toThrow(/^(?!.*secret-token)/);
+  });
+
   it('rejects a response above the size limit, with and without Content-Length', async () => {
     const { url } = await serve((request, response) => {
       if (request.url === '/announced') response.setHeader('content-length', 10_001);

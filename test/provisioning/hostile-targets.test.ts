@@ -143,6 +143,35 @@ describe('what an application did not do', () => {
 });
 
 describe('an application that steals or wears out', () => {
+  it.each([
+    ['400', 'a person who is rejected'],
+    ['401', 'an application that takes no call'],
+  ])('a token that is repeated with %s is in no page, API or log: %s', async (status) => {
+    const made = await aPersonThere();
+    const schemas = ['urn:ietf:params:scim:api:messages:2.0:Error'];
+    made.gate.instead = ({ authorization }) => {
+      const detail = `bad token ${authorization} (${encodeURIComponent(authorization)})`;
+      return { status: Number(status), headers: json, body: JSON.stringify({ schemas, status, detail }) };
+    };
+    await made.rename();
+    await untilFailed(made, /bad token Bearer …/);
+    const { db, provisioning } = idp.services;
+    const seen = [
+      await stateOf(made),
+      await rejectedBy(made),
+      await provisioning.test(await application(made)),
+      await db.auditEvent.findMany(),
+      await db.provisionedObject.findMany(),
+      await db.provisioningTarget.findMany(),
+    ];
+    expect(JSON.stringify(seen, (_key, value) => (typeof value === 'bigint' ? String(value) : value))).not.toContain(
+      made.connection.token,
+    );
+    expect(idp.log.join()).not.toContain(made.connection.token);
+    await recover(made);
+    expect(await made.there()).toMatchObject({ displayName: 'Ann Other' });
+  });
+
   it('a redirect is not followed, and its target gets no token', async () => {
     const made = await aPersonThere();
     const thief = await aGate(other.issuer);

@@ -151,7 +151,8 @@ async function send(url: URL, request: Request, options: SendOptions): Promise<R
   try {
     const message = await exchange(url, request.method, headers, options);
     const { remoteAddress } = message.socket;
-    const response = toResponse(message, await readBody(message, url, options), request.method);
+    const body = withoutCredentials(await readBody(message, url, options), headers, options.payload);
+    const response = toResponse(message, body, request.method);
     if (remoteAddress !== undefined && isEveryones(remoteAddress)) publicAnswers.add(response);
     return response;
   } catch (cause) {
@@ -209,7 +210,7 @@ async function readBody(message: http.IncomingMessage, url: URL, { maxBytes, sig
   try {
     if (Number(message.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
     if (encoding !== 'identity')
-      throw new OutgoingError('network', `${url.origin} sent the encoding ${encoding}, which was not accepted`);
+      throw new OutgoingError('network', `${url.origin} sent an encoding, which was not accepted`);
     for await (const chunk of message) {
       size += chunk.length;
       if (size > maxBytes) throw tooLarge();
@@ -222,6 +223,31 @@ async function readBody(message: http.IncomingMessage, url: URL, { maxBytes, sig
     if (!message.complete) message.destroy();
   }
   return Buffer.concat(chunks);
+}
+
+/** Fields of a form that are as good as a password (RFC 6749 2.3.1, RFC 7523 2.2, OpenID Connect Back-Channel Logout 2.5). */
+const SECRET_FIELDS = ['client_secret', 'client_assertion', 'logout_token'];
+/** A shorter one would also be in other words. */
+const SHORTEST_CREDENTIAL = 8;
+
+/** The answer without what the request proved itself with: answers are displayed and logged, and some servers repeat what they reject. */
+function withoutCredentials(body: Buffer, headers: Record<string, string>, payload: Buffer | undefined): Buffer {
+  const found = credentialsIn(headers, payload).filter((one) => body.includes(one));
+  if (found.length === 0) return body;
+  return Buffer.from(found.reduce((text, one) => text.replaceAll(one, '…'), body.toString()));
+}
+
+/** In the forms in which an answer could repeat them, the longest first. */
+function credentialsIn({ authorization = '', ...headers }: Record<string, string>, payload?: Buffer): string[] {
+  const value = authorization.slice(authorization.indexOf(' ') + 1);
+  const pair = /^basic /i.test(authorization) ? Buffer.from(value, 'base64').toString() : '';
+  const password = pair.slice(pair.indexOf(':') + 1);
+  const isForm = headers['content-type']?.startsWith('application/x-www-form-urlencoded') ?? false;
+  const form = new URLSearchParams(isForm ? payload?.toString() : '');
+  return [value, pair, password, ...SECRET_FIELDS.map((name) => form.get(name) ?? '')]
+    .flatMap((one) => [one, JSON.stringify(one).slice(1, -1), encodeURIComponent(one)])
+    .filter((one) => one.length >= SHORTEST_CREDENTIAL)
+    .sort((one, other) => other.length - one.length);
 }
 
 function toResponse(message: http.IncomingMessage, body: Buffer, method: string): Response {
