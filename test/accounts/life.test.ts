@@ -2,7 +2,7 @@
 // at every application. One clock for this server and for the engine, which reads the time itself.
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { staff } from '../admin/console/support.ts';
+import { consoleOf, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aService, aPerson as signedInStaff } from '../admin/support.ts';
 import {
   anApplication,
@@ -296,6 +296,25 @@ describe('an account that begins later', () => {
     pass({ minutes: 11 });
     expect(await stateOf(user)).toMatchObject({ state: 'active' });
     expect((await enterPassword(user)).status).toBe(303);
+  });
+
+  it('takes times with any offset, which the console displays in UTC, as its form has them', async () => {
+    const user = await aUser(idp.services);
+    const answer = await change(user, { active_until: '2099-12-31T23:30:00-01:00' });
+    expect(answer).toMatchObject({ status: 200, active_until: '2100-01-01T00:30:00.000Z' });
+    for (const wrong of [
+      '0000-06-01T00:00:00Z',
+      '0001-01-01T00:00:00+14:00',
+      '9999-12-31T23:59:59-14:00',
+      '2099-12-31',
+    ])
+      expect(await change(user, { active_until: wrong }), wrong).toMatchObject({ status: 400 });
+    for (const query of ['/users?last_seen_before=', '/audit?from='])
+      expect((await api.get(`${query}${encodeURIComponent('2099-12-31T23:30:00+05:30')}`)).status, query).toBe(200);
+    const browser = await consoleOf(idp, await staff(idp, 'admin'));
+    const { text } = await browser.get(`/admin/users/${user.account.id}`);
+    expect(textOf(text)).toMatch(/Until January 1, 2100 at 12:30\sAM UTC/);
+    expect(text).not.toMatch(/<time[^>]*2100-01-01/);
   });
 
   it('has its times in the right order', async () => {

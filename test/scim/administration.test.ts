@@ -61,6 +61,20 @@ it('the API creates, changes and deletes a connection and its tokens', async () 
   await ok('POST', '/scim-connections', { name: 'Wrong', mappings: { attributes: { a: 'salary' } } }, { status: 400 });
 });
 
+it.each(['/Users/%00', '/Users/%', '//Users', '/Nothing'])(
+  'every error is one of SCIM, also where the address is no address: %s',
+  async (path) => {
+    const { send } = await aConnection(idp);
+    const { status, headers, ...page } = await send('GET', path);
+    expect([status, headers['content-type']]).toEqual([
+      path.includes('%') ? 400 : 404,
+      expect.stringMatching(/^application\/scim\+json/),
+    ]);
+    const schemas = ['urn:ietf:params:scim:api:messages:2.0:Error'];
+    expect(page.json()).toMatchObject({ schemas, status: String(status), detail: expect.any(String) });
+  },
+);
+
 it('a new token comes with a request to try it, and the page names the old one only where there is one', async () => {
   const admin = await consoleOf(idp, await staff(idp, 'admin'));
   const { id } = await idp.services.scimConnections.create(
@@ -109,6 +123,9 @@ it('the configuration file declares a connection with its token, and its people 
   const okta = clientOf(idp, token);
   const user = await okta.ok('POST', '/Users', { userName: 'ann@okta.example' });
   expect(await configFile.plan(file(yaml))).toMatchObject({ ok: true, plan: { steps: [] } });
+  const page = textOf((await (await consoleOf(idp, await staff(idp, 'admin'))).get('/admin/scim/okta')).text);
+  expect(page).toContain('…aaaa');
+  expect(page).not.toContain('gh_');
   const exported = await exportConfiguration(idp.services, { only: ['scim'] });
   expect(exported).toContain('id: okta');
   expect(exported).not.toContain(token);

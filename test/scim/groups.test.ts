@@ -45,6 +45,17 @@ it('a group has the members that the client puts in, with their roles', async ()
   expect((await accounts.find(bob))?.roles).toEqual([]);
 });
 
+it('a group changes nothing of the version of its members, which clients send back (If-Match)', async () => {
+  const userName = 'versioned';
+  const { id, meta } = await hr.ok('POST', '/Users', { schemas: [USER], userName });
+  const { version } = meta as { version: string };
+  await newGroup('Version', [member(String(id))]);
+  const body = { schemas: [USER], userName, displayName: 'Other' };
+  const replaced = await hr.send('PUT', `/Users/${id}`, body, { 'if-match': version });
+  expect([replaced.status, replaced.json()]).toEqual([200, expect.objectContaining({ displayName: 'Other' })]);
+  expect((await hr.send('PUT', `/Users/${id}`, body, { 'if-match': version })).status).toBe(412);
+});
+
 it('fifty requests at the same moment lose no member', async () => {
   const id = await newGroup('Parallel');
   const some = people.slice(0, 50);

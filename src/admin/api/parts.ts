@@ -8,6 +8,12 @@ import { rule } from '../../base/texts/faults.ts';
 /** A time as the API writes it. */
 export const time = z.iso.datetime();
 
+/** A time as a caller writes it (RFC 3339), in the years that the databases have; a Date. */
+export const givenTime = z.iso
+  .datetime({ offset: true })
+  .refine((text) => /^(?!0000)\d{4}-/.test(new Date(text).toISOString()), rule('since-year-one'))
+  .transform((text) => new Date(text));
+
 export const id = z.string().min(1).max(64);
 export const byId = z.object({ id });
 

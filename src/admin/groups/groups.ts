@@ -26,6 +26,7 @@ import {
   domainProof,
   domainProofJson,
   fromCursor,
+  givenTime,
   id,
   iso,
   paged,
@@ -514,7 +515,7 @@ export const newGroup = z.strictObject({
   accepts_requests: z.boolean().optional(),
 });
 /** A time of a body; null: none. */
-export const moment = time.transform((at) => new Date(at)).nullable();
+export const moment = givenTime.nullable();
 
 function summaryJson({ acceptsRequests, fileMembers, createdAt, ...group }: Group): z.output<typeof summary> {
   const { id: groupId, name, path, description, source } = group;

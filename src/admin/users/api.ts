@@ -23,7 +23,7 @@ import {
 import { within } from '../../people/rbac/rights.ts';
 import { type Answer, type Endpoint, endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import { byId, done, id, iso, paged, pageOf, patchOf, text, time } from '../api/parts.ts';
+import { byId, done, givenTime, id, iso, paged, pageOf, patchOf, text, time } from '../api/parts.ts';
 import { moment } from '../groups/groups.ts';
 import { endpointsOf, type Resource } from '../resource.ts';
 import { type CreatedUser, EXPORT, type NewUser, type UserAdmin, type UserDetails } from './actions.ts';
@@ -323,15 +323,14 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
             'Part of the username, email or name, or the beginning of a value of an own field, in any case and spelling; with more than 100,000 users the beginning of each, and the first 1,000 of each',
           ),
         state: z.enum(accountStates).optional(),
-        last_seen_before: time.optional().describe('Last used before then, or never and created before then'),
+        last_seen_before: givenTime.optional().describe('Last used before then, or never and created before then'),
         sort: z.enum(accountSorts).optional(),
         role: z.string().max(100).optional().describe('Name of a role'),
         source: z.enum(['local', 'file']).optional(),
         invitation: z.enum(invitationStates).optional().describe('The state of the last invitation'),
       }),
       response: pageOf(userSummary),
-      async handle({ cursor, last_seen_before: before, ...query }, by) {
-        const lastSeenBefore = before === undefined ? undefined : new Date(before);
+      async handle({ cursor, last_seen_before: lastSeenBefore, ...query }, by) {
         const { accounts, next } = await users.list({ ...query, lastSeenBefore, after: cursor }, by);
         return { items: accounts.map(summaryJson), next: next ?? null };
       },

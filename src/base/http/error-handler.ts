@@ -131,6 +131,13 @@ async function answer(ctx: Context, error: AppError, { render, brandOf }: ErrorA
   const own = render && (await ownPage(ctx, error));
   const { requestId } = ctx.state.request;
   setHead(ctx, error);
+  // What fails before the routes of SCIM (RFC 7644 3.12).
+  if (ctx.path.startsWith('/scim/')) {
+    const schemas = ['urn:ietf:params:scim:api:messages:2.0:Error'];
+    ctx.body = JSON.stringify({ schemas, status: String(error.status), detail: error.message });
+    ctx.type = 'application/scim+json';
+    return;
+  }
   if (!render) {
     ctx.body = JSON.stringify(problemOf(error, requestId));
     ctx.type = 'application/problem+json';

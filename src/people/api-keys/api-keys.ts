@@ -233,9 +233,9 @@ export function looksLikeKey(text: string): boolean {
   return KEY.test(text);
 }
 
-/** How lists display a key: its beginning, which is no secret, and its end. */
+/** How lists display a key: its beginning, which is no secret, and its end; of a text of the configuration file, the end. */
 export function maskedKey({ id, lastFour }: { id: string; lastFour: string }): string {
-  return `${PREFIX}${id}…${lastFour}`;
+  return id.startsWith('file-') ? `…${lastFour}` : `${PREFIX}${id}…${lastFour}`;
 }
 
 function checksumOf(body: string): string {

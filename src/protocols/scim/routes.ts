@@ -102,7 +102,7 @@ export function createScim(
 
   const locationOf = ({ endpoint }: ResourceType, id: string) => `${base}${endpoint}/${encodeURIComponent(id)}`;
 
-  /** As the client reads it, with an ETag of all but the times. */
+  /** As the client reads it, with an ETag of all but the times, and the groups, which change without a change of the user. */
   function resourceJson(type: ResourceType, { id, values, createdAt, updatedAt }: Resource) {
     const own: Record<string, unknown> = toJson(values);
     for (const [name, of] of [
@@ -115,7 +115,7 @@ export function createScim(
           $ref: locationOf(of, String(one.get('value'))),
         }));
     const named = { schemas: type === userType ? schemasOf(values) : [GROUP], id, ...own };
-    const version = `W/"${sha256(JSON.stringify(named)).slice(0, 20)}"`;
+    const version = `W/"${sha256(JSON.stringify({ ...named, groups: undefined })).slice(0, 20)}"`;
     const [created, lastModified] = [createdAt.toISOString(), updatedAt.toISOString()];
     const meta = { resourceType: type.name, created, lastModified, location: locationOf(type, id), version };
     return { ...named, meta };
