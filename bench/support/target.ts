@@ -43,7 +43,12 @@ const groupsOf = (count: number) =>
     groups: [${Array.from({ length: count }, (_, at) => `Group ${at}`).join(', ')}]
 ${Array.from({ length: count }, (_, at) => `  - name: Group ${at}\n    members: [${person.username}]\n`).join('')}`;
 
-const configuration = ({ isAdministrator = false, groups = 0, hasLimits = false }: FolderOptions) => `settings:
+const configuration = ({
+  isAdministrator = false,
+  groups = 0,
+  hasLimits = false,
+  streams = [],
+}: FolderOptions) => `settings:
   rate_limits: ${hasLimits}
 ${isAdministrator ? '  admin_mfa: optional # the password is enough\n' : ''}clients:
   - client_id: ${client.id}
@@ -70,6 +75,7 @@ scim:
     name: Benchmark
     token: ${directory.token}
     owned_domains: [${directory.domain}]
+event_streams: ${JSON.stringify(streams)}
 users:
   - username: ${person.username}
     email: alice@example.com
@@ -108,6 +114,8 @@ export interface FolderOptions {
   groups?: number;
   /** The rate limits are on. */
   hasLimits?: boolean;
+  /** Entries of `event_streams`. */
+  streams?: readonly object[];
 }
 
 /** Starts the built server in the folder, on SQLite or on the given database; `build` is another checkout. */
