@@ -218,6 +218,46 @@ describe('a change', () => {
     expect(await state()).toMatchObject({ email: second, ...verified });
   });
 
+  it('of domains and mappings reaches the people who are here, with their next request or by the job', async () => {
+    const { scimConnections, accounts } = idp.services;
+    const later = await aConnection(idp, { owned_domains: [] });
+    const people = ['first', 'second', 'staff'].map((name) => ({
+      ...named({ userName: `${name}${count}`, emails: [{ value: `${name}${count}@later.example`, primary: true }] }),
+      [ENTERPRISE]: { department: 'HR' },
+    }));
+    const users = await Promise.all(people.map((one) => later.ok('POST', '/Users', one)));
+    const [first = {}, second = {}, third = {}] = users;
+    await accounts.update(idOf(second), { attributes: { color: 'red' } });
+    await idp.services.roles.assign(idOf(third), 'support', {});
+    const { mappings } = declarationOf(hr.connection);
+    const declared = { ...declarationOf(later.connection), owned_domains: ['later.example'], mappings };
+    await scimConnections.update(later.connection.id, declared, {});
+    const isWaiting = async () => (await scimConnections.unapplied()).some(({ id }) => id === later.connection.id);
+    expect(await isWaiting()).toBe(true);
+    const has = { emailVerified: true, emailProven: true, attributes: { department: 'HR' } };
+    await later.ok('PUT', `/Users/${idOf(first)}`, people[0]);
+    expect(await accountOf(first)).toMatchObject(has);
+    expect(await accountOf(second)).toMatchObject({ emailVerified: false });
+    await createScimUsers(idp.services).apply.run(new AbortController().signal);
+    expect(await accountOf(second)).toMatchObject({ ...has, attributes: { department: 'HR', color: 'red' } });
+    expect(await accountOf(third)).toMatchObject({ emailVerified: false, attributes: {} });
+    expect(await isWaiting()).toBe(false);
+    // What neither domains nor mappings decide leaves nothing to do.
+    await scimConnections.update(later.connection.id, { ...declared, may_create: false }, {});
+    expect(await isWaiting()).toBe(false);
+  });
+
+  it('while a person was deleted arrives with their return', async () => {
+    const body = (department?: string) => ({ ...sent, ...(department && { [ENTERPRISE]: { department } }) });
+    const sent = named();
+    const user = await hr.ok('POST', '/Users', body('IT'));
+    for (const department of ['HR', undefined]) {
+      await hr.send('DELETE', `/Users/${idOf(user)}`);
+      expect(idOf(await hr.ok('POST', '/Users', body(department)))).toBe(idOf(user));
+      expect((await accountOf(user)).attributes).toEqual(department ? { department } : {});
+    }
+  });
+
   it('tells the old mailbox of a new address', async () => {
     const user = await hr.ok('POST', '/Users', named());
     const emails = [{ value: `new${count}@corp.example`, type: 'work', primary: true }];

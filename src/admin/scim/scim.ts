@@ -171,7 +171,8 @@ export function scimEndpoints(scim: ScimAdmin): Endpoint[] {
     }),
     remove({
       summary: 'Deletes the connection and its tokens',
-      description: 'Its people and groups stay, and are managed here from then on.',
+      description:
+        'Its people and groups stay, and are managed here from then on. Whom the directory deleted stays disabled, and is not deleted.',
       run: scim.remove,
     }),
     action({

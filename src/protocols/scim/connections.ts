@@ -170,13 +170,16 @@ export function createScimConnections({ db, vault, now, audit, logger }: Core) {
     update: (id: string, given: ScimDeclaration, by: Actor, { source = 'local', tx }: ScimChange = {}) =>
       withinTransaction(db, tx, async (own): Promise<ScimConnection> => {
         const before = declarationOf(await changeable(id, source, own));
-        const data = { id, ...columnsOf(given), source, updatedAt: now() };
+        const fills = ({ owned_domains: domains, mappings }: ScimDeclaration) =>
+          JSON.stringify([domains, mappings.attributes]);
+        const isApplied = fills(before) === fills(given) ? {} : { isApplied: false };
+        const data = { id, ...columnsOf(given), source, updatedAt: now(), ...isApplied };
         await own.scimConnection.update({ where: { id }, data, select: { id: true } }).catch(throwTaken);
         await record('updated', { id, name: given.name }, by, own, { before, after: given });
         return get(id, own);
       }),
 
-    /** Deletes it with its tokens. Its people and groups stay as they are, and are managed here from then on. */
+    /** Deletes it with its tokens. Its people and groups stay as they are, and are managed here from then on; whom the directory deleted stays disabled. */
     remove: (id: string, by: Actor, { source = 'local', tx }: ScimChange = {}) =>
       withinTransaction(db, tx, async (own): Promise<void> => {
         const { name } = await changeable(id, source, own);
@@ -268,6 +271,16 @@ export function createScimConnections({ db, vault, now, audit, logger }: Core) {
     async ofClient(clientId: string): Promise<ScimConnection | undefined> {
       const row = await db.scimConnection.findUnique({ where: { clientId } });
       return row ? noted(connectionOf(row)) : undefined;
+    },
+
+    /** Those whose people do not have yet what the domains and mappings give them. */
+    async unapplied(): Promise<ScimConnection[]> {
+      return (await db.scimConnection.findMany({ where: { isApplied: false } })).map(connectionOf);
+    },
+
+    /** Its people have it, unless the connection has been changed meanwhile. */
+    async noteApplied({ id, updatedAt }: ScimConnection): Promise<void> {
+      await db.scimConnection.updateMany({ where: { id, updatedAt }, data: { isApplied: true } });
     },
 
     /** How many people and groups it has. */

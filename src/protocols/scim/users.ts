@@ -23,7 +23,7 @@ import { languageTag } from '../../people/accounts/profile-fields.ts';
 import type { People } from '../../people/people.ts';
 import { isStaff } from '../../people/rbac/built-in.ts';
 import type { EndSession } from '../logout/end-session.ts';
-import type { ScimConnection } from './connections.ts';
+import type { ScimConnection, ScimConnections } from './connections.ts';
 import { externalIdTaken, scimError } from './errors.ts';
 import { type Complex, type Filter, fits, listOf, parsePath, type Value } from './filter.ts';
 import { narrow, type Page, type Place, pageOf } from './pages.ts';
@@ -58,8 +58,10 @@ const WITH_STATE = { user: { select: { isEnabled: true, activeFrom: true, active
 
 export type ScimUsers = ReturnType<typeof createScimUsers>;
 
-export function createScimUsers(services: Core & People & { endSession: EndSession }) {
-  const { db, sql, now, audit, logger, accounts, outbox } = services;
+export function createScimUsers(
+  services: Core & People & { endSession: EndSession; scimConnections: ScimConnections },
+) {
+  const { db, sql, now, audit, logger, accounts, outbox, scimConnections } = services;
 
   /** The row, locked. Throws not_found (404), and precondition_failed (412) where the version is another one. */
   async function locked(request: ScimRequest, userId: string, ifMatch: IfMatch | undefined, tx: Tx): Promise<Row> {
@@ -136,16 +138,27 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
   ): Promise<void> {
     const { connection, by } = request;
     const isActive = after.get('active');
-    const changes = differenceOf(profileOf(before, connection), profileOf(after, connection));
-    const { attributes, ...profile } = changes;
-    const emptied = (all: Account['attributes']) =>
-      Object.fromEntries(Object.entries({ ...all, ...attributes }).filter(([, value]) => value !== null));
-    const changed = { ...profile, ...(attributes && { attributes: emptied }) };
+    const changed = differenceOf(account, profileOf(before, connection), profileOf(after, connection));
     if (Object.keys(changed).length > 0) {
       await accounts.update(account.id, changed, by, tx);
       await reportNewAddress(account, changed.email, by, tx);
     }
     await obey(account, { said: isActive, before: before.get('active') }, by, tx);
+  }
+
+  /** A value that an own field does not take keeps back that of nobody else. */
+  async function applyTo(userId: string, request: ScimRequest): Promise<void> {
+    await transaction(db, async (tx) => {
+      const row = await locked(request, userId, undefined, tx);
+      const account = await accounts.findWithLater(userId, tx);
+      const values = fromJson(JSON.parse(row.content) as object);
+      if (!account || !isUnapplied(account, values, request)) return;
+      const profile = profileOf(values, request.connection);
+      await accounts.update(userId, differenceOf(account, profile, profile), request.by, tx);
+    }).catch((err: unknown) => {
+      if (unavailableIn(err)) throw err;
+      logger.warn({ err, userId }, 'a user did not get what the SCIM connection fills');
+    });
   }
 
   /** `false` disables, always. `true` enables only whom the directory disabled: an administrator's decision stays. */
@@ -197,8 +210,7 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
     const account = await changeable(first.id, tx);
     const { attributes, ...rest } = profile;
     const own = Object.entries(attributes ?? {}).filter(([, value]) => value !== null);
-    const changed = { ...rest, attributes: (all: Account['attributes']) => ({ ...all, ...Object.fromEntries(own) }) };
-    await accounts.update(account.id, changed, by, tx);
+    await accounts.update(account.id, { ...rest, attributes: filledWith(own) }, by, tx);
     return account;
   }
 
@@ -237,16 +249,17 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
   async function revive(row: Row, values: Values, request: ScimRequest, tx: Tx): Promise<string> {
     const { userId } = row;
     const account = await changeable(userId, tx);
-    const before = fromJson(JSON.parse(row.content) as object).get('active');
+    const before = fromJson(JSON.parse(row.content) as object);
     const content = contentOf(values);
     const data = { userId, connectionId: request.connection.id, externalId: row.externalId, content, deletedAt: null };
     await tx.scimUser.update({ where: { userId }, data: { ...data, updatedAt: now() }, select: { userId: true } });
     const wanted = profileOf(values, request.connection);
     const others = (await takenBy(wanted, request, tx)).filter(({ id }) => id !== userId);
     if (others.length > 0) throw conflict('user_name_taken', { message: TAKEN });
-    const { attributes: _kept, ...profile } = wanted;
-    await accounts.update(userId, profile, request.by, tx);
-    await obey(account, { said: values.get('active') ?? true, before }, request.by, tx);
+    const { attributes } = differenceOf(account, profileOf(before, request.connection), wanted);
+    const { attributes: _all, ...profile } = wanted;
+    await accounts.update(userId, { ...profile, ...(attributes && { attributes }) }, request.by, tx);
+    await obey(account, { said: values.get('active') ?? true, before: before.get('active') }, request.by, tx);
     return userId;
   }
 
@@ -307,7 +320,8 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
         const content = contentOf(
           said === undefined && wasActive === false ? new Map([...after, ['active', false]]) : after,
         );
-        if (content === row.content && (said !== false || account?.isEnabled === false)) return one(id, request, tx);
+        const isSame = content === row.content && (said !== false || account?.isEnabled === false);
+        if (isSame && !(account && isUnapplied(account, after, request))) return one(id, request, tx);
         await store(await changeable(id, tx), { before, after }, request, tx);
         const data = { userId: id, connectionId: request.connection.id, externalId, content, deletedAt: null };
         await tx.scimUser
@@ -389,6 +403,35 @@ export function createScimUsers(services: Core & People & { endSession: EndSessi
               logger.error({ err, userId }, 'a user whom the directory deleted was not deleted');
             });
           if (rows.length < DELETED) return;
+        }
+      },
+    } satisfies ScheduledJob,
+
+    /** Gives people what other domains and mappings of their connection give them. */
+    apply: {
+      name: 'scim-mappings',
+      everySeconds: 60,
+      async run(signal) {
+        for (const connection of await scimConnections.unapplied()) {
+          const { id, name } = connection;
+          const request = { connection, by: { scim: { id, name } } };
+          let last = '';
+          for (let size = PIECE; size === PIECE; ) {
+            const where = { connectionId: id, deletedAt: null, userId: { gt: last } };
+            const rows = await db.asStored.scimUser.findMany({
+              where,
+              select: { userId: true },
+              orderBy: { userId: 'asc' },
+              take: PIECE,
+            });
+            for (const { userId } of rows) {
+              if (signal.aborted) return;
+              await applyTo(userId, request);
+            }
+            size = rows.length;
+            last = rows.at(-1)?.userId ?? '';
+          }
+          await scimConnections.noteApplied(connection);
         }
       },
     } satisfies ScheduledJob,
@@ -525,24 +568,44 @@ function valueAt(values: Complex, path: string): string | boolean | null {
   return typeof simple === 'string' || typeof simple === 'boolean' ? simple : null;
 }
 
+/** Whether the account of a person whom the directory may change has not got what other domains and mappings give it. */
+function isUnapplied(account: Account, values: Complex, { connection }: ScimRequest): boolean {
+  const profile = profileOf(values, connection);
+  const isOpen = !isStaff(account) && account.source !== 'file';
+  return isOpen && Object.keys(differenceOf(account, profile, profile)).length > 0;
+}
+
 /** What the directory says of how a person signs in, of which one without the others would be guessed. */
 const SIGN_IN_NAMES = ['username', 'email', 'emailVerified', 'emailProven'];
 
-/** The fields of `after` that differ. */
-function differenceOf(before: ScimProfile, after: ScimProfile): Partial<ScimProfile> {
+/**
+ * What is to be changed: the fields of `after` that differ from `before`, and what the directory alone fills, as far as the account does not have
+ * it: own fields, and the verification of the address. Other domains and mappings have given it since.
+ */
+function differenceOf(
+  { email, emailVerified, emailProven, attributes }: Account,
+  before: ScimProfile,
+  after: ScimProfile,
+) {
   const old = before as unknown as Record<string, unknown>;
   const isOther = ([name, value]: [string, unknown]) =>
     name !== 'attributes' && JSON.stringify(old[name]) !== JSON.stringify(value);
-  const isRenamed = Object.entries(after).some((one) => SIGN_IN_NAMES.includes(one[0]) && isOther(one));
+  const isUnverified =
+    after.emailVerified && isSameAddress(email, after.email ?? null) && !(emailVerified && emailProven);
+  const isRenamed = isUnverified || Object.entries(after).some((one) => SIGN_IN_NAMES.includes(one[0]) && isOther(one));
   const changed = Object.entries(after).filter((one) => isOther(one) || (isRenamed && SIGN_IN_NAMES.includes(one[0])));
-  const attributes = Object.entries(after.attributes ?? {}).filter(
-    ([name, value]) => before.attributes?.[name] !== value,
+  const own = Object.entries(after.attributes ?? {}).filter(([name, value]) =>
+    value === null ? (before.attributes?.[name] ?? null) !== null : attributes[name] !== value,
   );
   return {
-    ...Object.fromEntries(changed),
-    ...(attributes.length > 0 && { attributes: Object.fromEntries(attributes) }),
+    ...(Object.fromEntries(changed) as Partial<Profile>),
+    ...(own.length > 0 && { attributes: filledWith(own) }),
   };
 }
+
+/** The own fields of an account with these, of which null ones are empty. */
+const filledWith = (own: readonly [string, string | boolean | null][]) => (all: Account['attributes']) =>
+  Object.fromEntries(Object.entries({ ...all, ...Object.fromEntries(own) }).filter(([, value]) => value !== null));
 
 /** PUT: everything that the body does not have is empty, but for the state of the account. */
 export const replacedBy = (body: Readonly<Record<string, unknown>>) => (): Values => readResource(body, userType);

@@ -1769,6 +1769,7 @@ CREATE TABLE "scim_connections" (
     "delete_policy" TEXT NOT NULL,
     "mappings" TEXT NOT NULL,
     "mac" TEXT NOT NULL DEFAULT '',
+    "is_applied" BOOLEAN NOT NULL DEFAULT true,
     "created_at" TIMESTAMP(3) NOT NULL,
     "updated_at" TIMESTAMP(3) NOT NULL,
     "last_request_at" TIMESTAMP(3),

@@ -1655,6 +1655,7 @@ CREATE TABLE "scim_connections" (
     "delete_policy" TEXT NOT NULL,
     "mappings" TEXT NOT NULL,
     "mac" TEXT NOT NULL DEFAULT '',
+    "is_applied" BOOLEAN NOT NULL DEFAULT true,
     "created_at" DATETIME NOT NULL,
     "updated_at" DATETIME NOT NULL,
     "last_request_at" DATETIME
