@@ -1,5 +1,6 @@
 // Rejected SCIM requests have a reference, under which administrators find the broken rule; the page of the connection lists them.
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { limits } from '../../src/base/limits.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { linksOf, textOf } from '../support/pages/html.ts';
@@ -32,7 +33,7 @@ it('each rejected request is explained by a rule, without the values that it sen
     expect([one.status, one.found?.rules[0]?.rule]).toEqual([status, 'scim_address']);
   const cases = [
     [409, 'scim_unique', await rejected('POST', '/Users', ann)],
-    [404, 'scim_resource', await rejected('GET', '/Users/nobody')],
+    [404, 'scim_resource', await rejected('PUT', '/Users/nobody', ann)],
     [400, 'scim_filter', await rejected('GET', '/Users?filter=salary%20eq%20%221%22')],
     [
       400,
@@ -67,6 +68,38 @@ it('each rejected request is explained by a rule, without the values that it sen
   const log = await admin.get(hrefOf('All changes'));
   expect(textOf(log.text)).toContain('Entra ID added ann@corp.example');
   expect(textOf(log.text)).not.toContain('signed in');
+});
+
+it('a client that looks whether someone exists is explained nothing', async () => {
+  for (const path of ['/Users/nobody', '/Groups/nobody'])
+    expect(await hr.fails('GET', path)).toMatchObject({
+      status: 404,
+      detail: expect.not.stringContaining('Reference'),
+    });
+});
+
+it('a connection has a budget of its own, and a reference leads to what is stored', async () => {
+  const { perHour } = limits.rejections;
+  const [one, other] = [await aConnection(idp), await aConnection(idp)];
+  const fail = async (client: Connection) => {
+    const { detail } = await client.fails('PUT', '/Users/nobody', { userName: 'nobody' });
+    return /Reference: (\S+)$/.exec(detail)?.[1];
+  };
+  // Lookups do not use it up.
+  for (let number = 0; number < 5; number += 1) await one.send('GET', `/Users/nobody${number}`);
+  const codes: (string | undefined)[] = [];
+  for (let number = 0; number < perHour + 2; number += 1) codes.push(await fail(one));
+  expect(codes.slice(perHour)).toEqual([undefined, undefined]);
+  for (const code of [codes[0], codes[perHour - 1]])
+    expect(await idp.services.rejections.find(code ?? '')).toMatchObject({ clientId: one.connection.id });
+  expect(await idp.services.rejections.find((await fail(other)) ?? '')).toMatchObject({
+    clientId: other.connection.id,
+  });
+  // Nor does it use up the budget of its network.
+  const request = { requestId: 'r', address: '127.0.0.1', userAgent: '' };
+  const rejection = { endpoint: 'token', reason: 'invalid_client', message: 'x', received: {}, rules: [] } as const;
+  const code = idp.services.rejections.record(request as never, rejection);
+  expect(await idp.services.rejections.find(code)).toMatchObject({ reason: 'invalid_client' });
 });
 
 it('a request without a valid token is none of a connection, and is not recorded', async () => {

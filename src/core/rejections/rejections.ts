@@ -62,7 +62,7 @@ const MINUTE_MS = 60_000;
 const MAX_WAITING = 1000;
 /** Networks with a line about unstored requests in the same minute. */
 const MAX_LINES = 100;
-const TOO_MANY = 'too many from its network';
+const TOO_MANY = 'too many from its network or SCIM connection';
 /** Above this, the number beside the entry of the navigation says only that there are more. */
 export const MOST_COUNTED = 99;
 
@@ -78,9 +78,13 @@ export function createRejections(
   const { db, logger, limit, networkOf, now } = dependencies;
   const codes = new WeakMap<RequestInfo, string>();
   // The page is sent before its row is written; a look-up on this instance waits for the row.
-  let written = Promise.resolve();
+  let written: Promise<unknown> = Promise.resolve();
   let waiting = 0;
   let logged = { until: 0, networks: new Set<string>() };
+
+  /** Whose budget it is. A connection has its own: its directory may call from the network of others. */
+  const senderOf = ({ address }: RequestInfo, { endpoint, clientId }: NewRejection): string =>
+    endpoint === 'scim' ? `scim ${clientId}` : networkOf(address);
 
   /** Whether no line of this minute is about the network yet. */
   function isFirstLine(network: string): boolean {
@@ -92,7 +96,7 @@ export function createRejections(
   }
 
   function logUnstored(code: string, request: RequestInfo, rejection: NewRejection, why: string): void {
-    if (!isFirstLine(networkOf(request.address))) return;
+    if (!isFirstLine(senderOf(request, rejection))) return;
     const { requestId, address } = request;
     const { endpoint, reason, message, clientId, rules } = rejection;
     logger.warn(
@@ -106,18 +110,37 @@ export function createRejections(
         address,
         client: clientId && clipped(clientId),
       },
-      `a rejected request was not stored: ${why}; others of its network have no line for a minute`,
+      `a rejected request was not stored: ${why}; others of the same sender have no line for a minute`,
     );
   }
 
-  async function store(code: string, request: RequestInfo, rejection: NewRejection): Promise<void> {
+  async function store(code: string, request: RequestInfo, rejection: NewRejection): Promise<boolean> {
     try {
-      if ((await limit.consume(networkOf(request.address))).allowed)
-        await write(dependencies, code, request, rejection);
+      const { allowed } = await limit.consume(senderOf(request, rejection));
+      if (allowed) await write(dependencies, code, request, rejection);
       else logUnstored(code, request, rejection, TOO_MANY);
+      return allowed;
     } catch (err) {
       if (isFirstLine('failed')) logger.error({ err }, 'a rejected request was not stored');
+      return false;
     }
+  }
+
+  /** Whether it was stored. Never fails. */
+  async function storeInTurn(code: string, request: RequestInfo, rejection: NewRejection): Promise<boolean> {
+    const isOver = limit.waitSeconds(senderOf(request, rejection)) > 0;
+    if (isOver || waiting >= MAX_WAITING) {
+      logUnstored(code, request, rejection, isOver ? TOO_MANY : 'too many wait for the database');
+      return false;
+    }
+    waiting += 1;
+    const stored = written
+      .then(() => store(code, request, rejection))
+      .finally(() => {
+        waiting -= 1;
+      });
+    written = stored;
+    return stored;
   }
 
   function assignCode(request: RequestInfo): string {
@@ -133,17 +156,14 @@ export function createRejections(
     /** Stores it; a second call for the same request replaces the first. Returns the code and never fails. */
     record(request: RequestInfo, rejection: NewRejection): string {
       const code = assignCode(request);
-      if (limit.waitSeconds(networkOf(request.address)) > 0) logUnstored(code, request, rejection, TOO_MANY);
-      else if (waiting >= MAX_WAITING) logUnstored(code, request, rejection, 'too many wait for the database');
-      else {
-        waiting += 1;
-        written = written
-          .then(() => store(code, request, rejection))
-          .finally(() => {
-            waiting -= 1;
-          });
-      }
+      void storeInTurn(code, request, rejection);
       return code;
+    },
+
+    /** The same for a client that can wait for the row. Undefined: it was not stored, so that there is nothing to look up. */
+    async recordFirst(request: RequestInfo, rejection: NewRejection): Promise<string | undefined> {
+      const code = assignCode(request);
+      return (await storeInTurn(code, request, rejection)) ? code : undefined;
     },
 
     /** By its code, in either case and with or without the dash. */

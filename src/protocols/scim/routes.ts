@@ -159,7 +159,7 @@ export function createScim(
       ctx.set(error.headers);
       ctx.type = TYPE;
       const call = calls.get(ctx);
-      const reference = call && recordRejection(services, ctx, call, error);
+      const reference = call && (await recordRejection(services, ctx, call, error));
       const json = errorJson(error);
       ctx.body = JSON.stringify(reference ? { ...json, detail: `${json.detail} Reference: ${reference}` } : json);
     }
@@ -474,15 +474,18 @@ const EXPECTED = {
   scim_version: 'the present version (ETag)',
 } as const satisfies Partial<Record<RuleId, string>>;
 
-/** Records a rejected request, and returns its reference. Undefined for what is no fault of a request, such as too many of them. */
-function recordRejection(
+/**
+ * Records a rejected request, and returns its reference. Undefined for what is no fault of a request, such as too many of them, or a client that
+ * looks whether a user or group exists; and for what is not stored.
+ */
+async function recordRejection(
   { rejections }: People,
   { method, path, query, state: { request } }: Context,
   { connection, body }: Call,
   error: AppError,
-): string | undefined {
+): Promise<string | undefined> {
   const rule = ruleOf(error, path);
-  if (!rule) return undefined;
+  if (!rule || (rule === 'scim_resource' && ['GET', 'HEAD'].includes(method))) return undefined;
   const own = body as Readonly<Record<string, unknown>> | undefined;
   const text = (value: unknown) => (typeof value === 'string' ? value.slice(0, MOST_TEXT) : undefined);
   const filter = text(own?.filter) ?? text(query.filter);
@@ -493,7 +496,7 @@ function recordRejection(
   const values = { method, path, filter, sent, name: taken, address: request.address };
   const given = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const received = (rule === 'scim_filter' ? filter : rule === 'scim_request' ? sent : taken) ?? `${method} ${path}`;
-  return rejections.record(request, {
+  return rejections.recordFirst(request, {
     endpoint: 'scim',
     reason: scimTypeOf(error) ?? error.code,
     message: errorJson(error).detail,
