@@ -142,6 +142,8 @@ export async function addPeople({ db, kind }: Database, rows: number): Promise<v
     'Ann Smith', 'user-' || n, 'ann smith', 'smith', true, ${at}, ${at} FROM n`);
   await run(`INSERT INTO scim_users (user_id, connection_id, external_id, content, created_at, updated_at)
     ${numbers(rows)} SELECT 'scim-' || n, '${directory.id}', 'x-' || n, ${content}, ${at}, ${at} FROM n`);
+  await run(`INSERT INTO scim_addresses (user_id, value_key)
+    ${numbers(rows)} SELECT 'scim-' || n, 'user-' || n || '@${directory.domain}' FROM n`);
   const groups = Math.max(10, Math.floor(rows / MEMBERS));
   await run(`INSERT INTO groups (id, name, name_key, path, created_at, updated_at)
     ${numbers(groups)} SELECT 'sg-' || n, 'Group ' || n, 'group ' || n, '/Group ' || n, ${at}, ${at} FROM n`);

@@ -221,6 +221,7 @@ const LEFT_OUT: Record<string, string> = {
   'User.email': 'the profile',
   'UserPicture.userId': 'the profile has its address',
   'UserValue.userId': 'the profile has the fields whose values a search finds',
+  'ScimAddress.userId': 'the content of the directory has them',
   'UserNote.authorId': 'who wrote a note about another person',
   'ApiKey.createdBy': 'a key of another person',
   'SignUpCode.createdBy': 'of the server',

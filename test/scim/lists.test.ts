@@ -56,6 +56,36 @@ describe('a filter', () => {
     expect(await namesBy(filter)).toEqual(expected);
   });
 
+  it('finds people by each address that was sent, as it is now', async () => {
+    const emails = [
+      { value: 'Two-Work@corp.example', type: 'work' },
+      { value: 'two-home@else.example', type: 'home', primary: true },
+      { value: 'two-other@else.example', type: 'other' },
+    ];
+    const sent = { schemas: [USER], userName: 'two-addresses', externalId: 'two-addresses', emails };
+    const path = `/Users/${String((await hr.ok('POST', '/Users', sent)).id)}`;
+    const filters = (value: string, type: string) => [
+      `emails.value eq "${value}"`,
+      `emails eq "${value.toUpperCase()}"`,
+      `emails[value eq "${value}"]`,
+      `emails[type eq "${type}"].value eq "${value}"`,
+      `emails[type eq "${type}" and value eq "${value}"]`,
+      `userName eq "two-addresses" and emails.value eq "${value}"`,
+    ];
+    for (const { value, type } of emails)
+      for (const filter of filters(value, type)) expect(await namesBy(filter), filter).toEqual(['two-addresses']);
+    const moved = { op: 'replace', path: 'emails[type eq "work"].value', value: 'two-new@corp.example' };
+    expect((await hr.patch(path, moved)).status).toBe(200);
+    for (const filter of filters('two-new@corp.example', 'work')) expect(await namesBy(filter)).toHaveLength(1);
+    expect(await namesBy('emails.value eq "two-work@corp.example"')).toEqual([]);
+    await hr.send('DELETE', path);
+    expect(await namesBy('emails.value eq "two-new@corp.example"')).toEqual([]);
+    await hr.ok('POST', '/Users', { ...sent, emails: emails.slice(1) });
+    expect(await namesBy('emails.value eq "two-other@else.example"')).toEqual(['two-addresses']);
+    expect(await namesBy('emails.value eq "two-new@corp.example"')).toEqual([]);
+    await hr.send('DELETE', path);
+  });
+
   it.each([
     'userName',
     'userName eq',

@@ -78,6 +78,7 @@ const owners: Record<string, string> = {
   SignInAttempt: 'sign-in',
   EventDelivery: 'protocols/event-streams',
   EventStream: 'protocols/event-streams',
+  ScimAddress: 'protocols/scim',
   ScimConnection: 'protocols/scim',
   ScimGroup: 'protocols/scim',
   ScimToken: 'protocols/scim',

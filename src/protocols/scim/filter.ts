@@ -195,6 +195,9 @@ export function mentions(filter: Filter, name: string): boolean {
 export type Value = string | boolean | Complex | readonly Complex[];
 export type Complex = ReadonlyMap<string, Value>;
 
+/** A text as it is compared where case does not matter, as long as an index takes. */
+export const textKey = (text: string): string => text.toLowerCase().slice(0, 500);
+
 /** Whether a resource, or a value of a list, fits. @param of its attributes, by their names in the table */
 export function fits(filter: Filter, of: Complex): boolean {
   switch (filter.kind) {

@@ -10,7 +10,7 @@ import type { People } from '../../people/people.ts';
 import { groupKey } from '../../people/rbac/names.ts';
 import type { ScimConnection } from './connections.ts';
 import { externalIdTaken, scimError } from './errors.ts';
-import { type Complex, type Filter, listOf } from './filter.ts';
+import { type Complex, type Filter, listOf, textKey } from './filter.ts';
 import { narrow, type Page, type Place, pageOf } from './pages.ts';
 import { applyStep, type MemberStep, memberStepOf, type Step } from './patch.ts';
 import { fromJson, readResource, toJson, type Values } from './resource-values.ts';
@@ -163,7 +163,7 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
     if (name !== oldName && isOwn) await groups.update(groupId, { name: nameOf(name) }, { by, tx });
     const externalId = externalIdOf(after);
     const data = { groupId, connectionId: connection.id, externalId, content: contentOf(after), isOwn };
-    const changed = { ...data, displayKey: displayKey(name), updatedAt: now() };
+    const changed = { ...data, displayKey: textKey(name), updatedAt: now() };
     await tx.scimGroup
       .update({ where: { groupId }, data: changed, select: { groupId: true } })
       .catch(externalIdTaken('group'));
@@ -188,7 +188,7 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
             groupId,
             connectionId: connection.id,
             externalId,
-            displayKey: displayKey(name),
+            displayKey: textKey(name),
             content: contentOf(values),
             isOwn,
           };
@@ -299,7 +299,7 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
 function foundBy(name: string, value: string, connection: ScimConnection): object | undefined {
   if (name === 'externalId') return { externalId: value };
   if (name === 'id') return { groupId: value };
-  if (name === 'displayName') return { displayKey: displayKey(value) };
+  if (name === 'displayName') return { displayKey: textKey(value) };
   return name === 'members'
     ? {
         group: {
@@ -308,9 +308,6 @@ function foundBy(name: string, value: string, connection: ScimConnection): objec
       }
     : undefined;
 }
-
-/** As names are compared (filter.ts), as long as an index takes. */
-const displayKey = (displayName: string): string => displayName.toLowerCase().slice(0, 500);
 
 const unknown = () => notFound({ message: 'This connection has no such group.', next: { href: '/', label: '' } });
 

@@ -25,7 +25,7 @@ import { isStaff } from '../../people/rbac/built-in.ts';
 import type { EndSession } from '../logout/end-session.ts';
 import type { ScimConnection, ScimConnections } from './connections.ts';
 import { externalIdTaken, scimError } from './errors.ts';
-import { type Complex, type Filter, fits, listOf, parsePath, type Value } from './filter.ts';
+import { type Complex, type Filter, fits, listOf, parsePath, textKey, type Value } from './filter.ts';
 import { narrow, type Page, type Place, pageOf } from './pages.ts';
 import { applyStep, STEPS, type Step } from './patch.ts';
 import { fromJson, readResource, toJson, type Values } from './resource-values.ts';
@@ -173,6 +173,13 @@ export function createScimUsers(
     await disableAccount(services, id, by, tx);
   }
 
+  async function storeAddresses(userId: string, values: Complex, tx: Tx, before?: Complex): Promise<void> {
+    const keys = addressKeys(values);
+    if (before && JSON.stringify(keys) === JSON.stringify(addressKeys(before))) return;
+    await tx.scimAddress.deleteMany({ where: { userId } });
+    if (keys.length > 0) await tx.scimAddress.createMany({ data: keys.map((valueKey) => ({ userId, valueKey })) });
+  }
+
   /** The old mailbox learns of the new one, as after every change of an address. */
   async function reportNewAddress(
     account: Account,
@@ -253,6 +260,7 @@ export function createScimUsers(
     const content = contentOf(values);
     const data = { userId, connectionId: request.connection.id, externalId: row.externalId, content, deletedAt: null };
     await tx.scimUser.update({ where: { userId }, data: { ...data, updatedAt: now() }, select: { userId: true } });
+    await storeAddresses(userId, values, tx);
     const wanted = profileOf(values, request.connection);
     const others = (await takenBy(wanted, request, tx)).filter(({ id }) => id !== userId);
     if (others.length > 0) throw conflict('user_name_taken', { message: TAKEN });
@@ -283,6 +291,7 @@ export function createScimUsers(
         const [userId, at] = [account.id, now()];
         const row = { userId, connectionId: connection.id, externalId, content: contentOf(values), deletedAt: null };
         await tx.scimUser.create({ data: { ...row, createdAt: at, updatedAt: at }, select: { userId: true } });
+        await storeAddresses(userId, values, tx);
         await obey(account, { said: values.get('active'), before: undefined }, by, tx);
         return one(userId, request, tx);
       });
@@ -327,6 +336,7 @@ export function createScimUsers(
         await tx.scimUser
           .update({ where: { userId: id }, data: { ...data, updatedAt: now() }, select: { userId: true } })
           .catch(externalIdTaken('user'));
+        await storeAddresses(id, after, tx, before);
         return one(id, request, tx);
       });
     },
@@ -460,8 +470,7 @@ function foundBy(name: string, value: string, connection: ScimConnection): objec
   if (name === 'id') return { userId: value };
   const key = nameKey(value);
   if (name === 'userName') return { user: { usernameKey: key } };
-  // The one that the account has.
-  if (name === 'emails') return { user: { emailKey: key } };
+  if (name === 'emails') return { addresses: { some: { valueKey: textKey(value) } } };
   if (name === 'displayName') return { user: { nameKey: key } };
   return name === 'groups'
     ? { user: { groups: { some: { groupId: value, source: sourceOf(connection) } } } }
@@ -484,6 +493,15 @@ function assertUserName(values: Complex, connection: ScimConnection, before?: Co
   if (username.includes('@') && !isOwn && !isInOwned(username, connection))
     throw scimError('invalidValue', 'A userName with @ is the email address of the user, or in owned_domains.');
 }
+
+const addressKeys = (values: Complex): string[] => [
+  ...new Set(
+    listOf(values.get('emails')).flatMap((one) => {
+      const value = one.get('value');
+      return typeof value === 'string' ? textKey(value) : [];
+    }),
+  ),
+];
 
 function textAt(values: Complex, ...path: readonly string[]): string | undefined {
   const [name = '', ...rest] = path;

@@ -2019,3 +2019,17 @@ CREATE INDEX "provisioned_members_application_id_group_id_state_idx" ON "provisi
 
 -- AddForeignKey
 ALTER TABLE "provisioning_tokens" ADD CONSTRAINT "provisioning_tokens_application_id_fkey" FOREIGN KEY ("application_id") REFERENCES "applications"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- CreateTable
+CREATE TABLE "scim_addresses" (
+    "user_id" TEXT NOT NULL,
+    "value_key" TEXT NOT NULL,
+
+    CONSTRAINT "scim_addresses_pkey" PRIMARY KEY ("user_id","value_key")
+);
+
+-- CreateIndex
+CREATE INDEX "scim_addresses_value_key_idx" ON "scim_addresses"("value_key");
+
+-- AddForeignKey
+ALTER TABLE "scim_addresses" ADD CONSTRAINT "scim_addresses_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "scim_users"("user_id") ON DELETE CASCADE ON UPDATE CASCADE;

@@ -1873,3 +1873,15 @@ CREATE INDEX "provisioned_members_application_id_user_id_idx" ON "provisioned_me
 
 -- CreateIndex
 CREATE INDEX "provisioned_members_application_id_group_id_state_idx" ON "provisioned_members"("application_id", "group_id", "state");
+
+-- CreateTable
+CREATE TABLE "scim_addresses" (
+    "user_id" TEXT NOT NULL,
+    "value_key" TEXT NOT NULL,
+
+    PRIMARY KEY ("user_id", "value_key"),
+    CONSTRAINT "scim_addresses_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "scim_users" ("user_id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+-- CreateIndex
+CREATE INDEX "scim_addresses_value_key_idx" ON "scim_addresses"("value_key");
