@@ -172,7 +172,7 @@ export function scimEndpoints(scim: ScimAdmin): Endpoint[] {
     remove({
       summary: 'Deletes the connection and its tokens',
       description:
-        'Its people and groups stay, and are managed here from then on. Whom the directory deleted stays disabled, and is not deleted.',
+        'Its people and groups stay, and are managed here from then on. Whom the directory deleted stays disabled.',
       run: scim.remove,
     }),
     action({

@@ -132,6 +132,7 @@ const races = {
   'scim/groups': 'fifty changes of one group at the same moment',
   'scim/leavers': 'sessions, tokens and the logout run of the transaction that disables a user',
   'scim/lists': 'filters by indexes, and pages in the order of creation',
+  'scim/rejected-requests': 'the budget of a connection, and answers that wait for the stored row',
   'scim/users': 'unique names; a row that is locked while it changes',
   'sign-in/captcha': 'a proof of work counts once, on any instance',
   'sign-in/commits': 'how many transactions a sign-in writes',
