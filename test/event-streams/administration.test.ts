@@ -29,6 +29,7 @@ it('the console adds a stream, shows its secret once, tries it, shows what was d
   const created = await admin.follow(
     await admin.submit(form, { name: 'Console', url: receiver.url, events: 'role.*' }),
   );
+  expect(textOf(created.text)).toContain('Secret of Console');
   const [, secret = ''] = /<code data-value>([^<]+)</.exec(created.text.replaceAll('<wbr>', '')) ?? [];
   expect(secret).toMatch(/^whsec_/);
   const [stream] = await idp.services.eventStreams.list();

@@ -1,9 +1,10 @@
 // The pages of event streams in a browser.
-import { afterAll, beforeAll, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createEventDeliveries } from '../../src/protocols/event-streams/deliveries.ts';
 import { signIn as signInToConsole } from '../admin/console/real-browser.ts';
 import { staff } from '../admin/console/support.ts';
 import { looksRight, openPage } from '../support/browser/pages.ts';
+import { aClient } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 
 import { aReceiver, aStream } from './support.ts';
@@ -39,4 +40,41 @@ it('the list, a new stream and a stream that fails fit a phone and have nothing 
   await page.goto(`${idp.issuer}/admin/event-streams/${stream.id}`);
   await looksRight(page, 'event-stream');
   await receiver.close();
+});
+
+it('an alert is put together from what the events say, without a document, and the applications by name', async () => {
+  const redirect_uris = ['https://app.example.com/cb'];
+  const { clientId } = await aClient(idp.services, { client_name: 'Payroll', redirect_uris });
+  await aClient(idp.services, { client_name: 'Wiki', client_id: 'wiki', redirect_uris });
+  const page = await openPage();
+  await page.goto(`${idp.issuer}/admin/event-streams/new?kind=alert`);
+  await signInToConsole(page, await staff(idp, 'admin'));
+  await page.getByRole('textbox', { name: 'Name' }).fill('Alerts');
+  await page.getByLabel('Address').fill('security@example.com');
+  const rows = page.getByRole('group', { name: 'Events' });
+  await rows.getByRole('button', { name: 'Add type of event' }).click();
+  const last = rows.getByRole('combobox').last();
+  await last.fill('reset two-step');
+  await page.getByRole('option', { name: /factors\.reset.*reset two-step verification/ }).waitFor();
+  await last.fill('added the passkey');
+  await page.getByRole('option', { name: /passkey\.enrolled/ }).waitFor();
+  await looksRight(page, 'event-stream-suggestions');
+  await last.press('ArrowDown');
+  await last.press('Enter');
+  const applications = page.getByRole('group', { name: 'Applications' });
+  for (const name of ['Payroll', 'Wiki']) {
+    if (name === 'Wiki') await applications.getByRole('button', { name: 'Add application' }).click();
+    await applications.getByRole('combobox').last().fill(name);
+    await page.getByRole('option', { name: new RegExp(name) }).click();
+  }
+  await page.getByText('All types of events').click();
+  await looksRight(page, 'event-stream-types');
+  await page.getByRole('button', { name: 'Add event stream' }).click();
+  await page.waitForSelector('h1:has-text("Alerts")');
+  const stream = (await idp.services.eventStreams.list()).find(({ name }) => name === 'Alerts');
+  expect(stream).toMatchObject({ url: 'mailto:security@example.com', applications: [clientId, 'wiki'] });
+  expect(stream?.events).toContain('passkey.enrolled');
+  expect(stream?.events).toContain('role.assigned');
+  await page.waitForSelector('dd:has-text("security@example.com")');
+  expect(await page.content()).not.toContain('mailto:');
 });

@@ -18,14 +18,25 @@
     return newElement('span', { className: 'logo', ariaHidden: 'true' }, [svg]);
   };
 
+  // Of the sprite that the page has its own icons from.
+  const newIcon = (name) => {
+    const [svg, use] = ['svg', 'use'].map((tag) => document.createElementNS(SVG, tag));
+    const [sprite] = document.querySelector('.icon use').getAttribute('href').split('#');
+    use.setAttribute('href', `${sprite}#${name}`);
+    svg.setAttribute('class', 'icon');
+    svg.append(use);
+    return newElement('span', { className: 'logo', ariaHidden: 'true' }, [svg]);
+  };
+
   const optionOf = ({ value, label, small, logo, href }, id) => {
     const text = newElement('span', {}, [newElement('span', { className: 'block truncate', textContent: label })]);
     if (small) text.append(newElement('span', { className: 'cell-small truncate', textContent: small }));
     const option = newElement('li', { id, role: 'option', className: 'named' }, [text]);
     if (logo) {
       const className = `logo ${logo.hue} ${logo.isPerson ? 'round' : ''}`;
-      const { picture: src, path, text: textContent } = logo;
+      const { picture: src, path, text: textContent, icon } = logo;
       if (src) option.prepend(newElement('img', { className, src, alt: '' }));
+      else if (icon) option.prepend(newIcon(icon));
       else option.prepend(path ? newDrawing(path) : newElement('span', { className, textContent, ariaHidden: 'true' }));
     }
     option.setAttribute('aria-selected', 'false');
@@ -33,9 +44,9 @@
     return option;
   };
 
-  for (const input of document.querySelectorAll('input[data-suggest]')) {
-    const list = newElement('ul', { id: `${input.id}-list`, role: 'listbox', hidden: true });
-    list.setAttribute('aria-label', input.labels[0]?.textContent ?? '');
+  for (const [number, input] of document.querySelectorAll('input[data-suggest]').entries()) {
+    const list = newElement('ul', { id: `suggestions-${number}`, role: 'listbox', hidden: true });
+    list.setAttribute('aria-label', input.ariaLabel ?? input.labels[0]?.textContent ?? '');
     input.after(list);
     for (const [name, value] of [
       ['role', 'combobox'],
@@ -48,10 +59,16 @@
     // What is said outside of an open dialog is not heard.
     const said = input.closest('dialog')?.querySelector('[role=status]') ?? document.getElementById('said');
     const answers = new Map();
+    const leadsTo = input.dataset.leadsTo;
     // What the field sends as long as it displays the name of the choice.
     let chosen = input.dataset.sends ? { name: input.value, value: input.dataset.sends } : undefined;
     input.form?.addEventListener('formdata', ({ formData }) => {
-      if (chosen?.name === input.value) formData.set(input.name, chosen.value);
+      if (chosen?.name !== input.value) return;
+      // Of a list, each row has a field with this name.
+      const rows = [...input.form.elements].filter(({ name }) => name === input.name);
+      const values = formData.getAll(input.name).with(rows.indexOf(input), chosen.value);
+      formData.delete(input.name);
+      for (const value of values) formData.append(input.name, value);
     });
     let timer;
     let running;
@@ -87,6 +104,14 @@
       input.dispatchEvent(new Event('change', { bubbles: true }));
     };
 
+    // The first match of a search that leads to a page is what Enter opens.
+    const chooseFirst = async () => {
+      stop();
+      await look();
+      if (list.hidden) location.assign(`${leadsTo}?${new URLSearchParams({ q: input.value })}`);
+      else choose(list.children[0]);
+    };
+
     const look = async () => {
       const text = input.value.trim();
       if (text === '') return show(false);
@@ -107,6 +132,7 @@
         activate(-1);
         list.replaceChildren(...suggestions.map((one, index) => optionOf(one, `${list.id}-${index}`)));
         show(suggestions.length > 0 && document.activeElement === input);
+        if (leadsTo && !list.hidden) activate(0);
         said.textContent = summary;
       } catch {
         show(false);
@@ -128,6 +154,9 @@
       } else if (key === 'Enter' && active >= 0) {
         event.preventDefault();
         choose(list.children[active]);
+      } else if (key === 'Enter' && leadsTo && input.value.trim() !== '') {
+        event.preventDefault();
+        chooseFirst();
       } else if (key === 'Escape' && !list.hidden) {
         event.preventDefault();
         show(false);

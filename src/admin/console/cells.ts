@@ -20,7 +20,7 @@ export interface Mark {
   logo?: Logo | undefined;
 }
 
-/** The picture of an application, else the logo of its product, else its first letter; of a person the picture, else the initials. */
+/** The picture of an application, else the logo of its product, else its first letter; of a person the picture, else the initials; an icon. */
 export interface Logo {
   name: string;
   /** Its address on this server. */
@@ -28,6 +28,8 @@ export interface Logo {
   /** The preset of an application, or the `logo` of a connection. */
   product?: string | undefined;
   isPerson?: boolean;
+  /** A name at lucide.dev: of something else. */
+  icon?: string;
 }
 /** A button in a row of a table. */
 export interface RowAction {

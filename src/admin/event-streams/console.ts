@@ -6,7 +6,9 @@ import { invalidInput } from '../../base/http/errors.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { check } from '../../base/texts/faults.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
-import { declarationOf, type EventStream, isSigned } from '../../protocols/event-streams/streams.ts';
+import { type EventKind, eventTypesByKind } from '../../core/audit/events.ts';
+import { eventKinds, sentenceOfType } from '../../core/audit/sentence.ts';
+import { declarationOf, type EventStream, isSigned, recipientsOf } from '../../protocols/event-streams/streams.ts';
 import { etagOf } from '../api/versions.ts';
 import {
   type Action,
@@ -21,8 +23,8 @@ import {
 import { dangerZone } from '../console/danger-zone.ts';
 import { tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
-import { addPage } from '../console/pages.ts';
-import { lines } from '../console/text-area.ts';
+import { addPage, listForm } from '../console/pages.ts';
+import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import type { Destination } from './deliveries.ts';
@@ -35,25 +37,6 @@ const ADD: Action = { label: t('console.event-streams.add'), icon: 'plus', href:
 const SHOWN = 20;
 const DAY_CHOICES = [1, 7, 30, 90];
 const DAY_MS = 24 * 3600 * 1000;
-
-const text = (max: number) => z.string().max(max).default('');
-const form = z.object({
-  name: text(1000),
-  kind: text(20),
-  url: text(3000),
-  format: text(20),
-  events: text(10_000),
-  applications: text(120_000),
-  groups: text(50_000),
-  body: text(20),
-  at_least: text(10),
-  within_minutes: text(10),
-  quiet_minutes: text(10),
-  enabled: text(3),
-  secret: text(1024),
-  [VERSION]: text(100),
-});
-type Form = z.output<typeof form>;
 
 export function eventStreamRoutes(services: ConsoleServices) {
   const {
@@ -73,10 +56,11 @@ export function eventStreamRoutes(services: ConsoleServices) {
     ),
   );
   create({
-    form,
-    page: async ({ ctx }, given) => newPage(given ?? emptyForm(parseQuery(ctx, newQuery).kind)),
-    async submit({ by }, given) {
-      const { secret, ...declared } = declaredBy(given);
+    form: listForm,
+    page: async ({ ctx }, sent) =>
+      newPage(kindOfForm.parse(sent?.kind?.at(-1) ?? parseQuery(ctx, newQuery).kind), sent),
+    async submit({ by }, sent) {
+      const { secret, ...declared } = declaredBy(sent, kindOfForm.parse(sentValue(sent, 'kind')));
       const created = await eventStreams.create(declared, secret, by);
       // A secret that signs is shown once.
       if (isSigned(declared)) return { result: secretPage(created) };
@@ -84,17 +68,17 @@ export function eventStreamRoutes(services: ConsoleServices) {
     },
   });
   one('', {
-    form,
-    page: async ({ subject, may }, given = formOf(subject, etagOf(declarationOf(subject)))) =>
-      streamPage(subject, given, {
+    form: listForm,
+    page: async ({ subject, may }, sent) =>
+      streamPage(subject, sent, {
         deliveries: await eventStreams.deliveries(subject.id, { limit: SHOWN }),
         mayWrite: WRITE.every((one) => may(one)),
         mayRelease: [...WRITE, RELEASE].every((one) => may(one)),
         configFile,
       }),
-    async submit({ by, subject }, given) {
-      const { kind: _kind, ...declared } = declaredBy({ ...given, kind: subject.kind });
-      await eventStreams.update(subject.id, declared, by, given[VERSION]);
+    async submit({ by, subject }, sent) {
+      const { kind: _kind, ...declared } = declaredBy(sent, kindOfForm.parse(subject.kind));
+      await eventStreams.update(subject.id, declared, by, sentValue(sent, VERSION) ?? '');
       return { to: pathOf(subject), notice: t('console.event-streams.saved') };
     },
   });
@@ -205,15 +189,14 @@ const SECRET_HINTS = {
   webhook: t('console.event-streams.secret.webhook-hint'),
   siem: t('console.event-streams.secret.siem-hint'),
 };
-const newQuery = z.object({ kind: z.enum(['webhook', 'siem', 'alert']).default('webhook') });
+const kindOfForm = z.enum(['webhook', 'siem', 'alert']).default('webhook').catch('webhook');
+const newQuery = z.object({ kind: kindOfForm });
 /** What an administrator wants to hear of at once. */
 const ALERTS = ['role.assigned', 'factors.reset', 'api-key.created', 'key.*', 'setting.changed', 'integrity.alarm'];
 
-function emptyForm(kind: DeclaredKind): Form {
-  return formOf(
-    newStream.parse({ name: 'x', url: 'https://x', kind, ...(kind === 'alert' && { events: ALERTS }) }),
-    '',
-  );
+function emptyStream(kind: DeclaredKind): Declared {
+  const standard = newStream.parse({ name: 'x', url: 'https://x', kind, ...(kind === 'alert' && { events: ALERTS }) });
+  return { ...standard, name: '', url: '' };
 }
 
 function stateOf({ enabled, pausedAt, failingSince, lastSuccessAt }: EventStream): Mark {
@@ -238,10 +221,7 @@ function listPage(streams: readonly EventStream[], mayWrite: boolean): ConsolePa
         ...tableOf(streams, [
           [t('console.shared.name'), (one) => ({ text: one.name, href: pathOf(one) })],
           [t('console.event-streams.kind'), ({ kind }) => KINDS[kind]],
-          [
-            t('console.event-streams.url'),
-            ({ url }) => ({ text: new URL(url).host || new URL(url).pathname, code: true }),
-          ],
+          [t('console.event-streams.url'), (one) => ({ text: new URL(one.url).host || addressOf(one), code: true })],
           [t('console.shared.status'), stateOf],
           [
             t('console.event-streams.last-success'),
@@ -259,30 +239,31 @@ function listPage(streams: readonly EventStream[], mayWrite: boolean): ConsolePa
   };
 }
 
-function newPage(given: Form): ConsolePage {
+function newPage(kind: DeclaredKind, sent: Sent | undefined): ConsolePage {
   return {
     title: t('console.event-streams.add'),
     lead: t('console.event-streams.add-lead'),
     back: { href: HOME, label: t('console.navigation.event-streams') },
-    tabs: Object.entries(DECLARED).map(([kind, label]) => ({
-      href: `${HOME}/new?kind=${kind}`,
+    tabs: Object.entries(DECLARED).map(([one, label]) => ({
+      href: `${HOME}/new?kind=${one}`,
       label,
-      isCurrent: kind === given.kind,
+      isCurrent: one === kind,
     })),
     blocks: [
       {
         kind: 'form',
-        lead: KIND_LEADS[given.kind as DeclaredKind],
+        lead: KIND_LEADS[kind],
         action: `${HOME}/new`,
         fields: [
-          hiddenField('kind', given.kind),
-          ...fieldsOf(given),
-          ...(given.kind === 'alert' ? [] : [secretField(SECRET_HINTS[given.kind === 'siem' ? 'siem' : 'webhook'])]),
+          hiddenField('kind', kind),
+          ...fieldsOf(emptyStream(kind), sent),
+          ...(kind === 'alert' ? [] : [secretField(SECRET_HINTS[kind])]),
         ],
         button: t('console.event-streams.add'),
         look: 'primary',
         cancel: HOME,
       },
+      eventList,
     ],
   };
 }
@@ -294,7 +275,7 @@ interface PageOptions {
   configFile: string | undefined;
 }
 
-function streamPage(stream: EventStream, given: Form, options: PageOptions): ConsolePage {
+function streamPage(stream: EventStream, sent: Sent | undefined, options: PageOptions): ConsolePage {
   const { mayWrite, mayRelease, configFile } = options;
   const at = pathOf(stream);
   const isFile = stream.source === 'file';
@@ -306,7 +287,7 @@ function streamPage(stream: EventStream, given: Form, options: PageOptions): Con
     kind: 'facts',
     rows: [
       { label: t('console.event-streams.kind'), value: KINDS[stream.kind] },
-      { label: t('console.event-streams.url'), value: { text: stream.url, code: true } },
+      { label: t('console.event-streams.url'), value: { text: addressOf(stream), code: true } },
       { label: t('console.event-streams.last-success'), value: lastSuccessAt ?? t('console.api-keys.never') },
       ...fact(t('console.event-streams.failing-since'), failingSince),
       ...fact(t('console.event-streams.error'), pausedAt || failingSince ? lastError : null),
@@ -341,12 +322,12 @@ function streamPage(stream: EventStream, given: Form, options: PageOptions): Con
         : [{ kind: 'text', tone: 'notice', text: t('console.event-streams.replay.running') } as const]),
       facts,
       deliveryTable(stream, options),
-      ...(mayEdit ? changesOf(stream, given) : []),
+      ...(mayEdit ? changesOf(stream, sent) : []),
     ],
   };
 }
 
-function changesOf(stream: EventStream, given: Form): Block[] {
+function changesOf(stream: EventStream, sent: Sent | undefined): Block[] {
   const { kind, hasSecret } = stream;
   const at = pathOf(stream);
   const danger = dangerZone([
@@ -362,13 +343,14 @@ function changesOf(stream: EventStream, given: Form): Block[] {
       title: t('console.event-streams.edit'),
       action: at,
       fields: [
-        versionField(given[VERSION]),
-        ...fieldsOf(given),
+        versionField(etagOf(declarationOf(stream))),
+        ...fieldsOf(stream, sent),
         ...(kind === 'siem' ? [secretField(t('console.event-streams.secret.moved-hint'))] : []),
       ],
       button: t('console.shared.save-changes'),
       cancel: HOME,
     },
+    eventList,
     ...(hasSecret || kind === 'siem' ? [secretTask(stream)] : []),
     danger,
   ];
@@ -469,16 +451,43 @@ function secretField(hint: PageText): Field {
   };
 }
 
-function fieldsOf(given: Form): Field[] {
-  const area = (name: 'events' | 'applications' | 'groups', label: PageText, hint: PageText): Field => ({
+/** Every type of event, with what it says in the activity log. */
+const eventList: Block = {
+  kind: 'facts',
+  title: t('console.event-streams.types'),
+  rows: Object.entries(eventTypesByKind).map(([kind, types]) => ({
+    label: eventKinds[kind as EventKind],
+    value: types.map((type) => [{ text: type, code: true }, sentenceOfType(type)]),
+  })),
+  isClosed: true,
+};
+
+/** The address of a stream as people write it. */
+const addressOf = ({ url }: { url: string }) => recipientsOf(url)?.join(', ') ?? url;
+
+type Declared = ReturnType<typeof declarationOf>;
+
+const LISTS = {
+  events: { suggest: 'event-types', label: t('console.event-streams.events') },
+  applications: { suggest: 'applications', label: t('console.event-streams.applications') },
+  groups: { suggest: 'groups', label: t('console.event-streams.groups') },
+} as const;
+
+function listField(name: keyof typeof LISTS, values: readonly string[]): Field {
+  const { suggest, label } = LISTS[name];
+  return {
     name,
     label,
-    type: 'textarea',
-    rows: Math.max(2, lines(given[name]).length + 1),
-    value: given[name],
-    hint,
-    isCode: true,
-  });
+    type: 'rows',
+    columns: [{ name: '', label, suggest }],
+    lines: values.map((one) => [one]),
+    adds: t(`console.event-streams.${name}.one`),
+    hint: t(`console.event-streams.${name}-hint`),
+  };
+}
+
+/** With what was sent, where a button added or removed a row, or a value is wrong. */
+function fieldsOf(given: Declared, sent: Sent | undefined): Field[] {
   const format: Field = {
     name: 'format',
     label: t('console.event-streams.format'),
@@ -503,7 +512,7 @@ function fieldsOf(given: Form): Field[] {
     ]),
     hint: t('console.event-streams.body-hint'),
   };
-  const count = (name: 'at_least' | 'within_minutes' | 'quiet_minutes', label: PageText, hint?: PageText): Field => ({
+  const count = (name: (typeof NUMBERS)[number], label: PageText, hint?: PageText): Field => ({
     name,
     label,
     type: 'number',
@@ -515,23 +524,24 @@ function fieldsOf(given: Form): Field[] {
     count('within_minutes', t('console.event-streams.within')),
     count('quiet_minutes', t('console.event-streams.quiet'), t('console.event-streams.quiet-hint')),
   ];
-  return [
+  const fields: Field[] = [
     { name: 'name', label: t('console.shared.name'), value: given.name, required: true },
     {
       name: 'url',
       label: t('console.event-streams.url'),
-      value: given.url,
+      value: addressOf(given),
       required: true,
       isCode: true,
       hint: URL_HINTS[given.kind as DeclaredKind],
     },
     ...(given.kind === 'siem' ? [format] : []),
-    area('events', t('console.event-streams.events'), t('console.event-streams.events-hint')),
-    area('applications', t('console.event-streams.applications'), t('console.event-streams.applications-hint')),
-    area('groups', t('console.event-streams.groups'), t('console.event-streams.groups-hint')),
+    listField('events', given.events),
+    listField('applications', given.applications),
+    listField('groups', given.groups),
     ...(given.kind === 'alert' ? alert : [body]),
-    { name: 'enabled', label: t('console.shared.enabled'), type: 'checkbox', checked: given.enabled !== '' },
+    { name: 'enabled', label: t('console.shared.enabled'), type: 'checkbox', checked: given.enabled },
   ];
+  return sent ? asTyped(fields, sent) : fields;
 }
 
 /** A URL, or addresses as people write them. */
@@ -543,44 +553,31 @@ const alertUrl = (text: string) =>
         .split(/[\s,;]+/)
         .join(',')}`;
 
-const NUMBERS: ReadonlySet<string> = new Set(['at_least', 'within_minutes', 'quiet_minutes']);
+const TEXTS = ['name', 'format', 'body'] as const;
+const NUMBERS = ['at_least', 'within_minutes', 'quiet_minutes'] as const;
 
-function declaredBy({ [VERSION]: _version, events, applications, groups, enabled, secret, ...given }: Form) {
+function declaredBy(sent: Sent, kind: DeclaredKind) {
   // The form of each kind has its own fields.
-  const entered = Object.entries(given).filter(([, value]) => value !== '');
+  const entered = <Name extends string>(names: readonly Name[]) =>
+    names.flatMap((name) => {
+      const value = sentValue(sent, name) ?? '';
+      return value === '' ? [] : [[name, value] as const];
+    });
+  const url = sentValue(sent, 'url') ?? '';
+  const secret = sentValue(sent, 'secret') ?? '';
   const declaration = {
-    ...Object.fromEntries(entered.map(([name, value]) => [name, NUMBERS.has(name) ? Number(value) : value])),
-    name: given.name.trim(),
-    url: given.kind === 'alert' ? alertUrl(given.url.trim()) : given.url.trim(),
-    events: lines(events),
-    applications: lines(applications),
-    groups: lines(groups),
-    enabled: enabled !== '',
-    ...(secret.trim() !== '' && { secret: secret.trim() }),
+    kind,
+    name: '',
+    ...Object.fromEntries(entered(TEXTS)),
+    ...Object.fromEntries(entered(NUMBERS).map(([name, value]) => [name, Number(value)])),
+    url: kind === 'alert' ? alertUrl(url) : url,
+    ...Object.fromEntries(Object.keys(LISTS).map((name) => [name, (sent[name] ?? []).filter((one) => one !== '')])),
+    enabled: sentValue(sent, 'enabled') === 'on',
+    ...(secret !== '' && { secret }),
   };
   const checked = check(newStream, declaration);
   if (checked.ok) return checked.value;
   throw invalidInput(checked.faults);
-}
-
-function formOf(stream: ReturnType<typeof declarationOf>, version: string): Form {
-  const isNew = version === '';
-  return {
-    name: isNew ? '' : stream.name,
-    kind: stream.kind,
-    url: isNew ? '' : stream.url,
-    format: stream.format,
-    events: stream.events.join('\n'),
-    applications: stream.applications.join('\n'),
-    groups: stream.groups.join('\n'),
-    body: stream.body,
-    at_least: String(stream.at_least),
-    within_minutes: String(stream.within_minutes),
-    quiet_minutes: String(stream.quiet_minutes),
-    enabled: stream.enabled ? 'yes' : '',
-    secret: '',
-    [VERSION]: version,
-  };
 }
 
 function secretPage({ stream, secret }: CreatedStream): ConsolePage {
@@ -590,7 +587,7 @@ function secretPage({ stream, secret }: CreatedStream): ConsolePage {
   };
   const shown = secret !== undefined && isSigned(stream);
   return {
-    title: stream.name,
+    title: shown ? t('console.event-streams.secret.of', { name: stream.name }) : stream.name,
     back: { href: pathOf(stream), label: stream.name },
     blocks: [
       shown

@@ -7,9 +7,12 @@ import { forbidden } from '../../base/http/errors.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { logoPath } from '../../base/http/pages/render.ts';
 import { fullName, hueOf, initials } from '../../base/http/pages/tokens.ts';
-import { inLanguage, type Text, t } from '../../base/texts/text.ts';
+import { dotted, inLanguage, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
+import { auditEventTypes, type EventKind, eventTypesByKind } from '../../core/audit/events.ts';
+import { eventKinds, sentenceOfType } from '../../core/audit/sentence.ts';
 import { within } from '../../people/rbac/rights.ts';
+import { eventPattern } from '../../protocols/event-streams/event.ts';
 import type { Logo } from '../console/cells.ts';
 import type { Frame } from '../console/frame.ts';
 import { personLogo } from '../console/names.ts';
@@ -91,15 +94,42 @@ export function suggestionRoutes({ frame, pictures, admin: { users, applications
     })),
   );
 
+  offer('event-types', frame.page('gatehouse.audit:read'), async (search, ctx) =>
+    inLanguage(frame.language(ctx), () => {
+      const words = search.toLowerCase().split(/\s+/);
+      const found = eventPatterns().filter(({ pattern, meaning }) => {
+        const text = `${pattern} ${meaning}`.toLowerCase();
+        return words.every((word) => text.includes(word));
+      });
+      return found.slice(0, MAX).map(({ pattern, meaning }) => ({ value: pattern, label: pattern, small: meaning }));
+    }),
+  );
+
   return router;
+}
+
+/** What an event stream can ask for, in the language of the page: the patterns, which mean several types, before the types. */
+function eventPatterns(): { pattern: string; meaning: string }[] {
+  const beginnings = [...new Set(auditEventTypes.map((type) => `${type.split('.')[0]}.*`))];
+  const counted = ['*', 'user.*', ...beginnings].flatMap((pattern) => {
+    const count = eventPattern(pattern)?.length ?? 0;
+    return count > 1 ? [{ pattern, meaning: String(t('console.suggestions.event-types', { count })) }] : [];
+  });
+  const types = Object.entries(eventTypesByKind).flatMap(([kind, types]) =>
+    types.map((type) => ({
+      pattern: type,
+      meaning: String(dotted([sentenceOfType(type), eventKinds[kind as EventKind]])),
+    })),
+  );
+  return [...counted, ...types];
 }
 
 type Find = (search: string, ctx: Context) => Promise<Suggestion[]>;
 
 /** A logo as the script draws it: the address of the picture, else the path of the product's logo, else a text and the class of its hue. */
-export function drawn({ name, picture, product, isPerson = false }: Logo) {
+export function drawn({ name, picture, product, isPerson = false, icon }: Logo) {
   const text = isPerson ? initials(name) : ([...name][0] ?? '');
-  return { text, hue: hueOf(name), isPerson, picture, path: logoPath(product) };
+  return { text, hue: hueOf(name), isPerson, picture, path: logoPath(product), icon };
 }
 
 /** What a screen reader says. */

@@ -26,6 +26,15 @@ export function sentenceOf(event: AuditEntry, nameOf: MentionRenderer): PageText
   return sentenceCase(reason ? t('activity.event.reason', { event: sentence, reason }) : sentence);
 }
 
+/** What an event of this type says, with `…` for the names in it. */
+export function sentenceOfType(type: AuditEventType): PageText {
+  const names = { actorId: 'actor', subjectId: 'subject', clientId: 'application', actorApp: null, erasedBy: null };
+  const rest = { reason: null, address: null, userAgent: null, requestId: null };
+  return sentenceOf({ id: 0, at: new Date(0), type, outcome: 'success', data: {}, ...names, ...rest }, () =>
+    nameSlot('…'),
+  );
+}
+
 /** The application that the event is about, or whose sign-in it is a step of. */
 export function applicationOf({ clientId, data }: AuditEntry): Mention | undefined {
   if (clientId !== null) return { type: 'application', id: clientId, name: nameIn(data, 'name') };
