@@ -149,15 +149,11 @@
         open(event);
     });
     find.addEventListener('click', ({ target }) => target === find && find.close());
-    // Escape closes it at once: not the list first, then the text. Without a choice, Enter leads to all results.
+    // Escape closes it at once: not the list first, then the text.
     find.addEventListener('keydown', (event) => {
-      const { key, target, defaultPrevented } = event;
-      if (key === 'Escape') {
-        event.preventDefault();
-        find.close();
-      }
-      if (key !== 'Enter' || defaultPrevented || !target.value) return;
-      location.assign(`/admin/search?${new URLSearchParams({ q: target.value })}`);
+      if (event.key !== 'Escape') return;
+      event.preventDefault();
+      find.close();
     });
   }
 

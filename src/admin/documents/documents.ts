@@ -16,6 +16,8 @@ export interface FoundSection {
   title: string;
   chapter: string;
   href: string;
+  /** The part of its text with what was looked for. */
+  excerpt: string;
   rank: number;
 }
 
@@ -37,31 +39,59 @@ export function createDocuments(file = path.join(packageRoot, 'dist', 'documents
     list: (): readonly Chapter[] => chapters().all,
     find: (name: string): Chapter | undefined => chapters().all.find((one) => one.name === name),
 
-    /** The sections that have every word, those whose title is like the text first. */
+    /** The sections with a beginning of every word, those whose title is like the text first, then those with the words side by side. */
     search(text: string, limit: number): FoundSection[] {
       const words = foldedWords(text);
       if (words.length === 0) return [];
-      const found = chapters().sections.flatMap(({ words: own, ...section }) =>
-        words.every((word) => own.includes(word)) ? [{ ...section, rank: matchRank(text, [section.title]) }] : [],
-      );
-      return found.sort((a, b) => a.rank - b.rank || Number(a.isDecision) - Number(b.isDecision)).slice(0, limit);
+      const found = chapters().sections.flatMap(({ words: own, ...section }) => {
+        if (words.some((word) => wordAt(own, word) < 0)) return [];
+        const isApart = Number(wordAt(own, words.join(' ')) < 0);
+        return [{ ...section, isApart, rank: matchRank(text, [section.title]) }];
+      });
+      return found
+        .sort((a, b) => a.rank - b.rank || a.isApart - b.isApart || Number(a.isDecision) - Number(b.isDecision))
+        .slice(0, limit)
+        .map(({ body, ...section }) => ({ ...section, excerpt: excerptOf(body, words) }));
     },
   };
 }
 
 const foldedWords = (text: string): string[] => text.toLowerCase().split(/\s+/).filter(Boolean);
 
+/** Where a word begins with this; -1 where none does. */
+function wordAt(text: string, beginning: string): number {
+  let at = text.indexOf(beginning);
+  while (at > 0 && /[\p{L}\p{N}]/u.test(text[at - 1] ?? '')) at = text.indexOf(beginning, at + 1);
+  return at;
+}
+
+const EXCERPT = { before: 40, length: 140 };
+
+/** From a word before the first of these that the text has. */
+function excerptOf(body: string, words: readonly string[]): string {
+  const folded = body.toLowerCase();
+  const at = [words.join(' '), ...words].map((one) => wordAt(folded, one)).find((one) => one >= 0) ?? 0;
+  const from = at <= EXCERPT.before ? 0 : body.indexOf(' ', at - EXCERPT.before) + 1;
+  const rest = body.slice(from, from + EXCERPT.length);
+  const isWhole = from + EXCERPT.length >= body.length;
+  return `${from > 0 ? '… ' : ''}${isWhole ? rest : `${rest.slice(0, rest.lastIndexOf(' '))} …`}`;
+}
+
 function readChapters(file: string) {
   const all: Chapter[] = JSON.parse(readFileSync(file, 'utf8'));
   const sections = all.flatMap(({ name, title: chapter, sections }) =>
-    sections.map(({ id, title, parts }) => ({
-      title: title || chapter,
-      chapter,
-      href: documentPath(name, id),
-      rank: 0,
-      isDecision: name.includes('/'),
-      words: `${chapter} ${title} ${parts.map(plainText).join(' ')}`.toLowerCase(),
-    })),
+    sections.map(({ id, title, parts }) => {
+      const body = parts.map(plainText).join(' ').replace(/\s+/g, ' ').trim();
+      return {
+        title: title || chapter,
+        chapter,
+        href: documentPath(name, id),
+        rank: 0,
+        isDecision: name.includes('/'),
+        body,
+        words: `${chapter} ${title} ${body}`.toLowerCase(),
+      };
+    }),
   );
   return { all, sections };
 }

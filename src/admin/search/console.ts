@@ -42,7 +42,7 @@ export function searchRoutes({ frame, search }: ConsoleServices) {
                   ...tableOf(found, [
                     [
                       t('console.search.result'),
-                      ({ text, small, href, logo = { name: String(text) } }) => ({
+                      ({ text, small, href, logo }) => ({
                         text,
                         href,
                         small: small || undefined,
@@ -72,7 +72,7 @@ export function searchRoutes({ frame, search }: ConsoleServices) {
       suggestions: found.map(({ kindName, text, small, href, logo }) => {
         const label = String(text);
         const second = String(dotted([kindName, small]));
-        return { value: label, label, small: second, href, logo: drawn(logo ?? { name: label }) };
+        return { value: label, label, small: second, href, logo: drawn(logo) };
       }),
       summary: String(found.length === 0 ? t('console.search.none', { text: q }) : summaryOf(found.length)),
     }));

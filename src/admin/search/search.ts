@@ -31,8 +31,7 @@ export interface Found {
   text: PageText;
   small?: PageText | undefined;
   href: string;
-  /** Of a person or an application. */
-  logo?: Logo | undefined;
+  logo: Logo;
   rank: number;
 }
 
@@ -54,7 +53,9 @@ export function createSearch(services: {
   rejections: Rejections;
 }) {
   const { users, applications, groups, roles } = services.admin;
-  type Finder = (text: string, searcher: Searcher, limit: number) => Promise<Omit<Found, 'kind' | 'kindName'>[]>;
+  /** Of another than a person, an application or a page, the logo is the icon of its kind. */
+  type Match = Omit<Found, 'kind' | 'kindName' | 'logo'> & { logo?: Logo };
+  type Finder = (text: string, searcher: Searcher, limit: number) => Promise<Match[]>;
   const finders: Record<Kind, { needs?: Need; find: Finder }> = {
     rejection: {
       needs: 'gatehouse.audit:read',
@@ -67,10 +68,11 @@ export function createSearch(services: {
     },
     page: {
       find: async (text, { meets }) =>
-        pages(meets).map(({ href, label, below }) => ({
+        pages(meets).map(({ href, label, below, icon }) => ({
           text: label,
           small: below,
           href,
+          logo: { name: label, icon },
           rank: rankOf(text, [label], wordsOfPages[href] ?? ''),
         })),
     },
@@ -146,9 +148,9 @@ export function createSearch(services: {
     },
     document: {
       find: async (text, _searcher, limit) =>
-        services.documents.search(text, limit).map(({ title, chapter, href, rank }) => ({
+        services.documents.search(text, limit).map(({ title, chapter, href, excerpt, rank }) => ({
           text: title,
-          small: chapter === title ? '' : chapter,
+          small: dotted([chapter !== title && chapter, excerpt]),
           href,
           // Its text has every word.
           rank: Math.min(rank + 1, MATCHES.inside),
@@ -169,13 +171,25 @@ export function createSearch(services: {
         allowed.map(async (kind) => {
           const all = await finders[kind].find(wanted, searcher, limit);
           const matches = all.filter(({ rank }) => rank < MATCHES.none).sort((a, b) => a.rank - b.rank);
-          return matches.slice(0, limit).map((one) => ({ ...one, kind, kindName: t(`console.search.${kind}`) }));
+          return matches.slice(0, limit).map((one): Found => {
+            const logo = { name: String(one.text), ...ICONS[kind] };
+            return { logo, ...one, kind, kindName: t(`console.search.${kind}`) };
+          });
         }),
       );
       return found.flat().sort((a, b) => a.rank - b.rank);
     });
   };
 }
+
+/** With the key by which build/styles.mjs finds them. */
+const ICONS: Readonly<Partial<Record<Kind, { icon: string }>>> = {
+  rejection: { icon: 'circle-x' },
+  group: { icon: 'users-round' },
+  role: { icon: 'shield-check' },
+  setting: { icon: 'settings' },
+  document: { icon: 'book-open' },
+};
 
 /** The own fields of users, by their labels and names. */
 const ownFields = ({ properties = {} }: AttributeSchema) =>
@@ -212,9 +226,9 @@ const wordsOfSettings: Partial<Record<SettingName, PageText>> = {
 };
 
 /** Pages of which the navigation has no entry. */
-const ACTIONS: readonly { href: string; label: PageText }[] = [
-  { href: '/admin/users/new', label: t('console.users.add') },
-  { href: '/admin/import', label: t('console.import.title') },
+const ACTIONS: readonly { href: string; label: PageText; icon: string }[] = [
+  { href: '/admin/users/new', label: t('console.users.add'), icon: 'plus' },
+  { href: '/admin/import', label: t('console.import.title'), icon: 'upload' },
 ];
 
 /** Each setting with the page that has it. */
@@ -230,9 +244,9 @@ function pages(meets: Searcher['meets']) {
   const tabs = meets('gatehouse.settings:read') ? [SECURITY, SETTINGS] : [];
   const actions = meets(within('gatehouse.users:write')) ? ACTIONS : [];
   return [
-    ...[...entries, ...actions].map(({ href, label }) => ({ href, label: String(label), below: '' })),
+    ...[...entries, ...actions].map(({ href, label, icon }) => ({ href, label: String(label), below: '', icon })),
     ...tabs.flatMap(({ title, tabs }) =>
-      tabs.map(({ href, label }) => ({ href, label: String(label), below: String(title) })),
+      tabs.map(({ href, label }) => ({ href, label: String(label), below: String(title), icon: 'settings' })),
     ),
   ];
 }

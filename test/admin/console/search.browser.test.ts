@@ -61,10 +61,27 @@ it('opens by Ctrl K on every page, and leads to the best match by keys alone', a
   expect(await options()).toEqual(['Quill', 'Inga Quillfeather']);
   expect(await axe(page, ['light', 'dark'])).toEqual([]);
   await screenshot(page, 'search-dialog');
-  await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/admin\/users\/[^/]+$/);
   expect(await page.locator('h1').textContent()).toContain('Quill');
+});
+
+it('opens the first match by Enter, also before the matches are there, and all results where there is none', async () => {
+  for (const [text, place] of [
+    ['signing keys', '/admin/keys'],
+    ['nothing like that', '/admin/search?q=nothing+like+that'],
+  ] as const) {
+    await page.goto(`${idp.issuer}/admin/users`);
+    await page.keyboard.press('Control+k');
+    await page.fill('#find-text', text);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${idp.issuer}${place}`);
+  }
+  await page.keyboard.press('Control+k');
+  await page.fill('#find-text', 'mail server');
+  await page.waitForSelector('#find [role=option] .logo .icon');
+  expect(await page.locator('#find [role=option]').last().textContent()).toMatch(/mail server/i);
+  await screenshot(page, 'search-documents');
 });
 
 it.each([1280, 390])('is as wide as its dialog with a long title, at %i px', async (width) => {

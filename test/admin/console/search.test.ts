@@ -117,6 +117,15 @@ describe('the search', () => {
     expect(found).toContainEqual(expect.objectContaining({ href: '/docs/saml#certificate-rollover' }));
   });
 
+  it('finds the documentation by the beginnings of words, and displays the part with them', async () => {
+    const documents = async (q: string) =>
+      (await suggested(admin, q)).filter(({ href }) => href.startsWith('/docs')).map(({ small }) => small);
+    expect(await documents('hannel')).toEqual([]);
+    const found = await documents('mail server');
+    expect(found.length).toBeGreaterThan(1);
+    for (const small of found) expect(small).toMatch(/mail server/i);
+  });
+
   it('finds a rejected request by its error reference, however it is typed', async () => {
     const browser = httpClient(idp.issuer);
     const rejected = await browser.get('/authorize?client_id=unknown&response_type=code&scope=openid');
