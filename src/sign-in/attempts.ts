@@ -32,8 +32,6 @@ export interface Attempt {
   knowsFields?: boolean | undefined;
   /** The user chose not to be asked for the second factor in this browser again. */
   trustBrowser: boolean;
-  /** The user has just accepted an invitation in this browser: the first sign-in needs no notice. */
-  followsInvitation?: boolean | undefined;
   /** What was proven at an upstream identity provider. */
   upstream?: ProvenUpstream | undefined;
   /** The acr that was last requested of the upstream. */

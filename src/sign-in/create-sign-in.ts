@@ -161,7 +161,10 @@ function dispatchRoutes(services: SignInFlow & { pages: StepPages }): Router<Sta
     if (current.step === 'done') return flow.finish(ctx, current);
     if (current.step === 'upstream') return sendStepUp(services, ctx, current);
     const accepted = isFirstStep(services, current) ? await services.takeAccepted(ctx) : undefined;
-    if (accepted) return flow.proceed(ctx, current, { ...accepted, followsInvitation: true });
+    if (accepted) {
+      await services.browserCookie.invited(ctx, accepted.userId);
+      return flow.proceed(ctx, current, accepted);
+    }
     const connection = current.step === 'identify' ? await namedConnection(upstream, current) : undefined;
     if (connection) return sendUpstream(services, ctx, current, connection);
     await pages.show(ctx, current);

@@ -180,7 +180,7 @@ async function finishSignIn(services: SignInState, ctx: Context, current: Curren
   // A new sign-in answers the select_account prompt too.
   await interactions.answer(ctx, { login, select_account: {} });
   const trust = attempt.trustBrowser && amr.includes('mfa');
-  await browserCookie.signedIn(ctx, account, { trust, isExpected: attempt.followsInvitation === true });
+  await browserCookie.signedIn(ctx, account, { trust });
   await sql.commitWaiting();
   // Checked last: a password change ends the sessions and interactions that are stored at that moment.
   await rejectOldPassword(services, account.id, attempt).catch(async (error: unknown) => {
@@ -274,7 +274,6 @@ function withoutProofs(attempt: Attempt): Attempt {
     amr: [],
     passwordSetAt: undefined,
     usedRecoveryCode: undefined,
-    followsInvitation: undefined,
     trustBrowser: false,
   };
 }

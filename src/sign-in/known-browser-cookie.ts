@@ -18,6 +18,9 @@ export function createKnownBrowserCookie({
   mfa: { knownBrowsers },
 }: SignInServices) {
   const rememberDays = () => settings.latest().remember_browser_days;
+  /** The cookie that this request has set: a sign-in may be completed by the request that accepts an invitation. */
+  const written = new WeakMap<object, string>();
+  const cookieOf = (ctx: Context) => written.get(ctx.req) ?? cookies.get(ctx, 'knownBrowser');
 
   /** Mails the owner of an account about its first sign-in in a browser, while the setting is on. */
   async function sendNotice(ctx: Context, account: Account): Promise<void> {
@@ -26,8 +29,18 @@ export function createKnownBrowserCookie({
     await outbox.send({ to, kind: 'new-sign-in', place: placeOf(ctx.state.request, now()) });
   }
 
-  const recognize = (ctx: Context, accountId: string) =>
-    knownBrowsers.recognize(cookies.get(ctx, 'knownBrowser'), accountId);
+  const recognize = (ctx: Context, accountId: string) => knownBrowsers.recognize(cookieOf(ctx), accountId);
+
+  /** Whether the account was never used in it. */
+  async function remember(ctx: Context, accountId: string, trustDays: number): Promise<boolean> {
+    const { request } = ctx.state;
+    const browser = await knownBrowsers.remember(cookieOf(ctx), accountId, { request, trustDays });
+    cookies.set(ctx, 'knownBrowser', browser.cookie);
+    written.set(ctx.req, browser.cookie);
+    const about = { actorId: accountId, subjectId: accountId, request };
+    if (browser.isNew) await audit.record({ type: 'sign-in.new-browser', outcome: 'success', ...about });
+    return browser.isNew;
+  }
 
   return {
     /**
@@ -40,24 +53,16 @@ export function createKnownBrowserCookie({
     isTrusted: async (ctx: Context, accountId: string): Promise<boolean> =>
       rememberDays() > 0 && (await recognize(ctx, accountId))?.isTrusted === true,
 
+    /** Remembers the browser in which an invitation was accepted: no notice then of the sign-in there, also of one that is left and begun again. */
+    invited: async (ctx: Context, accountId: string): Promise<void> => void (await remember(ctx, accountId, 0)),
+
     /** After a sign-in: remembers the browser, and sends a notice to the account's owner if it is a new one. */
-    async signedIn(
-      ctx: Context,
-      account: Account,
-      { trust, isExpected }: { trust: boolean; isExpected: boolean },
-    ): Promise<void> {
-      const { request } = ctx.state;
+    async signedIn(ctx: Context, account: Account, { trust }: { trust: boolean }): Promise<void> {
       const trustDays = trust ? rememberDays() : 0;
-      const browser = await knownBrowsers.remember(cookies.get(ctx, 'knownBrowser'), account.id, {
-        request,
-        trustDays,
-      });
-      cookies.set(ctx, 'knownBrowser', browser.cookie);
-      const about = { actorId: account.id, subjectId: account.id, request };
+      const isNew = await remember(ctx, account.id, trustDays);
+      const about = { actorId: account.id, subjectId: account.id, request: ctx.state.request };
       if (trustDays > 0) await audit.record({ type: 'browser.remembered', outcome: 'success', ...about });
-      if (!browser.isNew) return;
-      await audit.record({ type: 'sign-in.new-browser', outcome: 'success', ...about });
-      if (!isExpected) await sendNotice(ctx, account);
+      if (isNew) await sendNotice(ctx, account);
     },
   };
 }
