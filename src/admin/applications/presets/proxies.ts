@@ -32,10 +32,11 @@ interface Site {
   headers: readonly string[];
 }
 
-/** The configuration for the website, with where it goes. */
+/** The configuration for the website, with where it goes, and the address in it at which the proxy reaches this server. */
 export function proxyConfiguration(application: ProxiedApplication, issuer: string) {
   const { name, file, snippet } = proxies[application.metadata.proxy];
-  return { title: `${name} (${file})`, text: snippet(siteOf(application, issuer)) };
+  const site = siteOf(application, issuer);
+  return { title: `${name} (${file})`, text: snippet(site), gatehouse: site.gatehouse.host };
 }
 
 function siteOf({ clientId, metadata }: ProxiedApplication, issuer: string): Site {
@@ -177,7 +178,9 @@ labels:
 function caddy({ origin, host, gatehouse, headers }: Site): string {
   // With http in front of it, Caddy gets no certificate.
   return `${isTls(origin) ? host : origin} {
+	# a website may read one of these names as one of the headers below
 ${MARKS.map((mark) => `	request_header "-*${mark}*"`).join('\n')}
+	# a request removes none of them, and asks for no protocol but WebSocket
 	@hop header_regexp Connection (?i)${headers.join('|')}
 	request_header @hop -Connection
 	@other not vars_regexp {http.request.header.Upgrade} (?i)^websocket$

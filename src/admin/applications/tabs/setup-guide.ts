@@ -53,10 +53,10 @@ export function setupInstructionBlocks(application: Application, identityProvide
 
 /** The configuration of the proxy, and what an administrator must see to. */
 function websiteInstructions(application: ProxiedApplication, issuer: string): Block[] {
-  const { title, text } = proxyConfiguration(application, issuer);
+  const { title, text, gatehouse } = proxyConfiguration(application, issuer);
   return [
     ...addressWarning(application, issuer),
-    { kind: 'text', text: t('console.tabs.setup.proxy-lead') },
+    { kind: 'text', text: t('console.tabs.setup.proxy-lead', { gatehouse }) },
     { kind: 'code', title, label: title, text },
     { kind: 'text', tone: 'warning', text: t('console.tabs.setup.no-way-past') },
   ];
