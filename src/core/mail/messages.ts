@@ -543,12 +543,12 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
   },
   'connection-end': connectionEndText,
   'connection-rejected': connectionRejectedText,
-  'event-alert': ({ message: { stream, count, listed }, host, link }) => ({
+  'event-alert': ({ message: { stream, count, listed }, host, server, link }) => ({
     subject: `${short(stream)}: ${count === 1 ? short(listed[0]?.text ?? 'an event') : `${count} events`}`,
     preheader: host,
     paragraphs: [
       'Hello,',
-      `In the audit log of ${host}:`,
+      `In the activity log of ${server}:`,
       ...(count > listed.length ? [`These are the first ${listed.length} of ${count}.`] : []),
     ],
     facts: listed.map(({ at, text }) => ({ label: describeTime(at), value: text })),
