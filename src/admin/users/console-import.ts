@@ -13,11 +13,13 @@ import { tableOf } from '../console/lists.ts';
 import { addPage, type Params } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { messageField } from './console-actions.ts';
-import { IMPORT_COLUMNS, type ImportRow, importOptions, REPORT_HEADER, reportOf } from './import.ts';
+import { IMPORT_COLUMNS, type ImportOutcome, type ImportRow, importOptions, REPORT_HEADER, reportOf } from './import.ts';
 import type { StoredImport } from './import-job.ts';
 
 const WRITE = 'gatehouse.users:write' as const;
-const SHOWN_FAULTS = 1000;
+/** Rows of each outcome that the page of an import displays; its report has all. */
+const SHOWN = { disabled: 1000, failed: 1000, changed: 200, created: 200, invited: 200 } as const;
+type Shown = Partial<Record<ImportOutcome, ImportRow[]>>;
 const HOME = '/admin/import';
 const REFRESH_SECONDS = 3;
 const ticked = z.literal('on').optional();
@@ -62,7 +64,7 @@ export function importRoutes({ audit, frame, admin: { imports, userImport } }: C
     async page({ ctx, by, subject: found }) {
       // Without a script.
       if (isOpen(found)) ctx.set('Refresh', String(REFRESH_SECONDS));
-      return progressPage(found, isOpen(found) ? [] : await imports.faults(found, by, SHOWN_FAULTS));
+      return progressPage(found, isOpen(found) ? {} : await imports.firstOf(found, by, SHOWN));
     },
     async submit({ by, subject }) {
       const started = await imports.start(subject.id, by);
@@ -188,7 +190,7 @@ const ownImports = (own: readonly StoredImport[]): Block => ({
 });
 
 /** An import: the question about unknown columns, its progress, the report of its trial, or how it ended. */
-function progressPage(found: StoredImport, faults: readonly ImportRow[]): ConsolePage {
+function progressPage(found: StoredImport, rows: Shown): ConsolePage {
   const { isTrial, state, done, total, error, options } = found;
   const isAsked = state === 'prepared' && !isTried(found) && options.unknown.length > 0;
   const hasReport = !isOpen(found) && done > 0;
@@ -221,7 +223,7 @@ function progressPage(found: StoredImport, faults: readonly ImportRow[]): Consol
       ...(isOpen(found) ? [progressBlock(found)] : []),
       ...(hasReport ? [countBlock(found)] : []),
       ...(isTried(found) && (found.counts.failed ?? 0) < total ? [startForm(found)] : []),
-      ...(hasReport && faults.length > 0 ? reportBlocks(found, faults) : []),
+      ...(hasReport ? reportBlocks(found, rows) : []),
     ],
   };
 }
@@ -283,21 +285,44 @@ const startForm = (found: StoredImport): Block => ({
   button: t('console.import.start', { count: found.total - (found.counts.failed ?? 0) }),
 });
 
-function reportBlocks(found: StoredImport, faults: readonly ImportRow[]): Block[] {
-  const { isTrial, counts } = found;
-  const more = (counts.failed ?? 0) - faults.length;
+/** Who is disabled and which rows failed, in sight; the others are closed. */
+function reportBlocks({ isTrial, counts }: StoredImport, rows: Shown): Block[] {
+  const rest = (outcome: ImportOutcome, shown: readonly ImportRow[]): Block[] => {
+    const count = (counts[outcome] ?? 0) - shown.length;
+    return count > 0 ? [{ kind: 'text', text: t('console.import.faults.more', { count }) }] : [];
+  };
+  const { failed = [], disabled = [] } = rows;
+  const inSight = (title: PageText, outcome: ImportOutcome, shown: readonly ImportRow[]): Block[] =>
+    shown.length === 0
+      ? []
+      : [
+          {
+            kind: 'table',
+            title,
+            caption: title,
+            ...tableOf(shown, [
+              [t('console.import.faults.line'), ({ line }) => line],
+              [t('console.users.username'), ({ username }) => username],
+              outcome === 'failed' && [t('console.import.faults.error'), ({ error }) => error ?? ''],
+            ]),
+            empty: '',
+          },
+          ...rest(outcome, shown),
+        ];
+  const closed = (['changed', 'created', 'invited'] as const).flatMap((outcome): Block[] => {
+    const shown = rows[outcome] ?? [];
+    if (shown.length === 0) return [];
+    const more = (counts[outcome] ?? 0) - shown.length;
+    const last = more > 0 ? [{ label: '', value: t('console.import.faults.more', { count: more }) }] : [];
+    const list = shown.map(({ line, username }) => ({
+      label: t('console.import.faults.line-number', { line }),
+      value: username,
+    }));
+    return [{ kind: 'facts', title: t(`console.import.count.${outcome}`), rows: [...list, ...last], isClosed: true }];
+  });
   return [
-    {
-      kind: 'table',
-      title: isTrial ? t('console.import.faults.trial') : t('console.import.faults'),
-      caption: t('console.import.faults.caption'),
-      ...tableOf(faults, [
-        [t('console.import.faults.line'), ({ line }) => line],
-        [t('console.users.username'), ({ username }) => username],
-        [t('console.import.faults.error'), ({ error }) => error ?? ''],
-      ]),
-      empty: '',
-    },
-    ...(more > 0 ? [{ kind: 'text' as const, text: t('console.import.faults.more', { count: more }) }] : []),
+    ...inSight(t('console.import.count.disabled'), 'disabled', disabled),
+    ...inSight(isTrial ? t('console.import.faults.trial') : t('console.import.faults'), 'failed', failed),
+    ...closed,
   ];
 }

@@ -206,16 +206,23 @@ export function createImportJobs(
     /** Stops it; the rows that are done stay. Throws changed_meanwhile where it has ended. */
     cancel: (id: string, by: Actor): Promise<StoredImport> =>
       transaction(db, async (tx) => importOf(await stored.cancel(id, by, tx))),
-    /** The first rows that failed. */
-    async faults(found: StoredImport, by: Actor, limit: number): Promise<ImportRow[]> {
-      const most = Math.min(limit, found.counts.failed ?? 0);
-      const faults: ImportRow[] = [];
-      if (most === 0) return faults;
-      for await (const rows of report(found.id, by)) {
-        faults.push(...rows.filter(({ outcome }) => outcome === 'failed'));
-        if (faults.length >= most) break;
-      }
-      return faults.slice(0, most);
+    /** The first rows of each of these outcomes, up to a number of them. */
+    async firstOf(
+      found: StoredImport,
+      by: Actor,
+      wanted: Partial<Record<ImportOutcome, number>>,
+    ): Promise<Partial<Record<ImportOutcome, ImportRow[]>>> {
+      const lists = Object.entries(wanted).map(([outcome, limit]) => {
+        const rows: ImportRow[] = [];
+        return { outcome, rows, most: Math.min(limit, found.counts[outcome as ImportOutcome] ?? 0) };
+      });
+      if (lists.some(({ most }) => most > 0))
+        for await (const some of report(found.id, by)) {
+          for (const { outcome, rows, most } of lists)
+            rows.push(...some.filter((row) => row.outcome === outcome).slice(0, most - rows.length));
+          if (lists.every(({ rows, most }) => rows.length === most)) break;
+        }
+      return Object.fromEntries(lists.map(({ outcome, rows }) => [outcome, rows]));
     },
     job: job(IMPORT_JOB, ['import', 'trial'], carryOut) satisfies ScheduledJob,
   };
