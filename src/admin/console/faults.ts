@@ -38,7 +38,8 @@ export function pageFaults(page: ConsolePage, faults: readonly Fault[]): PageFau
     }
     const row = rowAt(field, path);
     const column = row === undefined ? undefined : columnAt(field, path, row, fault);
-    const label = row === undefined ? labelOf(field, path) : rowLabel(field, row, column);
+    const name = fault.code === 'unknown-attribute' ? String(fault.path.at(-1)) : undefined;
+    const label = name ?? (row === undefined ? labelOf(field, path) : rowLabel(field, row, column));
     return { field: field.name, row, column, message: formSentence(fault, field, label, labels), ...language };
   });
   return found.filter((one, at) => found.findIndex((other) => isSame(one, other)) === at);
@@ -110,7 +111,7 @@ function columnAt({ name, columns = [], lines = [] }: Field, path: string, row: 
   const [longest] = under.sort((one, other) => other.name.length - one.name.length);
   const named = longest ? columns.indexOf(longest) : -1;
   if (named >= 0) return named;
-  if (isNumbered || code === 'bad-name' || columns.length < 2) return 0;
+  if (isNumbered || code === 'bad-name' || code === 'unknown-attribute' || columns.length < 2) return 0;
   const typed = columns.findIndex(({ type }, at) => at > 0 && type !== 'select');
   return typed < 0 ? 1 : typed;
 }

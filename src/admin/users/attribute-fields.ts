@@ -40,7 +40,7 @@ export function attributeSection(schema: AttributeSchema, attributes: Attributes
   const others = Object.entries(attributes).filter(([name, value]) => !hasField(own, name, value));
   const fields = [
     ...own.map((attribute) => fieldOf(attribute, attributes[attribute.name])),
-    rowsField(own, others), // whatever the schema allows, there may be values in other languages
+    rowsField(schema, others),
   ];
   const count = Object.keys(attributes).length;
   return {
@@ -61,7 +61,7 @@ export function sentAttributes(schema: AttributeSchema, before: Attributes, sent
   const typed = own.map(
     (attribute) => [attribute.name, sentAttribute(attribute, before[attribute.name], sent)] as const,
   );
-  const lines = linesOf(sent, rowsField(own, []));
+  const lines = linesOf(sent, rowsField(schema, []));
   const rows = lines.filter(([name, , value]) => name || value).map(rowValue);
   const twice = rows.find(([name], at) =>
     [...own.map((one) => one.name), ...rows.slice(0, at).map(([one]) => one)].includes(name),
@@ -138,10 +138,14 @@ function fieldOf({ name, label, kind, values, isRequired }: SimpleAttribute, val
   }
 }
 
-function rowsField(own: readonly SimpleAttribute[], others: readonly (readonly [string, unknown])[]): Field {
+/** Rows for what has no field of its own. A schema that allows nothing else still allows values of its fields in other languages. */
+function rowsField(schema: AttributeSchema, others: readonly (readonly [string, unknown])[]): Field {
+  const [first] = declared(schema);
+  const isClosed = schema.additionalProperties === false && others.every(([name]) => name.includes('#'));
+  const label = isClosed ? t('console.users.form.attributes.languages') : t('console.users.form.attributes.more');
   return {
     name: ROWS,
-    label: own.length > 0 ? t('console.users.form.attributes.more') : t('console.users.form.attributes'),
+    label: first ? label : t('console.users.form.attributes'),
     type: 'rows',
     adds: t('console.users.form.attributes.adds'),
     columns: [
@@ -155,7 +159,10 @@ function rowsField(own: readonly SimpleAttribute[], others: readonly (readonly [
       { name: 'value', label: t('console.users.form.attributes.value') },
     ],
     lines: others.map(([name, value]) => [name, typeOf(value), attributeText(value)]),
-    hint: t('console.users.form.attributes.hint'),
+    hint:
+      first && isClosed
+        ? t('console.users.form.attributes.languages-hint', { example: `${first.name}#ja` })
+        : t('console.users.form.attributes.hint'),
   };
 }
 
