@@ -6,7 +6,7 @@ import { unknownBrandApplications } from '../applications/brand/unknown-applicat
 import type { Base } from '../base/base.ts';
 import { ConfigError } from '../base/config/config-error.ts';
 import type { Config } from '../base/config.ts';
-import { createKoa, type Extras, type State } from '../base/http/context.ts';
+import { type Context, createKoa, type Extras, type State } from '../base/http/context.ts';
 import { cookieKeys, createCookies } from '../base/http/cookies.ts';
 import { createCsrf } from '../base/http/csrf.ts';
 import { errorHandler } from '../base/http/error-handler.ts';
@@ -163,7 +163,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
     mounted(protocols.saml.routes),
     protocols.forwardAuth.leadOn,
     ...[protocols.logout, rp, account, administration].flatMap(({ routers }) => routers.map(mounted)),
-    mounted(homeRoutes({ issuer: config.issuer })),
+    mounted(homeRoutes(config.issuer, rp.signedIn.isSignedIn)),
     mounted(languageRoutes({ cookies: http.cookies })),
   ];
   const handler: RequestListener = createApp({
@@ -322,12 +322,13 @@ export function createMetricsServer({ config, logger }: Base, { cookieKeys, metr
   return createHttpServer({ handler: app.callback(), logger });
 }
 
-// The start page: links to the discovery document and the SAML metadata.
+// The start page: the way in, and the addresses for who connects an application.
 
-function homeRoutes({ issuer }: { issuer: string }): Router<State, Extras> {
+function homeRoutes(issuer: string, isSignedIn: (ctx: Context) => Promise<boolean>): Router<State, Extras> {
   const router = new Router<State, Extras>();
-  router.get('/', (ctx) => {
+  router.get('/', async (ctx) => {
     ctx.render('home', {
+      isSignedIn: await isSignedIn(ctx),
       issuer,
       discoveryUrl: `${issuer}/.well-known/openid-configuration`,
       samlMetadataUrl: `${issuer}/saml/metadata`,

@@ -67,6 +67,9 @@ export function createSignedIn(dependencies: Core & Http & People & SignedInDepe
   return {
     userOf,
 
+    /** Of any request. */
+    isSignedIn: async (ctx: Context): Promise<boolean> => (await find(ctx)) !== undefined,
+
     /** Behind `requireSignIn`: how strong and recent the sign-in is. */
     async proofAt(ctx: Context): Promise<Proof> {
       const { account, session, proof } = userOf(ctx);
