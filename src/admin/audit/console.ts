@@ -16,7 +16,7 @@ import { eventKinds } from '../../core/audit/sentence.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { within } from '../../people/rbac/rights.ts';
 import { sendStream } from '../api/router.ts';
-import { type Block, type ConsolePage, type Empty, type Field, hiddenField, type Search } from '../console/blocks.ts';
+import { type ConsolePage, type Empty, type Field, hiddenField, type Search } from '../console/blocks.ts';
 import { listPath } from '../console/frame.ts';
 import { type NamedField, typedApplicationValue } from '../console/names.ts';
 import { addPage, type Visit } from '../console/pages.ts';
@@ -96,9 +96,6 @@ export function auditRoutes(services: ConsoleServices): Router<State, Extras> {
       lead: t('console.audit.lead'),
       actions: [
         ...(isFiltered ? [{ label: t('console.list.remove-filters'), href: HERE }] : []),
-        ...(current
-          ? [{ label: t('console.audit.remove-saved', { name: current.name }), post: `${SAVED}/${current.id}/remove` }]
-          : []),
         ...(['csv', 'jsonl'] as const).map((format) => ({
           label: format === 'csv' ? t('console.audit.export-csv') : t('console.audit.export-json-lines'),
           icon: 'download',
@@ -109,7 +106,18 @@ export function auditRoutes(services: ConsoleServices): Router<State, Extras> {
         {
           kind: 'events',
           title: t('console.audit.events'),
-          actions: items.length > 1 ? [orderLink({ sort }, { path: HERE, filters: given })] : [],
+          actions: [
+            ...(isFiltered && !current ? [{ label: t('console.audit.save-title'), href: listPath(SAVED, given) }] : []),
+            ...(current
+              ? [
+                  {
+                    label: t('console.audit.remove-saved', { name: current.name }),
+                    post: `${SAVED}/${current.id}/remove`,
+                  },
+                ]
+              : []),
+            ...(items.length > 1 ? [orderLink({ sort }, { path: HERE, filters: given })] : []),
+          ],
           caption: sort === 'at' ? t('console.audit.oldest-caption') : t('console.audit.newest-caption'),
           filter: {
             ...filterForm({ ...given, zone: given.zone || ownZone }, orderField({ sort }), {
@@ -137,7 +145,6 @@ export function auditRoutes(services: ConsoleServices): Router<State, Extras> {
             (isFiltered || !isFirst ? t('console.audit.no-match') : NOTHING_YET),
           pages,
         },
-        ...(isFiltered && !current ? [saveForm(here)] : []),
       ],
     };
   }
@@ -145,6 +152,7 @@ export function auditRoutes(services: ConsoleServices): Router<State, Extras> {
   addPage(router, frame, '/filters', {
     needs: [within(READ)],
     form: savedFilter,
+    page: ({ ctx }, given) => savePage(given?.query ?? ctx.querystring),
     async submit({ by }, { name, query: wanted }) {
       const query = parse(z.object(filters), Object.fromEntries(new URLSearchParams(wanted)));
       const [, stored = ''] = listPath(HERE, query).split('?');
@@ -189,20 +197,21 @@ const isFilter = ({ zone: _zone, ...given }: Filters): boolean => Object.values(
 
 const addressOf = (query: string): string => (query ? `${HERE}?${query}` : HERE);
 
-function saveForm(here: string): Block {
-  return {
-    kind: 'form',
-    title: t('console.audit.save-title'),
-    lead: t('console.audit.save-lead'),
-    action: SAVED,
-    look: 'secondary',
-    fields: [
-      hiddenField('query', here.split('?')[1]),
-      { name: 'name', label: t('console.audit.save-name'), required: true },
-    ],
-    button: t('console.audit.save'),
-  };
-}
+/** @param query of the address of the list that the filter is of */
+const savePage = (query: string): ConsolePage => ({
+  title: t('console.audit.save-title'),
+  lead: t('console.audit.save-lead'),
+  back: { href: addressOf(query), label: t('console.audit.title') },
+  blocks: [
+    {
+      kind: 'form',
+      action: SAVED,
+      fields: [hiddenField('query', query), { name: 'name', label: t('console.audit.save-name'), required: true }],
+      button: t('console.audit.save'),
+      cancel: addressOf(query),
+    },
+  ],
+});
 
 function isZone(name: string): boolean {
   try {

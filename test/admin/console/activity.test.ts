@@ -226,7 +226,11 @@ describe('a saved filter', () => {
   it('is there for the administrator who saved it, and for nobody else', async () => {
     expect((await admin.get('/admin/audit')).text).not.toContain('Save this filter');
     const query = new URLSearchParams({ user: 'bo', from: '2025-06-10T10:00', zone: 'Europe/Berlin' });
-    const page = await admin.get(`/admin/audit?${query}`);
+    const list = await admin.get(`/admin/audit?${query}`);
+    const [save] = linksOf(list.text, idp.issuer).filter(({ label }) => label === 'Save this filter');
+    // Beside the filter: above what it found.
+    expect(list.text.indexOf('Save this filter')).toBeLessThan(list.text.indexOf('class="events'));
+    const page = await admin.get(save?.href ?? '');
     const saved = await admin.follow(
       await admin.submit(page, { name: 'Bo in June' }, { form: '/admin/audit/filters' }),
     );
@@ -239,7 +243,7 @@ describe('a saved filter', () => {
   });
 
   it('is replaced by one of its name, and deleted by its owner alone', async () => {
-    const page = await admin.get('/admin/audit?outcome=failure');
+    const page = await admin.get('/admin/audit/filters?outcome=failure');
     await admin.submit(page, { name: 'Bo in June' }, { form: '/admin/audit/filters' });
     const [link, ...more] = await links(admin);
     expect([link?.href, more]).toEqual([`${idp.issuer}/admin/audit?outcome=failure`, []]);
@@ -256,7 +260,7 @@ describe('a saved filter', () => {
   });
 
   it('has a name, and a filter that the page understands', async () => {
-    const page = await admin.get('/admin/audit?outcome=failure');
+    const page = await admin.get('/admin/audit/filters?outcome=failure');
     const wrong: Record<string, string>[] = [
       { name: '' },
       { name: 'x'.repeat(61) },
