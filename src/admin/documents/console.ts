@@ -59,7 +59,7 @@ export function documentRoutes({ frame, documents }: ConsoleServices) {
   function resultsPage(q: string) {
     const found = documents.search(q, RESULTS);
     const table = tableOf(found, [
-      [t('console.docs.section'), ({ title, href }) => ({ text: title, href })],
+      [t('console.docs.section'), ({ title, href, excerpt }) => ({ text: title, href, small: excerpt })],
       [t('console.docs.chapter'), ({ chapter }) => chapter],
     ]);
     return {
