@@ -14,6 +14,7 @@ import { HOW_TO_SET_THE_ADDRESS } from '../applications/tabs/setup-guide.ts';
 import { eventItems } from '../audit/console-rows.ts';
 import { type Action, type Block, type ConsolePage, maxBarValue, type Step, type Tone } from '../console/blocks.ts';
 import { type NamedUser, personLogo } from '../console/names.ts';
+import { navigationAt } from '../console/navigation.ts';
 import { addPage, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { settingPermission } from '../settings/setting-tabs.ts';
@@ -71,6 +72,7 @@ export function overviewRoutes(services: ConsoleServices): Router<State, Extras>
       mayOpenConnections: may('gatehouse.connections:read'),
       mayUnlock: may('gatehouse.users:unlock'),
       mayApprove: may(APPROVE),
+      opens: opensBy(meets),
     });
     return {
       title: t('console.navigation.overview'),
@@ -213,6 +215,12 @@ function waitingBlock(waiting: Warnings['waiting'], users: Users): Block[] {
   ];
 }
 
+/** Whether a page is one of the navigation that the administrator may open, or below it. */
+function opensBy(meets: (need: Need) => boolean): (href: string) => boolean {
+  const entries = navigationAt('', meets, { rejections: 0 }).flatMap((group) => group.entries);
+  return (path) => entries.some(({ href }) => path === href || (path.startsWith(`${href}/`) && href !== '/admin'));
+}
+
 /** What needs attention, and what is as it should be. */
 function warningBlocks(
   { locked, waiting, ending, health, unused }: Warnings,
@@ -222,7 +230,14 @@ function warningBlocks(
     mayOpenConnections,
     mayUnlock,
     mayApprove,
-  }: { mayOpen: boolean; mayOpenConnections: boolean; mayUnlock: boolean; mayApprove: boolean },
+    opens,
+  }: {
+    mayOpen: boolean;
+    mayOpenConnections: boolean;
+    mayUnlock: boolean;
+    mayApprove: boolean;
+    opens(href: string): boolean;
+  },
 ): { attention: Block[]; quiet: Block[] } {
   const expiry: Block = {
     kind: 'table',
@@ -248,7 +263,10 @@ function warningBlocks(
         title,
         caption: t('console.overview.health-caption'),
         columns: [t('console.overview.part'), t('console.shared.state')],
-        rows: found.map(({ what, state, text }) => [what, { text, tone: state }]),
+        rows: found.map(({ what, state, text, href }) => [
+          href && opens(href) ? { text: what, href } : what,
+          { text, tone: state },
+        ]),
         empty: '',
       },
     ];

@@ -16,7 +16,8 @@ export interface Warnings {
   ending: { what: PageText; until: Date; applicationId?: string; connectionId?: string }[];
   /** So many unused accounts wait for an approval. */
   unused: { count: number; deletions: number; of: number } | undefined;
-  health: { what: PageText; state: 'good' | 'warn' | 'bad'; text: PageText }[];
+  /** `href`: the page where it is seen to. */
+  health: { what: PageText; state: 'good' | 'warn' | 'bad'; text: PageText; href?: string }[];
 }
 
 const DAY_MS = 86_400_000;
@@ -42,8 +43,9 @@ export function createWarnings(services: AdminServices): () => Promise<Warnings>
     );
     const faults = upstreams
       .filter(({ until, isUrgent }) => !until || isUrgent)
-      .map(({ text, isUrgent }) => ({
+      .map(({ connection, text, isUrgent }) => ({
         what: t('console.navigation.connections'),
+        href: `/admin/connections${connection ? `/${connection.id}` : ''}`,
         state: isUrgent ? ('bad' as const) : ('warn' as const),
         text,
       }));
@@ -152,7 +154,12 @@ async function healthOf({
   });
   const withoutPkce = candidates.filter(({ metadata }) => !needsPkce(readMetadata('oidc', metadata))).length;
   const active = keys.filter(({ state }) => state === 'active').length;
-  const row = (what: PageText, state: 'good' | 'warn' | 'bad', text: PageText) => ({ what, state, text });
+  const row = (what: PageText, state: 'good' | 'warn' | 'bad', text: PageText, href?: string) => ({
+    what,
+    state,
+    text,
+    ...(href && { href }),
+  });
   return [
     row(t('console.health.database'), 'good', t('console.health.reachable')),
     ...(waitingMetadata > 0
@@ -161,6 +168,7 @@ async function healthOf({
             t('console.health.saml-metadata'),
             'warn',
             t('console.health.metadata-waiting', { count: waitingMetadata }),
+            '/admin/applications',
           ),
         ]
       : []),
@@ -169,10 +177,12 @@ async function healthOf({
       .map((address) =>
         row(t('console.health.asking-proxy'), 'warn', t('console.health.untrusted-proxy', { address })),
       ),
-    ...(withoutPkce > 0 ? [row('PKCE', 'warn', t('console.health.without-pkce', { count: withoutPkce }))] : []),
+    ...(withoutPkce > 0
+      ? [row('PKCE', 'warn', t('console.health.without-pkce', { count: withoutPkce }), '/admin/applications')]
+      : []),
     active > 0
       ? row(t('console.navigation.signing-keys'), 'good', t('console.health.keys-active', { count: active }))
-      : row(t('console.navigation.signing-keys'), 'bad', t('console.health.no-active-key')),
+      : row(t('console.navigation.signing-keys'), 'bad', t('console.health.no-active-key'), '/admin/keys'),
     mailServer.isSet()
       ? row(
           t('console.navigation.mail'),
@@ -182,8 +192,9 @@ async function healthOf({
             : failedMails > 0
               ? t('console.health.mail-failed', { count: failedMails })
               : t('console.health.mail-good'),
+          '/admin/mail',
         )
-      : row(t('console.navigation.mail'), 'warn', t('console.health.mail-to-files')),
+      : row(t('console.navigation.mail'), 'warn', t('console.health.mail-to-files'), '/admin/settings/mail'),
     config.secure || config.loopback
       ? row(
           t('console.health.address'),
@@ -193,6 +204,6 @@ async function healthOf({
       : row(t('console.health.address'), 'bad', t('console.health.http-open')),
     settings.latest().rate_limits
       ? row(t('console.health.rate-limits'), 'good', t('console.health.rate-limits-on'))
-      : row(t('console.health.rate-limits'), 'bad', t('console.health.rate-limits-off')),
+      : row(t('console.health.rate-limits'), 'bad', t('console.health.rate-limits-off'), '/admin/security/protection'),
   ];
 }

@@ -55,6 +55,8 @@ it('a secret that expires soon comes before the first steps, and nothing else do
   const admin = await consoleOf(idp, user);
   const quiet = headings((await admin.get('/admin')).text);
   expect(quiet.indexOf('Expires soon')).toBeGreaterThan(quiet.indexOf('First steps'));
+  // What needs attention leads to where it is seen to.
+  expect((await admin.get('/admin')).text).toContain('href="/admin/settings/mail"');
   expect([quiet[0], quiet.indexOf('Health') > quiet.indexOf('First steps')]).toEqual(['Needs attention', true]);
   const app = await anApplication(idp, { client_name: 'Wiki' });
   const { id } = await idp.services.db.asStored.clientSecret.findFirstOrThrow({
