@@ -284,14 +284,17 @@ export async function withoutFactorNotice(users: UserAdmin, id: string, by: Acto
 /** Before an account ends: what its user still owns that this administrator can hand over, and the keys that end with it. */
 export async function leavingNotice({ id }: Account, by: Actor, users: UserAdmin): Promise<Block[]> {
   const { items, apiKeys } = await users.owned(id, by);
-  const open = items.filter(({ obstacle }) => obstacle === undefined).length;
+  const open = items.filter(({ obstacle }) => obstacle === undefined);
+  const groups = open.filter(({ kind }) => kind === 'group').length;
+  const applications = open.length - groups;
+  const of = groups === 0 ? 'applications' : applications === 0 ? 'groups' : 'both';
   const texts = [
-    ...(open > 0 ? [t('console.users.hand-over.leaving', { count: open })] : []),
+    ...(open.length > 0 ? [t('console.users.hand-over.leaving', { of, groups, applications })] : []),
     ...(apiKeys.length > 0 ? [t('console.users.hand-over.leaving-keys', { count: apiKeys.length })] : []),
   ];
   if (texts.length === 0) return [];
   const link =
-    open > 0
+    open.length > 0
       ? { label: t('console.users.hand-over'), href: `/admin/users/${id}/hand-over` }
       : { label: t('console.users.hand-over.see'), href: tabPath(id, 'roles') };
   return [{ kind: 'text', tone: 'notice', text: sentences(texts), link }];

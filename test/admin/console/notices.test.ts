@@ -59,7 +59,7 @@ describe('an email', () => {
       const email = `${username}@example.com`;
       const fields = { username, email, begin: 'invite' };
       const made = await admin.follow(await admin.submit(await admin.get('/admin/users/new'), fields));
-      expect(noticeOf(made)).toEqual(['info', 'Invitation queued. Its state is below.']);
+      expect(noticeOf(made)).toEqual(['info', 'Invitation queued. This page displays what becomes of it.']);
       await settled(email);
       const later = await admin.get(made.url);
       expect(noticeOf(later)).toBeUndefined();
@@ -97,7 +97,7 @@ describe('an email', () => {
     const { account } = await aUser(idp.services);
     const page = await admin.get(`/admin/users/${account.id}/security`);
     const sent = await admin.follow(await admin.submit(page, {}, { form: '/send-reset' }));
-    expect(noticeOf(sent)).toEqual(['info', 'Password reset queued. Its state is below.']);
+    expect(noticeOf(sent)).toEqual(['info', 'Password reset queued. This page displays what becomes of it.']);
     await settled(account.email ?? '');
     expect(textOf((await admin.get(sent.url)).text)).toContain(
       `Password reset Accepted by the mail server ${account.email}`,

@@ -176,7 +176,7 @@ it.each(productPresets())(
     const stored = JSON.parse(metadata);
     const { life, ran, title } = preset;
     for (const label of [
-      'Must exist first',
+      'Needed beforehand',
       'Renewal',
       'Sign-out here',
       'Disabled user',
@@ -194,7 +194,7 @@ it.each(productPresets())(
       expect(german).toContain(label);
     expect(text).toContain(ran ? `With ${ran.what} (${ran.on}).` : `${title} itself wasn’t run.`);
     const everyLabel = [
-      ...['Must exist first', 'Renewal', 'Session of', 'Sign-out here', 'Sign-out in', 'Disabled user'],
+      ...['Needed beforehand', 'Renewal', 'Session of', 'Sign-out here', 'Sign-out in', 'Disabled user'],
       ...['Private certificates and http', 'Tried'],
     ];
     expect(text).toMatch(new RegExp(everyLabel.join(' .+ ')));

@@ -47,7 +47,7 @@ describe('a leaver', () => {
     expect(mainOf((await admin.get(at)).text)).not.toContain('still owns');
     await idp.services.accounts.setActive(leaver.account.id, false);
     expect(mainOf((await admin.get(at)).text)).toContain(
-      'The user still owns 3 groups and applications. Hand them over before the account is deleted. 1 API key of the user ends with the account.',
+      'The user still owns 2 groups and 1 application. Hand over what the user owns before the account is deleted. 1 API key of the user ends with the account.',
     );
     for (const question of ['delete', 'disable'])
       expect((await admin.get(`${at}/${question}`)).text, question).toContain(`href="${at}/hand-over"`);
@@ -95,7 +95,7 @@ describe('a leaver', () => {
     const reader = await consoleOf(idp, await staff(idp, role.name));
     const textFor = async (client: HttpClient, { account: { id } }: TestUser) =>
       mainOf((await client.get(`/admin/users/${id}`)).text);
-    expect(await textFor(admin, leaver)).toContain('still owns 1 group or application. Hand it over before');
+    expect(await textFor(admin, leaver)).toContain('still owns 1 group. Hand over what the user owns before');
     expect(await textFor(reader, leaver)).toContain(leaver.username);
     expect(await textFor(reader, leaver)).not.toContain('still owns');
     expect(await textFor(admin, starter)).not.toContain('still owns');
