@@ -6,6 +6,7 @@ import type { Account } from '../../src/people/accounts/account.ts';
 import { type Ceremony, softAuthenticator } from '../mfa/authenticator.ts';
 import { linkIn, mailIsIdle, mailOf, NEW_PASSWORD, open, passwordWorks, redeem } from '../recovery/support.ts';
 import { httpClient, type Page } from '../support/http.ts';
+import { textOf } from '../support/pages/html.ts';
 import { office } from './support.ts';
 
 const test = office();
@@ -61,6 +62,26 @@ describe('an invitation', () => {
     expect(signedIn.url).toBe(`${test.idp.issuer}/dashboard`);
     await mailIsIdle(test.idp.services);
     expect(subjects()).toHaveLength(2);
+  });
+
+  it('brings no notice either where the sign-in was left at the profile, and begun again', async () => {
+    const { settings } = test.idp.services;
+    const badge = { type: 'string', title: 'Badge', visible_to: ['person'], editable_by: ['person'], ask: true };
+    await settings.set('user_attributes', { type: 'object', properties: { badge } });
+    const { account, link } = await invited();
+    const { browser, page } = await open(test.idp, await link());
+    const left = await browser.follow(await browser.submit(page, { password: NEW_PASSWORD }));
+    expect(textOf(left.text)).toContain('Complete your profile');
+    const form = await browser.follow(await browser.get('/login'));
+    const asked = await browser.follow(
+      await browser.submit(form, { username: account.username, password: NEW_PASSWORD }),
+    );
+    const done = await browser.follow(await browser.submit(asked, { 'attributes.badge': '44' }));
+    expect(done.url).toBe(`${test.idp.issuer}/dashboard`);
+    await settings.set('user_attributes', {});
+    await mailIsIdle(test.idp.services);
+    const own = test.box.messages.filter(({ to }) => to.includes(account.email ?? ''));
+    expect(own.map(({ subject }) => subject)).toEqual([`You’ve been invited to ${host()}`]);
   });
 
   it('signs in once, in the browser that accepted it, within minutes, and not after the password is set anew', async () => {

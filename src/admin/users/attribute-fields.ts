@@ -38,10 +38,7 @@ export function matchedValue(schema: AttributeSchema, attributes: Attributes, se
 export function attributeSection(schema: AttributeSchema, attributes: Attributes, sent: Sent | undefined): FormSection {
   const own = declared(schema);
   const others = Object.entries(attributes).filter(([name, value]) => !hasField(own, name, value));
-  const fields = [
-    ...own.map((attribute) => fieldOf(attribute, attributes[attribute.name])),
-    rowsField(schema, others),
-  ];
+  const fields = [...own.map((attribute) => fieldOf(attribute, attributes[attribute.name])), rowsField(schema, others)];
   const count = Object.keys(attributes).length;
   return {
     title: t('console.users.form.attributes'),

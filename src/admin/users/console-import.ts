@@ -13,7 +13,14 @@ import { tableOf } from '../console/lists.ts';
 import { addPage, type Params } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { messageField } from './console-actions.ts';
-import { IMPORT_COLUMNS, type ImportOutcome, type ImportRow, importOptions, REPORT_HEADER, reportOf } from './import.ts';
+import {
+  IMPORT_COLUMNS,
+  type ImportOutcome,
+  type ImportRow,
+  importOptions,
+  REPORT_HEADER,
+  reportOf,
+} from './import.ts';
 import type { StoredImport } from './import-job.ts';
 
 const WRITE = 'gatehouse.users:write' as const;

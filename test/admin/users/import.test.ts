@@ -74,6 +74,13 @@ describe('an import', () => {
       expect.stringMatching(/^12,'=cmd\|'\/C calc'!A0,failed,/),
     ];
     expect(await reportOf(admin, tried)).toEqual(expected);
+    // The page names whom it disables, changes and creates.
+    for (const list of [
+      'Disabled users Line Username 5 imp-gone',
+      'Changed users Line 3 IMP-THERE',
+      'New users Line 2 imp-new',
+    ])
+      expect(textOf(tried.text)).toContain(list);
     expect(await services.accounts.findByLogin('imp-new')).toBeUndefined();
     expect(await services.accounts.find(there.id)).toMatchObject({ name: 'Old', roles: [] });
     expect(await services.db.asStored.mailMessage.count({ where: { recipient: { startsWith: 'imp-' } } })).toBe(0);
