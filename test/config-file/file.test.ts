@@ -54,6 +54,15 @@ function faultsOf(text: string): string[] {
   return parseFile(text).faults.map((fault) => formatFault('f', fault));
 }
 
+it.each([
+  ['service_providers', '{ name: Wiki, metadata: XML }'],
+  ['connections', '{ id: corp, kind: saml, name: Corp, metadata: XML, attributes: { email: mail } }'],
+] as const)('a document in %s has the line ends of the file, so that an export is readable', (section, entry) => {
+  const { faults, declared } = parseFile(`${section}: [${entry.replace('XML', '"<a>\\r\\n</a>\\r"')}]`);
+  expect(faults).toEqual([]);
+  expect(JSON.stringify(declared[section])).toContain(JSON.stringify('<a>\n</a>\n'));
+});
+
 describe('the configuration file', () => {
   it.each([
     ['clients', 'name: Wiki', 'client_name'],

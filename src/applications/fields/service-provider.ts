@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
+import { documentUpTo } from '../../base/schemas/line-schema.ts';
 import { at, type Fault, fault, faultFrom, rule } from '../../base/texts/faults.ts';
 import { certificateFault, certificatePem, keyCountFault } from '../../core/keys/foreign-keys.ts';
 import { entityId, typedAddress, webUriFault, webUriSchema } from '../uris.ts';
@@ -149,10 +150,7 @@ export const serviceProvider = z.strictObject({
     .optional()
     .describe('URL of its metadata, which is read again [at least once a day](saml.md#metadata-that-changes)')
     .register(applicationFields, { section: 'metadata-url', gives: 'nothing' }),
-  metadata: z
-    .string()
-    .min(1)
-    .max(limits.saml.metadataBytes)
+  metadata: documentUpTo(limits.saml.metadataBytes)
     .optional()
     .describe('the metadata document itself')
     .register(applicationFields, { section: 'metadata-document', gives: 'nothing', rows: 8 }),

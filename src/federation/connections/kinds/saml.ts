@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { entityId } from '../../../applications/uris.ts';
 import { limits } from '../../../base/limits.ts';
+import { documentUpTo } from '../../../base/schemas/line-schema.ts';
 import { type Fault, fault } from '../../../base/texts/faults.ts';
 import { commonHead, commonSettings, logout, trustedEmail } from './common.ts';
 import { certificate, claimPath, connectionFields, inSection, webUri } from './fields.ts';
@@ -14,10 +15,7 @@ export const samlSettings = {
     metadata_url: webUri
       .optional()
       .describe('read every day; one of `metadata_url`, `metadata`, `metadata_file` or `sso_url` is required'),
-    metadata: z
-      .string()
-      .min(1)
-      .max(limits.saml.metadataBytes)
+    metadata: documentUpTo(limits.saml.metadataBytes)
       .optional()
       .describe('the document itself')
       .register(connectionFields, { section: 'upstream', rows: 6 }),
