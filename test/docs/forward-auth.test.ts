@@ -25,7 +25,9 @@ it('the guide has the verifier of the example in JavaScript, and links to the ot
 /** What the console displays for the website of the examples, whose backend is `wiki`. */
 function configuration(proxy: ProxyKind, clientId = 'https://wiki.example.com', issuer = 'https://id.example.com') {
   const application = { clientId, metadata: proxiedSettings.parse({ proxy }) };
-  const { text } = proxyConfiguration(application as Parameters<typeof proxyConfiguration>[0], issuer);
+  const { text, gatehouse } = proxyConfiguration(application as Parameters<typeof proxyConfiguration>[0], issuer);
+  // The page says which address to replace.
+  expect(text).toContain(gatehouse);
   return text.replaceAll('BACKEND:8080', 'wiki:80');
 }
 

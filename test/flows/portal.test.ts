@@ -7,6 +7,7 @@ import { signRows } from '../support/database/row-macs.ts';
 import { aClient, aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { linksOf } from '../support/pages/html.ts';
 
 let idp: TestIdp;
 let user: TestUser;
@@ -31,6 +32,17 @@ const tilesOf = ({ text }: Page) =>
     url.replaceAll('&amp;', '&'),
   ]);
 const tile = async (name: string) => tilesOf(await portal()).find(([found]) => found === name)?.[1];
+
+it('is where the start page leads: visitors by Sign in, and the addresses for applications are closed', async () => {
+  const visitor = httpClient(idp.issuer);
+  const start = await visitor.get('/');
+  expect(linksOf(start.text, idp.issuer)[0]).toEqual({ label: 'Sign in', href: `${idp.issuer}/dashboard` });
+  expect(start.text).not.toContain('Your account');
+  expect(start.text).toMatch(/<details[^>]*>\s*<summary>Connect an application<\/summary>[\s\S]*openid-configuration/);
+  expect((await visitor.follow(await visitor.get('/dashboard'))).url).toContain('/signin/');
+  const own = linksOf((await browser.get('/')).text, idp.issuer);
+  expect(own.slice(0, 2).map(({ label }) => label)).toEqual(['Your apps', 'Your account']);
+});
 
 describe('a tile', () => {
   it('opens an OpenID Connect application at its initiate_login_uri or its home page', async () => {

@@ -75,6 +75,19 @@ function every(to: Recipient = ann): MailMessage[] {
   ];
 }
 
+it('an alert names the server by its brand', () => {
+  const listed = [{ at: place.at, text: 'Zoe signed in' }];
+  const alert = {
+    kind: 'event-alert',
+    to: every()[0]?.to ?? expect.fail(),
+    stream: 'Security',
+    count: 1,
+    listed,
+  } as const;
+  expect(compose(alert, issuer, 'Example Corp').paragraphs).toContain('In the activity log of Example Corp:');
+  expect(compose(alert, issuer).paragraphs).toContain(`In the activity log of ${new URL(issuer).host}:`);
+});
+
 describe.each(every().map((message) => [message.kind, message] as const))('the mail %s', (kind, message) => {
   const content = compose(message, issuer);
   const html = renderHtml(content);

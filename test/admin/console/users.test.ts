@@ -241,6 +241,13 @@ describe('users', () => {
     };
     const rejected = await admin.submit(form, values);
     expect([rejected.status, textOf(rejected.text)]).toEqual([400, expect.stringContaining('level must be a number.')]);
+    // No other field exists: the rows are for values in other languages.
+    expect(textOf(form.text)).toContain('Own fields in other languages');
+    expect(textOf(form.text)).toContain('such as team#ja. There are no other fields.');
+    const other = { 'attributes.name': 'shoe', 'attributes.value': '44', 'attributes.level': '' };
+    expect(textOf((await admin.submit(form, { ...values, ...other })).text)).toContain(
+      'shoe: this attribute doesn’t exist.',
+    );
     const accepted = await admin.submit(form, { ...values, 'attributes.level': '3', 'attributes.remote': 'yes' });
     expect([accepted.status, textOf(accepted.text)]).toEqual([303, expect.anything()]);
     expect(await attributes()).toEqual({ team: 'Ops', level: 3, remote: true });
