@@ -119,9 +119,13 @@ export function addSecretPages(
     assertOpen: ({ by, subject }) => applications.assertMayChange(subject.application, by),
     form: overlapForm,
     page: ({ ctx, subject }) => secretPage(subject, ctx.path),
-    async submit({ by, subject: { application } }, { overlap }) {
+    async submit({ by, subject: { application, secrets: before } }, { overlap }) {
       const { value } = await applications.addSecret(application, Number(overlap), by);
-      return { result: newSecretPage(application, value, identityProvider()) };
+      const { secrets } = await applications.get(application.id, by);
+      const [until] = secrets.flatMap(({ expiresAt }) => expiresAt ?? []).sort((a, b) => b.getTime() - a.getTime());
+      const ended = before.length > 0 && t('console.applications.secret.old-ended');
+      const ofOld = until ? t('console.applications.secret.old-until', { at: until }) : ended;
+      return { result: newSecretPage(application, value, identityProvider(), ofOld || undefined) };
     },
   });
 

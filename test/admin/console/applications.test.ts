@@ -195,6 +195,7 @@ describe('a registered application', () => {
     });
     const page = await admin.follow(sent);
     const value = /Client secret ([\w-]{20,})/.exec(textOf(page.text))?.[1] ?? '';
+    expect(textOf(page.text)).toMatch(/The secret before it works until \w+ \d+, \d{4} at .* UTC/);
     const { hasSecret } = idp.services.applications;
     expect(await hasSecret(applicationId, value)).toBe(true);
     expect(await hasSecret(applicationId, clientSecret)).toBe(true);

@@ -185,7 +185,7 @@ it.each(productPresets())(
     ])
       expect(text).toContain(label);
     for (const label of [
-      'Muss vorher existieren',
+      'Vorher nötig',
       'Erneuerung',
       'Abmeldung hier',
       'Deaktivierte Person',

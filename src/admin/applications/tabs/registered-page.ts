@@ -1,6 +1,6 @@
 // The page after the registration of an application: its secret, the settings for its side, who can sign in, and what comes next.
 import type { Application } from '../../../applications/application.ts';
-import { oneOf, t } from '../../../base/texts/text.ts';
+import { oneOf, type PageText, t } from '../../../base/texts/text.ts';
 import type { Action, Block, ConsolePage } from '../../console/blocks.ts';
 import { readsRolesOrGroups, rolesReadBy } from '../presets/demands.ts';
 import type { IdentityProvider, Preset } from '../presets/parts.ts';
@@ -48,6 +48,7 @@ export function newSecretPage(
   application: Application,
   clientSecret: string,
   identityProvider: Omit<IdentityProvider, 'clientId' | 'clientSecret'>,
+  ofOld?: PageText,
 ): ConsolePage {
   const { clientId, id, name } = application;
   return {
@@ -55,6 +56,7 @@ export function newSecretPage(
     back: { href: `/admin/applications/${id}/credentials`, label: name },
     blocks: [
       secretBlock(clientSecret),
+      ...(ofOld ? [{ kind: 'text', text: ofOld } as const] : []),
       ...setupInstructionBlocks(application, { ...identityProvider, clientId, clientSecret }),
     ],
   };
