@@ -40,6 +40,7 @@ it('is where the start page leads: visitors by Sign in, and the addresses for ap
   expect(start.text).not.toContain('Your account');
   expect(start.text).toMatch(/<details[^>]*>\s*<summary>Connect an application<\/summary>[\s\S]*openid-configuration/);
   expect((await visitor.follow(await visitor.get('/dashboard'))).url).toContain('/signin/');
+  await portal();
   const own = linksOf((await browser.get('/')).text, idp.issuer);
   expect(own.slice(0, 2).map(({ label }) => label)).toEqual(['Your apps', 'Your account']);
 });

@@ -13,6 +13,13 @@ const HERE = '/admin/search';
 /** Of each kind. */
 const IN_DIALOG = 4;
 const ON_PAGE = 20;
+/** The last suggestion. */
+function allResults(q: string) {
+  const label = String(t('console.search.all', { text: q }));
+  return { value: q, label, href: `${HERE}?${new URLSearchParams({ q })}`, logo: drawn({ name: label, ...ALL }) };
+}
+const ALL = { icon: 'search' };
+
 const query = z.object({ q: z.string().trim().max(200).default('') });
 
 export function searchRoutes({ frame, search }: ConsoleServices) {
@@ -69,11 +76,14 @@ export function searchRoutes({ frame, search }: ConsoleServices) {
     const found = await search(q, { ...searcher, language }, IN_DIALOG);
     ctx.set('Cache-Control', 'no-store');
     ctx.body = inLanguage(language, () => ({
-      suggestions: found.map(({ kindName, text, small, href, logo }) => {
-        const label = String(text);
-        const second = String(dotted([kindName, small]));
-        return { value: label, label, small: second, href, logo: drawn(logo) };
-      }),
+      suggestions: [
+        ...found.map(({ kindName, text, small, href, logo }) => {
+          const label = String(text);
+          const second = String(dotted([kindName, small]));
+          return { value: label, label, small: second, href, logo: drawn(logo) };
+        }),
+        ...(found.length > 0 ? [allResults(q)] : []),
+      ],
       summary: String(found.length === 0 ? t('console.search.none', { text: q }) : summaryOf(found.length)),
     }));
   });

@@ -184,13 +184,7 @@ it.each(productPresets())(
       'Tried',
     ])
       expect(text).toContain(label);
-    for (const label of [
-      'Vorher nötig',
-      'Erneuerung',
-      'Abmeldung hier',
-      'Deaktivierte Person',
-      'Ausprobiert',
-    ])
+    for (const label of ['Vorher nötig', 'Erneuerung', 'Abmeldung hier', 'Deaktivierte Person', 'Ausprobiert'])
       expect(german).toContain(label);
     expect(text).toContain(ran ? `With ${ran.what} (${ran.on}).` : `${title} itself wasn’t run.`);
     const everyLabel = [

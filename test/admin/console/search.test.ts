@@ -37,7 +37,13 @@ afterAll(() => idp?.stop());
 async function suggested(client: HttpClient, q: string): Promise<Suggestion[]> {
   const answer = await client.get(`/admin/search/suggest?q=${encodeURIComponent(q)}`);
   expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'no-store']);
-  return (answer.json() as { suggestions: Suggestion[] }).suggestions;
+  const { suggestions } = answer.json() as { suggestions: Suggestion[] };
+  // The last one leads to the page with all of them.
+  const found = suggestions.slice(0, -1);
+  expect(suggestions.slice(found.length).map(({ href }) => href)).toEqual(
+    suggestions.length > 0 ? [`/admin/search?${new URLSearchParams({ q })}`] : [],
+  );
+  return found;
 }
 
 let roles = 0;
