@@ -216,7 +216,7 @@ export function createPasswordReset(services: ResetServices) {
     async sendLink(account: Account, by: Actor = {}): Promise<'sent' | 'no-address' | 'disabled'> {
       if (!account.isActive) return 'disabled';
       if (account.email === null) return 'no-address';
-      await transaction(db, (tx) => queueLink(services, account, by, tx));
+      await transaction(db, (tx) => queueLink(services, { account, isSent: true }, by, tx));
       return 'sent';
     },
 
@@ -248,7 +248,7 @@ async function writeMail(
       const about = { reason: reason ?? 'no_password_here', ...(account && { subjectId: account.id }) };
       await audit.record({ ...by, type: 'password.reset-requested', outcome: 'failure', ...about }, tx);
       if (to && !reason) await outbox.send({ kind: 'no-password-here', to, other }, tx);
-    } else await queueLink(services, account, by, tx);
+    } else await queueLink(services, { account, isSent: false }, by, tx);
   });
 }
 
@@ -265,14 +265,21 @@ async function rejectionReason(
   return (await mailLimits.link('reset', { id, email }, browser)).allowed ? undefined : 'too_many_requests';
 }
 
-async function queueLink(services: ResetServices, account: Account, by: Actor, tx: Tx): Promise<void> {
+/** `isSent`: by an administrator; else the person requested it. */
+async function queueLink(
+  services: ResetServices,
+  { account, isSent }: { account: Account; isSent: boolean },
+  by: Actor,
+  tx: Tx,
+): Promise<void> {
   const { accountLinks, audit, outbox } = services;
   const minutes = minutesOf(services);
-  const to = recipientOf(account, by.request);
+  // The language and the application of an administrator are not those of the person.
+  const to = recipientOf(account, isSent ? undefined : by.request);
   if (!to) return;
   const link = { userId: account.id, purpose: 'reset-password', email: undefined } as const;
   const token = await accountLinks.issue(link, minutes * 60, tx);
-  await outbox.send({ kind: 'password-reset', to, token, minutes }, tx);
+  await outbox.send({ kind: 'password-reset', to, token, minutes, isSent }, tx);
   await audit.record({ ...by, type: 'password.reset-requested', outcome: 'success', subjectId: account.id }, tx);
 }
 

@@ -13,6 +13,7 @@ const token = 'abc-DEF_123'.padEnd(43, 'x');
 function every(to: Recipient = ann): MailMessage[] {
   return [
     { kind: 'password-reset', to, token, minutes: 20 },
+    { kind: 'password-reset', to, token, minutes: 20, isSent: true },
     { kind: 'no-password-here', to },
     { kind: 'no-password-here', to, other: { name: 'Example Corp', isDirectory: false } },
     { kind: 'no-password-here', to, other: { name: 'Example Directory', isDirectory: true } },

@@ -2,6 +2,7 @@
 // stored.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/base/platform/random.ts';
+import { aService } from '../admin/support.ts';
 import { testClock } from '../support/clock.ts';
 import { aUser, PASSWORD, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
@@ -39,6 +40,21 @@ describe('a reset link', () => {
     expect((await mailOf(box, user.email, 'Your password was changed')).text).toContain('signed out everywhere');
     // The link leads to a form, and signs no user in.
     expect(done.setCookie.join()).not.toContain('gatehouse_session');
+  });
+
+  it('says that an administrator sent it, to a person who did not request it, by their name', async () => {
+    const user = await aUser(idp.services, { name: null, givenName: 'Finn', familyName: 'Test' });
+    const email = user.account.email ?? '';
+    const requested = await forgot(idp, user.username).then(() => mailOf(box, email, 'Reset your password'));
+    expect(requested.text.replace(/\s+/g, ' ')).toContain('If you didn’t request it, ignore this email.');
+    const admin = await aService(idp);
+    await admin.send('POST', `/users/${user.account.id}/password-reset`);
+    const { text } = await mailOf(box, email, 'Reset your password');
+    const words = text.replace(/\s+/g, ' ');
+    expect(words).toContain('Hello Finn Test,');
+    expect(words).toContain('An administrator sent you this link.');
+    expect(words).not.toContain('request');
+    expect((await redeem(idp, linkIn({ ...requested, text }))).url).toBe(`${idp.issuer}/reset-password/done`);
   });
 
   it('has a token of 32 random bytes, of which the database contains only the hash', async () => {

@@ -2,6 +2,7 @@
 // administrators (English). Links are made here from the issuer and a token, so that neither a caller nor a Host header can change where
 // they lead.
 
+import { fullName } from '../../base/http/pages/tokens.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
 import { allLanguages, bestLanguage, SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
 import type { MailContent } from './content.ts';
@@ -125,6 +126,8 @@ interface Owner {
   id: string;
   username: string;
   name: string | null;
+  givenName?: string | null;
+  familyName?: string | null;
   email: string | null;
   locale?: string | null;
 }
@@ -134,8 +137,9 @@ export function recipientOf(
   account: Owner,
   request?: Pick<RequestInfo, 'language' | 'application'>,
 ): Recipient | undefined {
-  const { id, username, name, email, locale } = account;
+  const { id, username, email, locale } = account;
   const { language: pageLanguage, application } = request ?? {};
+  const name = fullName(account);
   return email === null ? undefined : { email, userId: id, username, name, locale, pageLanguage, application };
 }
 
@@ -185,8 +189,9 @@ export type AdministratorMail =
   /** `detail`: what the receiver answered. */
   | { kind: 'event-stream-paused'; stream: string; streamId: string; detail: string };
 
-export type MailMessage = { to: Recipient } & (
-  | { kind: 'password-reset'; token: string; minutes: number }
+export type MailMessage = { to: Recipient } & /** `isSent`: by an administrator; else the person requested it. */
+(
+  | { kind: 'password-reset'; token: string; minutes: number; isSent?: boolean }
   | { kind: 'no-password-here'; other?: { name: string; isDirectory: boolean } | undefined }
   | { kind: 'password-changed'; by: 'link' | 'owner' | 'admin'; place: Place }
   | { kind: 'verify-email'; token: string; hours: number }
@@ -297,9 +302,13 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
   'password-reset': ({ message, hello, account, link }) => ({
     subject: words('mail.reset.subject'),
     preheader: words('mail.valid-minutes', { minutes: message.minutes }),
-    paragraphs: [hello, words('mail.reset.text', { ...account, minutes: message.minutes })],
+    paragraphs: [
+      hello,
+      ...(message.isSent ? [words('mail.reset.sent')] : []),
+      words('mail.reset.text', { ...account, minutes: message.minutes }),
+    ],
     action: { label: words('mail.reset.action'), url: link('/reset-password', message.token) },
-    after: [words('mail.reset.after')],
+    after: [words(`mail.reset.${message.isSent ? 'sent-after' : 'after'}`)],
   }),
   'no-password-here': ({ message, hello, account }) => ({
     subject: words('mail.no-password.subject'),

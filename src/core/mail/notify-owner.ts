@@ -10,7 +10,7 @@ export type AccountChange = 'password-changed' | 'password-changed-by-admin' | F
 
 /** Queues the mail; nothing for an account without an address. */
 export type NotifyOwner = (
-  account: { id: string; username: string; name: string | null; email: string | null },
+  account: Parameters<typeof recipientOf>[0],
   change: AccountChange,
   request?: RequestInfo,
 ) => Promise<void>;
