@@ -233,7 +233,8 @@ async function enrolPasskey(services: SignInFlow, ctx: StepContext, current: Cur
     throw new StepError('bad_request', { message: isKnown ? t('enrol.passkey-exists') : t('enrol.passkey-failed') });
   }
   await services.notifyOwner(account, 'passkey-added', ctx.state.request);
-  await finishEnrolment(services, ctx, current, { proven: [], enrolment: challenge ?? '' });
+  // The user has just proven it: an answer that could be forged here could be forged in a sign-in with the same key too.
+  await finishEnrolment(services, ctx, current, { proven: result.amr, enrolment: challenge ?? '' });
 }
 
 /** With the first second factor come the recovery codes. */

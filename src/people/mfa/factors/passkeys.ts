@@ -100,7 +100,8 @@ export function createPasskeys(
 
 // Registers a passkey or security key (WebAuthn Level 3, 7.1). The caller stores the challenge between the two calls.
 
-type PasskeyRegistration = { outcome: 'ok'; id: string } | { outcome: 'wrong' | 'already-registered' };
+/** `amr`: what a sign-in with it proves. */
+type PasskeyRegistration = { outcome: 'ok'; id: string; amr: Amr[] } | { outcome: 'wrong' | 'already-registered' };
 interface PasskeyOwner {
   id: string;
   username: string;
@@ -200,13 +201,14 @@ async function register(
     discoverable: answer.clientExtensionResults?.credProps?.rk ?? false,
     createdAt: now(),
   };
+  const amr = amrOf(credentialDeviceType, userVerified);
   try {
-    await store(dependencies, row, by, async (tx) => inTransaction?.(tx, amrOf(credentialDeviceType, userVerified)));
+    await store(dependencies, row, by, async (tx) => inTransaction?.(tx, amr));
   } catch (error) {
     if (isUniqueConstraintError(error)) return { outcome: 'already-registered' };
     throw error;
   }
-  return { outcome: 'ok', id: credential.id };
+  return { outcome: 'ok', id: credential.id, amr };
 }
 
 /** Throws conflict (409) when the account has as many passkeys as it may have. */
