@@ -77,8 +77,7 @@ export function createNames({ db, pictures }: { db: Db; pictures: ApplicationPic
 
     /** Names with usernames, for readers without the console. */
     async people(ids: readonly (string | null)[]): Promise<Map<string, string>> {
-      const select = { id: true, username: true, name: true } as const;
-      const rows = await db.asStored.user.findMany({ where: { id: { in: distinct(ids) } }, select });
+      const rows = await db.asStored.user.findMany({ where: { id: { in: distinct(ids) } }, select: NAMED_PERSON });
       return new Map(rows.map((row) => [row.id, nameAndUsername(row)]));
     },
 
@@ -111,7 +110,9 @@ function distinct(ids: readonly (string | null)[]): string[] {
 }
 
 /** A user in a question or on a button: the display name, with the username after it, because two users can have the same name. */
-export function nameAndUsername({ name, username }: { name: string | null; username: string }): string {
+export function nameAndUsername(user: NamedUser): string {
+  const { username } = user;
+  const name = fullName(user);
   return name === null || name === username ? username : `${name} (${username})`;
 }
 

@@ -2,12 +2,14 @@
 
 import { z } from 'zod';
 import { notFound } from '../../base/http/errors.ts';
+import { fullName } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
 import type { Db } from '../../base/storage/database.ts';
 import { fragment, trustedText } from '../../base/storage/fragments.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import { isWithinExtent } from '../../people/accounts/members.ts';
+import { NAMED_PERSON } from '../../people/accounts/names.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import { type Extent, within } from '../../people/rbac/rights.ts';
 import type { EndResult } from '../../protocols/logout/end-session.ts';
@@ -135,13 +137,14 @@ async function viewsOf(db: Db, found: readonly SessionEntry[]): Promise<SessionV
     db.sessionDevice.findMany({ where: { uid: { in: found.map(({ uid }) => uid) } } }),
     db.asStored.user.findMany({
       where: { id: { in: found.map(({ accountId }) => accountId) } },
-      select: { id: true, username: true, name: true },
+      select: NAMED_PERSON,
     }),
   ]);
   return found.map((session) => {
     const device = devices.find(({ uid }) => uid === session.uid);
-    const { username = '', name = null } = users.find(({ id }) => id === session.accountId) ?? {};
-    return { ...session, username, name, ...(device && { device }) };
+    const user = users.find(({ id }) => id === session.accountId);
+    const { username = '' } = user ?? {};
+    return { ...session, username, name: user ? fullName(user) : null, ...(device && { device }) };
   });
 }
 

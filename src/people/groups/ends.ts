@@ -1,5 +1,6 @@
 // The job of what begins and ends by itself: memberships, roles and ownerships. Whether one holds is judged on each read; the job deletes
 // what has ended, signs out whose roles or groups changed by time, and finds what ends soon.
+import { fullName } from '../../base/http/pages/tokens.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import type { Core } from '../../core/core.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
@@ -106,7 +107,7 @@ export function createEnds(core: Core & { logoutOnRoleChange: LogoutOnRoleChange
         await mailPerson(user, { of: 'group', name: group.name, until }, tx);
         ending.set(groupId, [
           ...(ending.get(groupId) ?? []),
-          { group: group.name, name: user.name ?? user.username, until },
+          { group: group.name, name: fullName(user) ?? user.username, until },
         ]);
       }
       for (const [groupId, list] of ending) await mailOwners(groupId, list, tx);
