@@ -115,8 +115,16 @@ it('shows them on a page with the reasons, finds one of them, and takes access a
   expect([found.includes(direct.account.username), found.includes(member.account.username)]).toEqual([true, false]);
   expect((await admin.get(`${app.at}/people/export`)).text).toContain(direct.account.username);
 
+  const [own, kept] = [await aRole(), 'people-kept'];
+  await idp.services.roles.assign(member.account.id, own);
+  const redirect_uris = ['https://a.example.com/cb'];
+  const named = (client_name: string, roles: string[]) =>
+    aClient(idp.services, { client_name, redirect_uris, access: { roles, groups: [physics.name] } });
+  await named('people-lost', [role]);
+  await named(kept, [own]);
   const question = await admin.get(`${app.at}/people/${member.account.id}/remove`);
   expect(mainOf(question.text)).toContain(`leaves the group ${physics.name}.`);
+  expect(mainOf(question.text)).toContain('Access to people-lost is lost too.');
   const after = await admin.follow(await admin.submit(question));
   expect(mainOf(after.text)).toContain('can no longer open');
   expect(mainOf(after.text)).not.toContain(`Group ${science.name} via`);

@@ -165,13 +165,15 @@
     if (zone.value === 'UTC' && !/[?&](zone|from|until)=./.test(location.search)) zone.value = here;
   }
 
-  // A link to a page that only asks opens the question over this page. Any other page is opened.
+  // A link to a page that only asks, or is a short form, opens it over this page. Any other page is opened.
   const ask = async (link) => {
     const answer = await fetch(link.href).catch(() => undefined);
     const isPage = answer?.ok && !answer.redirected;
     const main = isPage && new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('main');
     const isQuestion =
-      main && main.querySelectorAll('form').length === 1 && !main.querySelector('.savebar, .tabs, .rows');
+      main &&
+      main.querySelectorAll('form').length === 1 &&
+      !main.querySelector('.savebar, .tabs, .rows, [data-suggest]');
     if (!isQuestion) return location.assign(link.href);
     const dialog = document.createElement('dialog');
     dialog.className = 'ask';

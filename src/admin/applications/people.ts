@@ -118,6 +118,22 @@ export function createPeopleAdmin(services: AdminServices, { applications, users
     };
   }
 
+  /** A page of the applications that the person can open, by name; those for no one but themselves are left out of it. */
+  async function openTo(
+    account: Account,
+    page: { limit: number; after?: string | undefined },
+    by: Actor,
+  ): Promise<{ open: OpenedApplication[]; next?: string | undefined }> {
+    const { applications: found, next } = await applications.openTo(account, page, by);
+    const open: OpenedApplication[] = [];
+    for (const application of found) {
+      if (isServiceAccount(application)) continue;
+      const [one] = await applicationPeople.withAccess(application, [account]);
+      if (one) open.push({ application, ways: one.ways });
+    }
+    return { open, next };
+  }
+
   return {
     /** Only people whom the actor may see. */
     list: async (application: Application, query: PeopleQuery, by: Actor) =>
@@ -130,21 +146,7 @@ export function createPeopleAdmin(services: AdminServices, { applications, users
       return { stream: rows(application, by), type: 'text/csv; charset=utf-8; header=present', fileName: 'people.csv' };
     },
 
-    /** A page of the applications that the person can open, by name; those for no one but themselves are left out of it. */
-    async of(
-      account: Account,
-      page: { limit: number; after?: string | undefined },
-      by: Actor,
-    ): Promise<{ open: OpenedApplication[]; next?: string | undefined }> {
-      const { applications: found, next } = await applications.openTo(account, page, by);
-      const open: OpenedApplication[] = [];
-      for (const application of found) {
-        if (isServiceAccount(application)) continue;
-        const [one] = await applicationPeople.withAccess(application, [account]);
-        if (one) open.push({ application, ways: one.ways });
-      }
-      return { open, next };
-    },
+    of: openTo,
 
     /** The application that has this name or identifier, else the only one that has the text in them. */
     async named(text: string, by: Actor): Promise<Application | undefined> {
@@ -182,6 +184,18 @@ export function createPeopleAdmin(services: AdminServices, { applications, users
     create,
 
     takeable,
+
+    /** The names of the other applications that the person can open by what is taken alone, of the first ones that they can open. */
+    async lostWith({ roles: held, groups: joined }: Takeable, application: Application, account: Account, by: Actor) {
+      const isTaken = ({ by: kind, name, givenBy, via, connection }: AccessWay) =>
+        kind === 'role' && givenBy === undefined
+          ? connection === undefined && held.includes(name)
+          : joined.some((group) => group.name === (via ?? givenBy ?? name));
+      const { open } = await openTo(account, { limit: PAGE }, by);
+      return open
+        .filter((one) => one.application.id !== application.id && one.ways.every(isTaken))
+        .map((one) => one.application.name);
+    },
 
     /** Takes from the person what lets them in, as far as it can be taken; resolves with whether they can still open it. */
     async take(application: Application, account: Account, by: Actor): Promise<{ isOpen: boolean }> {

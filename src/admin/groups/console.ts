@@ -13,7 +13,7 @@ import { type PageText, sentences, type Text, t } from '../../base/texts/text.ts
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { MemberChange } from '../../people/groups/changes.ts';
-import { within } from '../../people/rbac/rights.ts';
+import { type Need, within } from '../../people/rbac/rights.ts';
 import { fromCursor, toCursor } from '../api/parts.ts';
 import { protocolName } from '../applications/console-parts.ts';
 import { CREATES, NEW_CHOICE } from '../applications/people.ts';
@@ -26,7 +26,7 @@ import { listQuery } from '../console/frame.ts';
 import { type ListAddress, pageLinks, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
 import { applicationCell, nameAndUsername, userMark } from '../console/names.ts';
-import { addForm, addQuestion, type Visit } from '../console/pages.ts';
+import { addForm, addQuestion, type Redirection, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import { userNamed } from '../suggestions/typed-user.ts';
@@ -46,6 +46,7 @@ const TABS = {
   activity: t('console.users.activity'),
 } as const;
 type GroupTab = keyof typeof TABS;
+type Removed = 'member' | 'child' | 'role' | 'owner' | 'domain';
 const BY_NAME = { sort: '', defaultSort: '' };
 
 const pathOf = ({ id }: { id: string }) => `${HOME}/${id}`;
@@ -102,7 +103,7 @@ export function groupRoutes(services: ConsoleServices) {
     frame,
     findUser,
     now,
-    admin: { applications, groups, people },
+    admin: { applications, groups, people, users },
   } = services;
   const { router, list, createForm, one, form, change, question } = pagesOf(frame, groupNoun(groups));
   const MEMBERS = { needs: PEOPLE, submitNeeds: [...PEOPLE, WRITE] };
@@ -155,7 +156,8 @@ export function groupRoutes(services: ConsoleServices) {
       const wanted = { kind, groupId: group.id, members: read.members, by };
       if (read.members.length <= limits.groups.atOnce) {
         const count = await groups.changeAtOnce(wanted);
-        return { to: pathOf(group), notice: t('console.groups.bulk-done', { kind, count }) };
+        const said = kind === 'add' && given.until !== '' ? 'until' : kind;
+        return { to: pathOf(group), notice: t('console.groups.bulk-done', { kind: said, count }) };
       }
       const { id } = await groups.prepare(wanted);
       return { to: ctx.path.replace(/bulk$/, `changes/${id}`) };
@@ -188,12 +190,44 @@ export function groupRoutes(services: ConsoleServices) {
     back: ({ held }) => ({ href: pathOf(held), label: held.name }),
   });
 
-  change('/members/:user/remove', {
+  /** The question before something is removed from the group; `nameOf` its name. */
+  function removal(
+    path: string,
+    kind: Removed,
+    {
+      needs = [WRITE],
+      tab,
+      nameOf,
+      run,
+    }: {
+      needs?: readonly Need[];
+      tab: GroupTab;
+      nameOf(params: Record<string, string>, by: Actor): Promise<string>;
+      run(params: Record<string, string>, group: GroupDetails, by: Actor): Promise<Omit<Redirection, 'to'>>;
+    },
+  ) {
+    const home = (group: GroupDetails) => (tab === '' ? pathOf(group) : `${pathOf(group)}/${tab}`);
+    addQuestion<{ group: GroupDetails; what: string }>(router, frame, `/:id${path}/remove`, {
+      needs,
+      load: async ({ params }, by) => ({ group: await groups.get(params.id ?? ''), what: await nameOf(params, by) }),
+      title: ({ group, what }) => t('console.groups.remove-title', { kind, what, group: group.name }),
+      back: ({ group }) => ({ href: home(group), label: group.name }),
+      lead: ({ subject: { what } }) => t('console.groups.remove-lead', { kind, what }),
+      button: t('console.groups.remove'),
+      submit: async ({ by, ctx, subject: { group } }) => ({ to: home(group), ...(await run(ctx.params, group, by)) }),
+    });
+  }
+  const personIn = async ({ user = '' }: Record<string, string>, by: Actor) =>
+    nameAndUsername(await users.find(user, by, 'gatehouse.users:read'));
+
+  removal('/members/:user', 'member', {
     needs: [...PEOPLE, WRITE],
-    async submit({ by, ctx, subject: group }) {
-      const count = await groups.removeMembers(group.id, [ctx.params.user ?? ''], by);
+    tab: '',
+    nameOf: personIn,
+    async run({ user = '' }, { id }, by) {
+      const count = await groups.removeMembers(id, [user], by);
       const notice = t(`console.groups.member-${count > 0 ? 'removed' : 'stays'}`);
-      return { to: pathOf(group), notice, tone: count > 0 ? 'good' : 'warn' };
+      return { notice, tone: count > 0 ? 'good' : 'warn' };
     },
   });
 
@@ -224,11 +258,17 @@ export function groupRoutes(services: ConsoleServices) {
     return found;
   }
 
+  const partNames = {
+    child: async ({ part = '' }: Record<string, string>) => (await groups.get(part)).name,
+    role: async ({ part = '' }: Record<string, string>) => part,
+  };
   for (const kind of ['child', 'role'] as const)
-    change(`/parts/${kind}/:part/remove`, {
-      async submit({ by, ctx, subject: group }) {
-        await groups.take(group.id, PARTS[kind](ctx.params.part ?? ''), by);
-        return { to: `${pathOf(group)}/parts`, notice: t('console.groups.saved') };
+    removal(`/parts/${kind}/:part`, kind, {
+      tab: 'parts',
+      nameOf: partNames[kind],
+      async run({ part = '' }, { id }, by) {
+        await groups.take(id, PARTS[kind](part), by);
+        return { notice: t('console.groups.saved') };
       },
     });
 
@@ -244,10 +284,13 @@ export function groupRoutes(services: ConsoleServices) {
     },
   });
 
-  change('/owners/:user/remove', {
-    async submit({ by, ctx, subject: group }) {
-      await groups.dismissOwner(group.id, ctx.params.user ?? '', by);
-      return { to: `${pathOf(group)}/owners`, notice: t('console.groups.owner-removed') };
+  removal('/owners/:user', 'owner', {
+    needs: [...PEOPLE, WRITE],
+    tab: 'owners',
+    nameOf: personIn,
+    async run({ user = '' }, { id }, by) {
+      await groups.dismissOwner(id, user, by);
+      return { notice: t('console.groups.owner-removed') };
     },
   });
 
@@ -320,11 +363,12 @@ export function groupRoutes(services: ConsoleServices) {
     },
   });
 
-  change('/domains/:domain/remove', {
-    async submit({ by, ctx, subject: group }) {
-      const { domain = '' } = ctx.params;
-      await groups.removeDomain(group.id, domain, by);
-      return { to: `${pathOf(group)}/domains`, notice: t('console.groups.domain-removed', { domain }) };
+  removal('/domains/:domain', 'domain', {
+    tab: 'domains',
+    nameOf: async ({ domain = '' }) => domain,
+    async run({ domain = '' }, { id }, by) {
+      await groups.removeDomain(id, domain, by);
+      return { notice: t('console.groups.domain-removed', { domain }) };
     },
   });
 
@@ -438,7 +482,7 @@ export function addMembershipPage(
     },
     assertOpen: ({ by, subject: { held } }) => groups.assertMayPut(held.id, by),
     title: ({ account, held }) =>
-      t('console.users.held.change-title', { user: account.name ?? account.username, what: held.name }),
+      t('console.users.held.change-title', { user: nameAndUsername(account), what: held.name }),
     back,
     button: t('console.shared.save-changes'),
     fields: ({ subject: { held } }) => [sinceField(held), untilField(held)],
@@ -779,8 +823,8 @@ async function groupPage(
   };
 }
 
-const removeAction = (post: string, of: PageText, label: Text = t('console.groups.remove')): Cell => ({
-  action: { label, of, post },
+const removeAction = (href: string, of: PageText): Cell => ({
+  action: { label: t('console.groups.remove'), of, href },
 });
 
 async function memberBlocks(

@@ -62,7 +62,17 @@ export function sessionRoutes({ frame, admin: { sessions }, findUser, names }: C
     load: ({ params: { uid = '' } }, by) => sessions.get(uid, by, END),
     title: (session) => t('console.sessions.end.title', { user: nameAndUsername(session) }),
     back: () => back,
-    lead: ({ subject: { name, username } }) => t('console.sessions.end.lead', { user: name ?? username }),
+    above: ({ subject }) => [
+      {
+        kind: 'facts',
+        rows: [
+          { label: t('console.sessions.column.device'), value: deviceCell(subject) },
+          { label: t('console.sessions.column.since'), value: subject.signedInAt },
+          { label: t('console.sessions.column.last-used'), value: subject.device?.lastSeenAt },
+        ],
+      },
+    ],
+    lead: () => t('console.sessions.end.lead'),
     button: t('console.sessions.end.button'),
     async submit({ by, may, subject: { uid } }) {
       const ended = await sessions.end(uid, by);

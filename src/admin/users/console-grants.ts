@@ -12,7 +12,7 @@ import { within } from '../../people/rbac/rights.ts';
 import type { Action, Block, Cell, Column, Mark } from '../console/blocks.ts';
 import { expiryCell } from '../console/expiry.ts';
 import { tableOf } from '../console/lists.ts';
-import { addForm, addPage, type Params, type Visit } from '../console/pages.ts';
+import { addForm, addQuestion, type Params, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { addMembershipPage, day, JOIN, momentsOf, sinceField, untilField } from '../groups/console.ts';
 import { userNamed } from '../suggestions/typed-user.ts';
@@ -180,7 +180,7 @@ const LATER = { text: t('console.users.held.later'), tone: 'warn' as const };
 
 const buttons = (path: string, of: string): Cell => [
   { action: { label: t('console.users.held.change-end'), of, href: path } },
-  { action: { label: t('console.groups.remove'), of, post: `${path}/remove` } },
+  { action: { label: t('console.groups.remove'), of, href: `${path}/remove` } },
 ];
 
 /** The forms below /admin/users/:id. */
@@ -262,13 +262,17 @@ export function grantPages(router: Router<State, Extras>, services: ConsoleServi
     },
   });
 
-  addPage(router, frame, '/:id/role/:role/remove', {
+  addQuestion<Of<HeldRole>>(router, frame, '/:id/role/:role/remove', {
     needs: GIVE,
-    load,
-    async submit({ by, ctx, subject }) {
-      const { role = '' } = ctx.params;
-      const isChanged = await users.takeRole(subject.id, role, by);
-      return done(subject, t('console.users.held.role-taken', { user: nameOf(subject), role }), isChanged);
+    load: roleOf,
+    assertOpen: ({ subject, ...visit }) => assertMayGive({ ...visit, subject: subject.account }),
+    title: ({ account, held }) => t('console.roles.remove-title', { name: nameOf(account), role: held.name }),
+    back: ({ account }) => back(account),
+    lead: ({ subject: { account } }) => t('console.roles.remove-lead', { name: nameOf(account) }),
+    button: t('console.roles.remove'),
+    async submit({ by, subject: { account, held } }) {
+      const isChanged = await users.takeRole(account.id, held.name, by);
+      return done(account, t('console.users.held.role-taken', { user: nameOf(account), role: held.name }), isChanged);
     },
   });
 
@@ -330,13 +334,17 @@ export function grantPages(router: Router<State, Extras>, services: ConsoleServi
     back: ({ account }) => back(account),
   });
 
-  addPage(router, frame, '/:id/group/:group/remove', {
+  addQuestion<{ account: Account; group: { id: string; name: string } }>(router, frame, '/:id/group/:group/remove', {
     needs: JOIN,
-    load,
-    async submit({ by, ctx, subject }) {
-      const group = await groups.get(ctx.params.group ?? '');
-      const changed = await users.leave(group.id, subject.id, by);
-      return done(subject, t('console.users.held.left', { user: nameOf(subject), group: group.name }), changed > 0);
+    load: async (ctx, by) => ({ account: await load(ctx, by), group: await groups.get(ctx.params.group ?? '') }),
+    title: ({ account, group }) =>
+      t('console.groups.remove-title', { kind: 'member', what: nameOf(account), group: group.name }),
+    back: ({ account }) => back(account),
+    lead: ({ subject: { account } }) => t('console.groups.remove-lead', { kind: 'member', what: nameOf(account) }),
+    button: t('console.groups.remove'),
+    async submit({ by, subject: { account, group } }) {
+      const changed = await users.leave(group.id, account.id, by);
+      return done(account, t('console.users.held.left', { user: nameOf(account), group: group.name }), changed > 0);
     },
   });
 }

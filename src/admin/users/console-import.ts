@@ -131,7 +131,7 @@ function importPage(own: readonly StoredImport[], columns: readonly string[], gi
     back: { href: '/admin/users', label: t('console.navigation.users') },
     actions: [
       { label: t('console.import.sample'), href: `${HOME}/sample.csv` },
-      { label: t('console.import.export'), href: `${HOME}/export` },
+      { label: t('console.import.export'), icon: 'download', href: `${HOME}/export` },
     ],
     blocks: [
       {

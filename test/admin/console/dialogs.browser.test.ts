@@ -45,6 +45,41 @@ for (const [mode, device] of [
   });
 }
 
+it('asks before a member is removed and a session ends, with the device of the session', async () => {
+  const { account } = await aUser(idp.services, { name: null, givenName: 'Finn', familyName: 'Test' });
+  const { id } = await idp.services.groups.create({ name: 'Asked Lab' });
+  await idp.services.groups.addMembers(id, [{ userId: account.id }]);
+  const page = await (await browser.newContext(desktop)).newPage();
+  page.setDefaultTimeout(60_000);
+  await page.goto(`${idp.issuer}/admin/groups/${id}`);
+  const admin = await staff(idp, 'admin');
+  await signIn(page, admin);
+  await page.waitForURL(`**/admin/groups/${id}`);
+  const members = async () => idp.services.db.groupMember.count({ where: { groupId: id } });
+  await page.click('a[data-asks][href$="/remove"]');
+  await page.waitForSelector('dialog.ask:not(.find):modal h1:has-text("Remove Finn Test")');
+  await screenshot(page, 'dialog-remove-member');
+  expect(await members()).toBe(1);
+  await page.click('dialog.ask:not(.find) footer a');
+  await page.waitForSelector('dialog.ask:not(.find)', { state: 'detached' });
+  await page.click('a[data-asks][href$="/remove"]');
+  await page.click('dialog.ask:not(.find) footer button');
+  await page.waitForSelector('text=The person was removed.');
+  expect(await members()).toBe(0);
+  await page.goto(`${idp.issuer}/admin/users/${admin.account.id}/sessions`);
+  await page.click('a[data-asks][href$="/end"]');
+  await page.waitForSelector('dialog.ask:not(.find):modal h1:has-text("End the session of")');
+  expect(await page.textContent('dialog.ask:not(.find)')).toMatch(/Device[\s\S]*127\.0\.0\.1[\s\S]*Signed in[\s\S]*Last used/);
+  await screenshot(page, 'dialog-end-session');
+  // A form with suggestions is a page of its own.
+  await page.goto(`${idp.issuer}/admin/users/${account.id}/roles`);
+  await page.click('a[data-asks][href$="/roles/give"]');
+  await page.waitForSelector('dialog.ask:not(.find):modal select[name=role]');
+  await page.click('dialog.ask:not(.find) footer a');
+  await page.click('a[data-asks][href$="/groups/join"]');
+  await page.waitForURL('**/groups/join');
+});
+
 it('warns before a changed form is left, and not before it is sent or discarded', async () => {
   const { account } = await aUser(idp.services);
   const page = await (await browser.newContext(desktop)).newPage();

@@ -108,7 +108,10 @@ it('makes a group, adds people with an end, a role and an owner, and says what a
   );
   expect(textOf((await admin.follow(owned)).text)).toContain('is an owner now');
   const page = await admin.get(path);
-  await admin.submit(page, {}, { form: `${path}/members/${two.account.id}/remove` });
+  const remove = linksOf(page.text, page.url).find(({ href }) => href.endsWith(`/members/${two.account.id}/remove`));
+  const asked = await admin.get(remove?.href ?? expect.fail('no link'));
+  expect(textOf(asked.text)).toContain('loses the roles and applications that only this group gives.');
+  await admin.submit(asked);
   expect((await accounts.find(two.account.id))?.roles).toEqual([]);
   expect(textOf((await admin.get(`/admin/users/${one.account.id}`)).text)).toContain('Pages Lab');
   const question = await admin.get(`${path}/delete`);

@@ -345,7 +345,8 @@ export function addTakePage(
     title: ({ application, account }) =>
       t('console.people.take-title', { user: nameAndUsername(account), app: application.name }),
     back,
-    lead: ({ subject: { takeable, account } }) => {
+    async lead({ by, subject: { application, takeable, account } }) {
+      const lost = await admin.people.lostWith(takeable, application, account, by);
       const user = nameAndUsername(account);
       const { roles, groups, stays } = takeable;
       const names = groups.map(({ name }) => name);
@@ -356,6 +357,7 @@ export function addTakePage(
         ...(names.length > 0
           ? [t('console.people.take-groups', { user, count: names.length, groups: listOf(names) })]
           : []),
+        ...(lost.length > 0 ? [t('console.people.take-applications', { apps: listOf(lost) })] : []),
         t('console.people.take-others'),
         ...(stays ? [t('console.people.take-stays')] : []),
       ]);
