@@ -65,13 +65,14 @@ function wordAt(text: string, beginning: string): number {
   return at;
 }
 
-const EXCERPT = { before: 40, length: 140 };
+/** Characters. Few of them before the words, because the dialog of the search cuts the line. */
+const EXCERPT = { before: 12, length: 140 };
 
 /** From a word before the first of these that the text has. */
 function excerptOf(body: string, words: readonly string[]): string {
   const folded = body.toLowerCase();
   const at = [words.join(' '), ...words].map((one) => wordAt(folded, one)).find((one) => one >= 0) ?? 0;
-  const from = at <= EXCERPT.before ? 0 : body.indexOf(' ', at - EXCERPT.before) + 1;
+  const from = at <= EXCERPT.before ? 0 : Math.min(at, body.indexOf(' ', at - EXCERPT.before) + 1);
   const rest = body.slice(from, from + EXCERPT.length);
   const isWhole = from + EXCERPT.length >= body.length;
   return `${from > 0 ? '… ' : ''}${isWhole ? rest : `${rest.slice(0, rest.lastIndexOf(' '))} …`}`;
