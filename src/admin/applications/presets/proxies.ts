@@ -180,7 +180,7 @@ function caddy({ origin, host, gatehouse, headers }: Site): string {
   return `${isTls(origin) ? host : origin} {
 	# a website may read one of these names as one of the headers below
 ${MARKS.map((mark) => `	request_header "-*${mark}*"`).join('\n')}
-	# a request removes none of them, and asks for no protocol but WebSocket
+	# no request removes a header of the list, or asks for another protocol than WebSocket
 	@hop header_regexp Connection (?i)${headers.join('|')}
 	request_header @hop -Connection
 	@other not vars_regexp {http.request.header.Upgrade} (?i)^websocket$
