@@ -174,7 +174,9 @@
       main &&
       main.querySelectorAll('form').length === 1 &&
       !main.querySelector('.savebar, .tabs, .rows, [data-suggest]');
-    if (!isQuestion) return location.assign(link.href);
+    // A field that this page has too would have the label of the other.
+    const isTwice = isQuestion && [...main.querySelectorAll('[id]')].some(({ id }) => document.getElementById(id));
+    if (!isQuestion || isTwice) return location.assign(link.href);
     const dialog = document.createElement('dialog');
     dialog.className = 'ask';
     main.querySelector('h1').id = 'asked';

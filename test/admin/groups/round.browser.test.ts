@@ -53,14 +53,14 @@ it('an administrator makes a group, its parts, an owner, a member with an end, a
   await page.click('nav a:has-text("Roles")');
   await press('Create role');
   await page.fill('[name=name]', 'editor');
-  await page.click('main form button:visible:not(.sr-only):has-text("Create role")');
+  await page.click(':is(main, dialog.ask) form button:visible:not(.sr-only):has-text("Create role")');
   await page.click('nav a:has-text("Groups")');
   await look('groups');
   for (const name of ['Physics', 'Science']) {
     await page.click('nav a:has-text("Groups")');
     await press('Create group');
     await page.fill('[name=name]', name);
-    await page.click('main form button:visible:not(.sr-only):has-text("Create group")');
+    await page.click(':is(main, dialog.ask) form button:visible:not(.sr-only):has-text("Create group")');
     await page.waitForSelector(`h1:has-text("${name}")`);
   }
   await press('Groups and roles');
@@ -76,19 +76,19 @@ it('an administrator makes a group, its parts, an owner, a member with an end, a
 
   await press('Owners');
   await choose('Ann Adams');
-  await page.click('main form button:visible:not(.sr-only):has-text("Add owner")');
+  await page.click(':is(main, dialog.ask) form button:visible:not(.sr-only):has-text("Add owner")');
   expect(await main()).toContain('Ann Adams');
   await look('owners');
   await press('Members');
   await choose('Bo Berg');
   await page.click('summary:has-text("From · Until")');
   await page.fill('[name=until]', day(14));
-  await page.click('main form button:visible:not(.sr-only):has-text("Add member")');
+  await page.click(':is(main, dialog.ask) form button:visible:not(.sr-only):has-text("Add member")');
   expect(await main()).toContain('Bo Berg');
   await look('members');
   await press('Change dates');
   await page.fill('[name=until]', day(20));
-  await page.click('main form button:visible:not(.sr-only):has-text("Save changes")');
+  await page.click(':is(main, dialog.ask) form button:visible:not(.sr-only):has-text("Save changes")');
   expect(await main()).toContain('The dates were changed.');
   await page.waitForSelector('h1:has-text("Science")');
   await press('Activity');
@@ -101,7 +101,7 @@ it('an administrator makes a group, its parts, an owner, a member with an end, a
   await page.check('[name=access][value=roles]');
   await look('new-application');
   await page.check('[name="access.groups"][value=Science]');
-  await page.click('main form button:visible:not(.sr-only):has-text("Add application")');
+  await page.click(':is(main, dialog.ask) form button:visible:not(.sr-only):has-text("Add application")');
   await page.waitForSelector('h1:has-text("Next: configure Grafana")');
   await look('added');
   expect(await main()).toContain('Science');
@@ -118,7 +118,7 @@ it('an administrator makes a group, its parts, an owner, a member with an end, a
   await page.fill('[name=until]', day(14));
   // The form names the person in its heading too.
   const given = page.waitForEvent('framenavigated');
-  await page.click('main form button:visible:not(.sr-only):has-text("Give a role")');
+  await page.click(':is(main, dialog.ask) form button:visible:not(.sr-only):has-text("Give a role")');
   await given;
   await page.waitForSelector('h1:has-text("Bo Berg")');
   await look('deputy');
