@@ -43,7 +43,7 @@ const ask = (headers: Record<string, string>, path = '/') =>
   httpClient().get(`${site.origin}${path}`, { headers: { ...page, ...headers } });
 
 /** What one address may have of all, where no other asks. */
-const OF_ADDRESS = 250;
+const OF_ADDRESS = limits.questionsWithoutSession.perSecond / 4;
 
 /** Sends all, a few at a time. */
 async function each(times: number, send: () => Promise<void>): Promise<void> {
