@@ -69,7 +69,9 @@ it('asks before a member is removed and a session ends, with the device of the s
   await page.goto(`${idp.issuer}/admin/users/${admin.account.id}/sessions`);
   await page.click('a[data-asks][href$="/end"]');
   await page.waitForSelector('dialog.ask:not(.find):modal h1:has-text("End the session of")');
-  expect(await page.textContent('dialog.ask:not(.find)')).toMatch(/Device[\s\S]*127\.0\.0\.1[\s\S]*Signed in[\s\S]*Last used/);
+  expect(await page.textContent('dialog.ask:not(.find)')).toMatch(
+    /Device[\s\S]*127\.0\.0\.1[\s\S]*Signed in[\s\S]*Last used/,
+  );
   await screenshot(page, 'dialog-end-session');
   // A form with suggestions is a page of its own.
   await page.goto(`${idp.issuer}/admin/users/${account.id}/roles`);
