@@ -5,7 +5,14 @@ import { describe, expect, it } from 'vitest';
 import { openApiDocument } from '../../src/admin/api/documents.ts';
 import { applicationEndpoints } from '../../src/admin/applications/api.ts';
 import { variables } from '../../src/base/config/variables.ts';
-import { connectionTables, eventTables, keysAsForClients, type Row, tables } from './reference.ts';
+import {
+  connectionTables,
+  eventsWithoutDetails,
+  eventTables,
+  keysAsForClients,
+  type Row,
+  tables,
+} from './reference.ts';
 
 const documents = {
   'docs/configuration.md': tables,
@@ -13,6 +20,8 @@ const documents = {
   'docs/events.md': eventTables,
 };
 const all = { ...tables, ...connectionTables, ...eventTables };
+const bareEvents = /^Without details: .*$/m;
+const bareSentence = `Without details: ${eventsWithoutDetails.join(', ')}.`;
 const escaped = (cell: string) => cell.replaceAll('|', '\\|').replaceAll('<', '&lt;');
 
 /** The rows of the table under a heading, cell by cell. */
@@ -36,7 +45,7 @@ function withCurrentRows(heading: string, rows: Row[], text: string): string {
 
 if (process.env.UPDATE_DOCS) {
   for (const [document, entries] of Object.entries(documents)) {
-    const before = readFileSync(document, 'utf8');
+    const before = readFileSync(document, 'utf8').replace(bareEvents, bareSentence);
     writeFileSync(
       document,
       Object.entries(entries).reduce((text, [heading, rows]) => withCurrentRows(heading, rows, text), before),
@@ -65,6 +74,10 @@ describe('docs/configuration.md', () => {
     const [, named = ''] =
       new RegExp(`^## ${heading}\\n[\\s\\S]*?As for \\[clients\\]\\(#clients\\): (.*?)\\.$`, 'ms').exec(text) ?? [];
     expect(named.split(/,\s+/)).toEqual(keys.map((key) => `\`${key}\``));
+  });
+
+  it('names the types of events without details', () => {
+    expect(bareEvents.exec(text)?.[0]).toBe(bareSentence);
   });
 
   it('names each variable that may hold a secret in a file', () => {

@@ -65,14 +65,14 @@ export const tables: Record<string, Row[]> = {
   event_streams: rowsOf(file.eventStream),
 };
 
-/** The same for docs/events.md. */
+/** The same for docs/events.md, and its types without details, which one sentence names. */
+const events = Object.values(eventDetails).flatMap((types) => Object.entries<object>(types));
+const isBare = ([, details]: [string, object]) => Object.keys(details).length === 0;
+export const eventsWithoutDetails = events.filter(isBare).map(([type]) => code(type));
 export const eventTables: Record<string, Row[]> = {
-  Types: Object.values(eventDetails).flatMap((types) =>
-    Object.entries(types).map(([type, details]) => ({
-      cells: [code(type)] satisfies Row['cells'],
-      meaning: Object.keys(details).length === 0 ? 'no details' : code(JSON.stringify(details)),
-    })),
-  ),
+  Types: events
+    .filter((event) => !isBare(event))
+    .map(([type, details]) => ({ cells: [code(type)], meaning: code(JSON.stringify(details)) })),
 };
 
 /** The same for docs/connections.md. */
