@@ -397,3 +397,45 @@ describe('the access check', () => {
     );
   });
 });
+
+it('lists the applications of a person alone in pages, each with the result of the check and a link to it', async () => {
+  const { username, account } = await aUser(idp.services, { name: 'Lou Alone' });
+  const { id } = await idp.services.groups.create({ name: 'Alone' });
+  const access = { roles: [], groups: ['Alone'] };
+  for (const number of [10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20])
+    await app({ client_name: `0 Alone ${number}`, access });
+  const strict = await app({ client_name: '0 Alone 0', access, mfa: 'required' });
+  const closed = await app({ client_name: '0 Alone closed', access: { roles: ['editor'] } });
+  const look = () => admin.get(`/admin/access-check?${new URLSearchParams({ user: username })}`);
+  expect(textOf((await look()).text)).not.toContain('0 Alone 1');
+
+  await idp.services.groups.addMembers(id, [{ userId: account.id }]);
+  const page = await look();
+  const links = linksOf(page.text, page.url);
+  const named = links.filter(({ label }) => label.includes('0 Alone'));
+  expect(named).toHaveLength(10);
+  expect(links.map(({ href }) => href).join()).not.toContain(encodeURIComponent(closed.clientId));
+  expect(textOf(page.text)).toMatch(/0 Alone 10.{0,20} Can sign in/);
+  const to = named.find(({ href }) => new URL(href).searchParams.get('app') === strict.clientId);
+  expect(textOf((await admin.get(to?.href ?? '')).text)).toContain('Lou Alone can');
+  const next = links.find(({ label }) => label.startsWith('Next'));
+  expect(textOf((await admin.get(next?.href ?? '')).text)).toContain('0 Alone 20');
+
+  for (let attempt = 0; attempt < 6; attempt += 1)
+    await failSignIn(idp.services.lockout, { login: username, address: `192.0.2.${attempt}` });
+  expect(textOf((await look()).text)).toMatch(/0 Alone 10.{0,20} Can’t sign in/);
+  await idp.services.accounts.setActive(account.id, false);
+  expect(textOf((await look()).text)).toContain('The account is disabled, so Lou Alone can’t open any application.');
+});
+
+it('lists no applications for an administrator who may not see them', async () => {
+  const { username } = await aUser(idp.services);
+  await app({ client_name: '0 Unseen' });
+  const permissions = ['gatehouse.audit:read', 'gatehouse.users:read'];
+  await idp.services.roles.create({ name: 'sees-no-applications', permissions });
+  const support = await consoleOf(idp, await staff(idp, 'sees-no-applications'));
+  const page = await support.get(`/admin/access-check?${new URLSearchParams({ user: username })}`);
+  expect(page.status).toBe(200);
+  expect(textOf(page.text)).toContain('Recent attempts');
+  expect(textOf(page.text)).not.toContain('0 Unseen');
+});

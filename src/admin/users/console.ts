@@ -559,7 +559,8 @@ function accessPages(router: Router<State, Extras>, services: ConsoleServices): 
   });
 }
 
-function nothingOpen(account: Account): Empty {
+/** Where the person can open no application. */
+export function nothingOpen(account: Account): Empty {
   return {
     icon: 'layout-grid',
     title: t('console.users.access.none'),

@@ -14,7 +14,7 @@ import {
   type Mark,
 } from '../../admin/console/blocks.ts';
 import { type Frame, listPath } from '../../admin/console/frame.ts';
-import { choiceField } from '../../admin/console/lists.ts';
+import { choiceField, listAt, tableOf } from '../../admin/console/lists.ts';
 import {
   applicationCell,
   type NamedField,
@@ -25,16 +25,19 @@ import {
 import { ACCESS_CHECK_NEEDS } from '../../admin/console/suggest.ts';
 import type { ConsoleServices } from '../../admin/console-services.ts';
 import { sameNameText, typedUserValue } from '../../admin/suggestions/typed-user.ts';
+import { nothingOpen } from '../../admin/users/console.ts';
 import type { Application } from '../../applications/application.ts';
 import { pathMethods } from '../../applications/fields/proxied-application.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { conflict, notFound } from '../../base/http/errors.ts';
-import { parseForm, parseQuery } from '../../base/http/input.ts';
+import { parseForm } from '../../base/http/input.ts';
 import { dotted, type PageText, Slot, sentences, type Text, t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
 import type { Rejection } from '../../core/rejections/rejections.ts';
 import type { Account } from '../../people/accounts/account.ts';
+import { within } from '../../people/rbac/rights.ts';
 import { rejectionText } from '../rejections/rule-texts.ts';
-import { type AccessCheck, type Asked, type AttemptsQuery, MAX_ADDRESS } from './access-check.ts';
+import { type AccessCheck, type AccessReport, type Asked, type AttemptsQuery, MAX_ADDRESS } from './access-check.ts';
 import { type Check, nameOf } from './check.ts';
 import type { AccessFix } from './fix-offers.ts';
 
@@ -44,13 +47,10 @@ const HERE = '/admin/access-check';
 const METHODS = Object.fromEntries(pathMethods.map((method) => [method, method]));
 const text = z.string().trim().max(1024).default('');
 // An application, or the address of a page of a website with the method of the request.
-const asked = {
-  app: z.string().trim().max(MAX_ADDRESS).default(''),
-  method: z.enum(pathMethods).catch('GET'),
-};
-const query = z.object({ user: text, ...asked, request: text });
-type Query = z.output<typeof query>;
-const fixForm = z.object({ fix: z.string().min(1).max(200), user: text, ...asked, confirmed: text });
+const app = z.string().trim().max(MAX_ADDRESS).default('');
+const method = z.enum(pathMethods).catch('GET');
+const listIn = listAt(HERE, { user: text, app, request: text }, [''], { method });
+const fixForm = z.object({ fix: z.string().min(1).max(200), user: text, app, method, confirmed: text });
 
 /** The page /admin/access-check, and its fixes. */
 export function accessCheckRoutes(services: AccessCheckPageServices): Router<State, Extras> {
@@ -58,7 +58,7 @@ export function accessCheckRoutes(services: AccessCheckPageServices): Router<Sta
   const router = new Router<State, Extras>({ prefix: HERE });
 
   router.get('/', ...frame.page(...ACCESS_CHECK_NEEDS), async (ctx) => {
-    frame.show(ctx, await checkPage(services, ctx, parseQuery(ctx, query)));
+    frame.show(ctx, await checkPage(services, ctx, listIn(ctx)));
   });
 
   // Which right a fix takes depends on the fix, so it is looked up among those that the actor is offered.
@@ -109,9 +109,10 @@ function viewerOf(frame: Frame, ctx: Context): Parameters<AccessCheck['diagnose'
 async function checkPage(
   services: AccessCheckPageServices,
   ctx: Context,
-  { user, app, method, request }: Query,
+  list: ReturnType<typeof listIn>,
 ): Promise<ConsolePage> {
   const { accessCheck, admin, frame } = services;
+  const { user, app, method, request } = list.given;
   const [found, asked] = await Promise.all([
     user ? accessCheck.findUser(user, frame.actor(ctx)) : undefined,
     app ? accessCheck.findAsked(app, method) : undefined,
@@ -148,7 +149,11 @@ async function checkPage(
           }),
         ]
       : [];
-  if (!account || !asked || !application) return { ...page, blocks: [...above, ...attempts] };
+  if (!account || !asked || !application) {
+    const lists = account && !app && !request && frame.meets(ctx, within('gatehouse.applications:read'));
+    const open = lists ? [await applicationsBlock(services, account, list, frame.actor(ctx))] : [];
+    return { ...page, blocks: [...above, ...open, ...attempts] };
+  }
   const [diagnosis, preview] = await Promise.all([
     accessCheck.diagnose(account, asked, viewerOf(frame, ctx)),
     admin.users.seenBy(account, frame.actor(ctx)).then((seen) => accessCheck.preview(seen, application)),
@@ -194,6 +199,52 @@ function searchBlock(
       ...(method ? [choiceField('method', t('console.access-check.method'), method, METHODS)] : []),
       ...(request ? [{ name: 'request', label: t('console.access-check.request-id'), value: request }] : []),
     ],
+  };
+}
+
+/** Each is a whole check. */
+const CHECKS_ON_PAGE = 10;
+
+/** Of a person alone: the applications that the access rules open, each with the result of its check and a link to it. */
+async function applicationsBlock(
+  { accessCheck, admin, pictures }: AccessCheckPageServices,
+  account: Account,
+  list: ReturnType<typeof listIn>,
+  by: Actor,
+): Promise<Block> {
+  const { open, next } = await admin.people.of(account, { limit: CHECKS_ON_PAGE, after: list.given.after }, by);
+  const logos = await pictures.addressesOf(open.map(({ application }) => application.id));
+  const reports = await Promise.all(open.map(({ application }) => accessCheck.report(account, { application })));
+  const rows = open.map(({ application }, index) => ({ application, report: reports[index] }));
+  const who = nameOf(account);
+  return {
+    kind: 'table',
+    title: t('console.users.access.title'),
+    lead: t('console.access-check.applications-lead', { who }),
+    caption: t('console.users.access.caption', { user: who }),
+    ...tableOf(rows, [
+      [
+        t('console.access-check.application'),
+        ({ application: { id, clientId, name, metadata } }) => ({
+          text: name,
+          href: listPath(HERE, { user: account.username, app: clientId }),
+          logo: { name, picture: logos.get(id), product: metadata.preset },
+        }),
+      ],
+      [t('console.access-check.result'), ({ report }) => report && verdictCell(report)],
+    ]),
+    empty: nothingOpen(account),
+    pages: list.pages(next),
+  };
+}
+
+/** With what blocks the sign-in, or what the person does at it. */
+function verdictCell({ canSignIn, checks }: AccessReport): Mark {
+  const why = checks.filter(({ state }) => state === (canSignIn ? 'later' : 'failed'));
+  return {
+    text: t('console.access-check.verdict', { result: canSignIn ? 'open' : 'closed' }),
+    tone: canSignIn ? 'good' : 'bad',
+    small: why.length > 0 ? sentences(why.map(({ explanation }) => explanation)) : undefined,
   };
 }
 
