@@ -480,7 +480,7 @@ describe('the schema of own fields', () => {
     const page = await consoleOf(idp, await staff(idp, 'admin'));
     expect(textOf((await page.get('/admin/users?q=98765')).text)).toContain('salary: 98765');
     const found = (await page.get('/admin/search/suggest?q=botany')).json() as { suggestions: { small: string }[] };
-    expect(found.suggestions).toMatchObject([{ label: expect.any(String), small: expect.stringContaining('Botany') }]);
+    expect(found.suggestions[0]).toMatchObject({ label: expect.any(String), small: expect.stringContaining('Botany') });
     await idp.services.accounts.remove(account.id);
     expect(await idp.services.db.userValue.count({ where: { userId: account.id } })).toBe(0);
   });

@@ -83,7 +83,7 @@ export function addPeoplePages({ one, router }: Pages<ApplicationDetails>, servi
 
 /** Opens the application as the form says, and gives it to the person; resolves with what happened. Throws invalid_input. */
 async function giveAccess(
-  { ctx, by }: Pick<Visit<unknown>, 'ctx' | 'by'>,
+  { ctx, by }: Visit<unknown>,
   { frame, admin }: ConsoleServices,
   { application, account }: { application: Application; account: Account | undefined },
   given: z.output<typeof giving>,
@@ -185,7 +185,7 @@ const openLead = ({ access, name }: Application): Block[] =>
 
 /** The fields of what lets a person in; none where the administrator can give nothing that does. */
 async function givingFields(
-  { by, may }: Pick<Visit<unknown>, 'by' | 'may'>,
+  { by, may }: Visit<unknown>,
   { application, isEditable }: OpenApplication,
   { roles }: ConsoleServices['admin'],
   typed: z.output<typeof giving> = { way: '', name: '', until: '' },
