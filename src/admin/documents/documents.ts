@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { packageRoot } from '../../base/platform/package.ts';
-import { matchRank } from '../../people/accounts/names.ts';
 import type { DocumentPart } from '../console/cells.ts';
 
 export interface Chapter {
@@ -18,7 +17,6 @@ export interface FoundSection {
   href: string;
   /** The part of its text with what was looked for. */
   excerpt: string;
-  rank: number;
 }
 
 export type Documents = ReturnType<typeof createDocuments>;
@@ -39,30 +37,65 @@ export function createDocuments(file = path.join(packageRoot, 'dist', 'documents
     list: (): readonly Chapter[] => chapters().all,
     find: (name: string): Chapter | undefined => chapters().all.find((one) => one.name === name),
 
-    /** The sections with a beginning of every word, those whose title is like the text first, then those with the words side by side. */
+    /**
+     * The sections with these words in the heading, those with beginnings of words there, then those with the words side by side in the text.
+     * Only where there is none: those with a beginning of each word anywhere.
+     */
     search(text: string, limit: number): FoundSection[] {
       const words = foldedWords(text);
       if (words.length === 0) return [];
-      const found = chapters().sections.flatMap(({ words: own, ...section }) => {
-        if (words.some((word) => wordAt(own, word) < 0)) return [];
-        const isApart = Number(wordAt(own, words.join(' ')) < 0);
-        return [{ ...section, isApart, rank: matchRank(text, [section.title]) }];
+      const found = chapters().sections.flatMap((section) => {
+        const place = placeOf(words, section.folded);
+        return place === undefined ? [] : [{ ...section, place }];
       });
-      return found
-        .sort((a, b) => a.rank - b.rank || a.isApart - b.isApart || Number(a.isDecision) - Number(b.isDecision))
+      const best = found.filter(({ place }) => place !== 'apart');
+      return (best.length > 0 ? best : found)
+        .sort(
+          (a, b) => PLACES.indexOf(a.place) - PLACES.indexOf(b.place) || Number(a.isInternal) - Number(b.isInternal),
+        )
         .slice(0, limit)
-        .map(({ body, ...section }) => ({ ...section, excerpt: excerptOf(body, words) }));
+        .map(({ title, chapter, href, body }) => ({ title, chapter, href, excerpt: excerptOf(body, words) }));
     },
   };
 }
 
 const foldedWords = (text: string): string[] => text.toLowerCase().split(/\s+/).filter(Boolean);
 
+/** Of a section, in lower case. */
+interface Folded {
+  title: string;
+  /** With the name of the chapter. */
+  heading: string;
+  text: string;
+}
+
+/** The best first. */
+const PLACES = ['title', 'heading', 'beginning', 'text', 'apart'] as const;
+
+/** Where a section has these words; undefined where it has not all of them. */
+function placeOf(words: readonly string[], folded: Folded): (typeof PLACES)[number] | undefined {
+  const { title, heading, text } = folded;
+  if (words.every((word) => hasWord(title, word))) return 'title';
+  if (words.every((word) => hasWord(heading, word))) return 'heading';
+  if (words.every((word) => wordAt(heading, word) >= 0)) return 'beginning';
+  if (hasWord(text, words.join(' '))) return 'text';
+  return words.every((word) => wordAt(`${heading} ${text}`, word) >= 0) ? 'apart' : undefined;
+}
+
+const IN_WORD = /[\p{L}\p{N}]/u;
+
 /** Where a word begins with this; -1 where none does. */
-function wordAt(text: string, beginning: string): number {
-  let at = text.indexOf(beginning);
-  while (at > 0 && /[\p{L}\p{N}]/u.test(text[at - 1] ?? '')) at = text.indexOf(beginning, at + 1);
+function wordAt(text: string, beginning: string, from = 0): number {
+  let at = text.indexOf(beginning, from);
+  while (at > 0 && IN_WORD.test(text[at - 1] ?? '')) at = text.indexOf(beginning, at + 1);
   return at;
+}
+
+/** Whether the text has this as a whole word. */
+function hasWord(text: string, word: string): boolean {
+  let at = wordAt(text, word);
+  while (at >= 0 && IN_WORD.test(text[at + word.length] ?? '')) at = wordAt(text, word, at + 1);
+  return at >= 0;
 }
 
 /** Characters. Few of them before the words, because the dialog of the search cuts the line. */
@@ -87,10 +120,9 @@ function readChapters(file: string) {
         title: title || chapter,
         chapter,
         href: documentPath(name, id),
-        rank: 0,
-        isDecision: name.includes('/'),
+        isInternal: name === 'architecture' || name.includes('/'),
         body,
-        words: `${chapter} ${title} ${body}`.toLowerCase(),
+        folded: { title: title.toLowerCase(), heading: `${chapter} ${title}`.toLowerCase(), text: body.toLowerCase() },
       };
     }),
   );

@@ -73,7 +73,7 @@ export function createSearch(services: {
           small: below,
           href,
           logo: { name: label, icon },
-          rank: rankOf(text, [label], wordsOfPages[href] ?? ''),
+          rank: rankOf(text, [label, ...listed(wordsOfPages[href])]),
         })),
     },
     user: {
@@ -134,26 +134,24 @@ export function createSearch(services: {
       find: async (text) =>
         SETTING_PLACES.flatMap(({ name, href, tab }) => {
           const { label, hint = '' } = settingTexts(name);
-          const others = [hint, wordsOfSettings[name] ?? ''].map(String).join(' ');
           const own = name === 'user_attributes' ? ownFields(services.settings.latest().user_attributes) : [];
-          return [{ text: label, names: [String(label), name], others }, ...own].map(
-            ({ text: found, names, others }) => ({
-              text: found,
-              small: String(tab),
-              href,
-              rank: rankOf(text, names, others),
-            }),
-          );
+          const names = [String(label), name, ...listed(wordsOfSettings[name])];
+          return [{ text: label, names, others: String(hint) }, ...own].map(({ text: found, names, others }) => ({
+            text: found,
+            small: String(tab),
+            href,
+            rank: rankOf(text, names, others),
+          }));
         }),
     },
     document: {
       find: async (text, _searcher, limit) =>
-        services.documents.search(text, limit).map(({ title, chapter, href, excerpt, rank }) => ({
+        services.documents.search(text, limit).map(({ title, chapter, href, excerpt }) => ({
           text: title,
           small: dotted([chapter !== title && chapter, excerpt]),
           href,
-          // Its text has every word.
-          rank: Math.min(rank + 1, MATCHES.inside),
+          // Behind everything that can be opened and changed.
+          rank: MATCHES.inside,
         })),
     },
   };
@@ -200,8 +198,8 @@ const ownFields = ({ properties = {} }: AttributeSchema) =>
   }));
 
 /** Of the best of these names; `inside` where each word of the text is in one of them or in the other words. */
-function rankOf(text: string, names: readonly string[], others: PageText): number {
-  const all = nameKey([...names, others].map(String).join(' '));
+function rankOf(text: string, names: readonly string[], others = ''): number {
+  const all = nameKey([...names, others].join(' '));
   // The texts have US spelling.
   const words = nameKey(text)
     .replace(/colou?r/g, 'color')
@@ -211,19 +209,43 @@ function rankOf(text: string, names: readonly string[], others: PageText): numbe
 
 /** What administrators call these pages, and what they do there. */
 const wordsOfPages: Readonly<Record<string, PageText>> = {
+  '/admin/access-check': t('console.search.words.access-check'),
+  '/admin/api-keys': t('console.search.words.api-keys'),
+  '/admin/apis': t('console.search.words.apis'),
+  '/admin/applications': t('console.search.words.applications'),
+  '/admin/audit': t('console.search.words.audit'),
+  '/admin/branding': t('console.search.words.branding'),
+  '/admin/connections': t('console.search.words.connections'),
+  '/admin/event-streams': t('console.search.words.event-streams'),
+  '/admin/groups': t('console.search.words.groups'),
+  '/admin/import': t('console.search.words.import'),
+  '/admin/keys': t('console.search.words.keys'),
+  '/admin/mail': t('console.search.words.delivery'),
+  '/admin/rejections': t('console.search.words.rejections'),
+  '/admin/roles': t('console.search.words.roles'),
+  '/admin/scim': t('console.search.words.scim'),
+  '/admin/security': t('console.search.words.methods'),
+  '/admin/security/passwords': t('console.search.words.passwords'),
+  '/admin/security/protection': t('console.search.words.protection'),
+  '/admin/security/sign-up': t('console.search.words.sign-up'),
+  '/admin/security/two-step': t('console.search.words.two-step'),
+  '/admin/sessions': t('console.search.words.live-sessions'),
+  '/admin/settings': t('console.search.words.sessions'),
+  '/admin/settings/attributes': t('console.search.words.attributes'),
+  '/admin/settings/languages': t('console.search.words.languages'),
+  '/admin/settings/mail': t('console.search.words.mail'),
+  '/admin/settings/network': t('console.search.words.network'),
+  '/admin/settings/privacy': t('console.search.words.privacy'),
   '/admin/users': t('console.search.words.users'),
   '/admin/users/new': t('console.search.words.new-user'),
-  '/admin/import': t('console.search.words.import'),
-  '/admin/branding': t('console.search.words.branding'),
-  '/admin/settings': t('console.search.words.sessions'),
-  '/admin/settings/mail': t('console.search.words.mail'),
-  '/admin/settings/attributes': t('console.search.words.attributes'),
 };
 
 /** The same for settings. */
 const wordsOfSettings: Partial<Record<SettingName, PageText>> = {
   recent_authentication_minutes: t('console.search.words.re-authentication'),
 };
+
+const listed = (words: PageText = ''): string[] => String(words).split(', ');
 
 /** Pages of which the navigation has no entry. */
 const ACTIONS: readonly { href: string; label: PageText; icon: string }[] = [

@@ -77,6 +77,41 @@ describe('the search', () => {
     ).not.toEqual([]);
   });
 
+  it.each([
+    ['2fa', 'Two-step'],
+    ['MFA', 'Two-step'],
+    ['two-factor', 'Two-step'],
+    ['webhook', 'Event streams'],
+    ['alert', 'Event streams'],
+    ['SIEM', 'Event streams'],
+    ['certificate', 'Signing keys'],
+    ['logo', 'Branding'],
+    ['LDAP', 'Connections'],
+    ['SCIM', 'Directories (SCIM)'],
+    ['mail server', 'Mail server'],
+    ['import', 'Import users'],
+  ])('has for %s the page first: %s; then settings, then documents', async (words, label) => {
+    const found = await suggested(admin, words);
+    expect(found[0]?.label).toBe(label);
+    expect(found[0]?.small.startsWith('Page'), found[0]?.small).toBe(true);
+    const isDocument = found.map(({ href }) => href.startsWith('/docs'));
+    expect(isDocument).toEqual([...isDocument].sort());
+    const titles = found.map((one) => one.label);
+    expect(titles.filter((one) => one === 'Folders' || one === 'Rules')).toEqual([]);
+  });
+
+  it.each([
+    ['2FA', '/admin/security/two-step'],
+    ['Zwei-Faktor', '/admin/security/two-step'],
+    ['Warnungen', '/admin/event-streams'],
+    ['Zertifikat', '/admin/keys'],
+    ['DSGVO', '/admin/settings/privacy'],
+  ])('finds in German by %s the page %s', async (words, href) => {
+    const boss = await staff(idp, 'admin');
+    await idp.services.accounts.update(boss.account.id, { locale: 'de' }, {});
+    expect((await suggested(await consoleOf(idp, boss), words))[0]?.href).toBe(href);
+  });
+
   it('finds people, applications, groups and roles, equal names first', async () => {
     const labels = (await suggested(admin, 'QUILL')).map(({ label, small }) => `${label} (${small.split(' · ')[0]})`);
     expect(labels[0]).toBe('Quill (User)');
