@@ -70,7 +70,7 @@ it('the examples have the configuration of the console', () => {
   expect(example('gatehouse.lua')).toBe(script);
   const lines = rules.split('\n').filter((line) => line.startsWith('  '));
   expect(example('haproxy.cfg').split('\n')).toEqual(expect.arrayContaining(lines));
-  expect(example('haproxy.cfg')).toContain(lines.slice(2).join('\n'));
+  expect(example('haproxy.cfg')).toContain(lines.slice(4).join('\n'));
   const { http_filters, clusters } = parse(configuration('envoy'));
   expect(envoyFilters().slice(0, -1)).toEqual(http_filters);
   expect(parse(example('envoy.yaml')).static_resources.clusters).toEqual(expect.arrayContaining(clusters));

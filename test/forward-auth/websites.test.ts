@@ -4,18 +4,21 @@ import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { z } from 'zod';
 import { type ProxyKind, proxiedApplication, proxyKinds } from '../../src/applications/fields/proxied-application.ts';
+import { limits } from '../../src/base/limits.ts';
 import { completeSignIn } from '../oidc/support.ts';
-import { aUser, type TestUser } from '../support/factories.ts';
+import { aUser, aUserInGroups, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { openWebsite, type Website, website } from '../support/website.ts';
 
 const HANDED_ON = ['Remote-User', 'Remote-Groups', 'Remote-Name', 'Remote-Email', 'X-Gatehouse-Jwt'];
 let idp: TestIdp;
+let inManyGroups: TestUser;
 const sites: Partial<Record<ProxyKind, Website>> = {};
 
 beforeAll(async () => {
   idp = await startIdp();
+  inManyGroups = await aUserInGroups(idp.services, limits.groups.inToken);
   for (const kind of proxyKinds) sites[kind] = await website(kind, () => idp.issuer, HANDED_ON);
 });
 afterAll(async () => {
@@ -91,6 +94,15 @@ describe.each(proxyKinds)('behind %s', (kind) => {
     expect(answer.status).toBe(401);
     expect(answer.location).toBeUndefined();
     expect(answer.json()).toMatchObject({ error: 'login_required' });
+  });
+
+  it('a person in many groups gets through, and the website receives all of them', async () => {
+    const site = await aWebsite(kind);
+    const { status, text } = await opened(httpClient(), site, '/', inManyGroups);
+    expect([status, text.slice(0, 100)]).toEqual([200, expect.stringContaining('{')]);
+    const received = JSON.parse(text).headers;
+    expect(received['remote-groups'].split(',')).toHaveLength(limits.groups.inToken);
+    expect(decodeJwt(received['x-gatehouse-jwt']).groups).toHaveLength(limits.groups.inToken);
   });
 
   it('headers that the browser sends itself do not reach the website', async () => {

@@ -16,13 +16,14 @@ import { linesAbout, proxyConfiguration } from '../../src/admin/applications/pre
 import { createWebsiteTest } from '../../src/admin/applications/website-test.ts';
 import type { ProxiedApplication } from '../../src/applications/application.ts';
 import type { PathRule, ProxyKind, proxiedApplication } from '../../src/applications/fields/proxied-application.ts';
+import { limits } from '../../src/base/limits.ts';
 import type { App } from '../logout/support/app.ts';
 import { browserWith, leave, resultsOf } from '../logout/support/browser-steps.ts';
 import { followLogout } from '../logout/support/follow.ts';
 import { oidcApp } from '../logout/support/oidc-app.ts';
 import { nodeSamlApp } from '../logout/support/saml-apps.ts';
 import { basic, completeSignIn } from '../oidc/support.ts';
-import { aClient, aUser, type TestUser } from '../support/factories.ts';
+import { aClient, aUser, aUserInGroups, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { openWebsite, type Received } from '../support/website.ts';
 import { attacks, sendRaw, upgrade } from '../support/website-attacks.ts';
@@ -205,7 +206,7 @@ ${sites
 
 /** The website: it answers with what it received. */
 async function startBackend() {
-  const server = http.createServer(async (req, res) => {
+  const server = http.createServer({ maxHeaderSize: 65536 }, async (req, res) => {
     const body = await readText(req);
     res.setHeader('content-type', 'application/json');
     res.end(JSON.stringify({ method: req.method, url: req.url, headers: req.headers, body }));
@@ -305,6 +306,7 @@ async function tryProxy(gatehouse: Gatehouse, { failing, apps }: Apps, proxy: Re
     other = await putBehind(gatehouse, proxy, `localhost:${otherPort}`, []);
     await visits(gatehouse, site, check);
     await stepsUp(gatehouse, site, check);
+    await hasManyGroups(gatehouse, site, check);
     const [user, attacker] = [await aReader(gatehouse), await aReader(gatehouse)];
     const attacked = { issuer, services, site: site.origin, other: other.origin, user, attacker };
     for (const { title, run } of attacks) {
@@ -404,6 +406,18 @@ async function stepsUp(gatehouse: Gatehouse, { origin }: Site, check: Check): Pr
   check('and back to the page', isThere, [page.status, page.url, page.text]);
   const open = await browser.get(`${origin}/secure/b`, asProgram);
   check('the path is open from then on', open.status === 200, open.status);
+}
+
+/** The most groups that a website receives, in a header and in the statement. */
+async function hasManyGroups({ services }: Gatehouse, { origin }: Site, check: Check): Promise<void> {
+  const user = await aUserInGroups(services, limits.groups.inToken);
+  await services.roles.assign(user.account.id, 'reader');
+  const { status, text } = await openWebsite(httpClient(), origin, '/', user);
+  const received = status === 200 ? (JSON.parse(text) as Received).headers : {};
+  const { 'remote-groups': inHeader = '', 'x-gatehouse-jwt': jwt = '' } = received;
+  const inStatement = jwt && decodeJwt<{ groups: string[] }>(jwt).groups;
+  const isWhole = [inHeader.split(','), inStatement].every(({ length }) => length === limits.groups.inToken);
+  check('a person in many groups gets through with all', isWhole, [status, inHeader, inStatement, text.slice(0, 200)]);
 }
 
 /** A sign-in passes through the website that another one depends on, whose proxy does not see the page; also for a long one. */

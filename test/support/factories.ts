@@ -38,6 +38,16 @@ export async function aUser(
   return { account, username, password };
 }
 
+/** A user in so many new groups, whose names have 40 characters. */
+export async function aUserInGroups(services: Services, many: number): Promise<TestUser> {
+  const user = await aUser(services);
+  for (let at = 0; at < many; at += 1) {
+    const { id } = await services.groups.create({ name: `${user.username} group ${at} `.padEnd(40, 'x') });
+    await services.groups.addMembers(id, [{ userId: user.account.id }]);
+  }
+  return user;
+}
+
 /** The ids, which are the usernames too, of so many accounts without a password. */
 export async function manyUsers(services: Services, many: number): Promise<string[]> {
   const { account } = await aUser(services);

@@ -1,6 +1,7 @@
 // A website behind a reverse proxy: the backend answers with the headers that it received, and the proxy asks this server about each request
 // in the way of each product (docs/forward-auth.md). Real proxies are in test/peers/forward-auth.ts.
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import http, { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -67,6 +68,9 @@ const forwarded = (req: IncomingMessage) => ({
   'x-forwarded-uri': req.url ?? '',
   'x-forwarded-for': '192.0.2.7',
 });
+/** nginx reads no more of the headers of an answer (proxy_buffer_size). */
+const NGINX_BUFFER =
+  1024 * Number(/proxy_buffer_size (\d+)k/.exec(readFileSync('examples/websites/nginx.conf', 'utf8'))?.[1] ?? 4);
 const isSuccess = (status: number) => status >= 200 && status < 300;
 
 const products: Record<ProxyKind, Product> = {
@@ -159,6 +163,8 @@ export async function website(
       return;
     }
     const { statusCode: status = 0 } = answer.message;
+    if (proxy === 'nginx' && answer.message.rawHeaders.join(': ').length > NGINX_BUFFER)
+      return void res.writeHead(500).end('upstream sent too big header');
     if (isYes(status)) {
       const all = headersFor(req, answer);
       if (isTest(req)) return void res.writeHead(302, { location: await testAt(req, all) }).end();
@@ -230,7 +236,8 @@ function request(url: string, method: string, headers: Record<string, string>): 
   return new Promise((resolve, reject) => {
     // The path as it is: an URL has no dot segments.
     const { origin } = new URL(url);
-    const outgoing = http.request(origin, { method, headers, path: url.slice(origin.length) }, (message) => {
+    const options = { method, headers, path: url.slice(origin.length), maxHeaderSize: 65_536 };
+    const outgoing = http.request(origin, options, (message) => {
       readText(message).then((text) => resolve({ message, text }), reject);
     });
     outgoing.on('error', reject);

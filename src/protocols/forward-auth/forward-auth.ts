@@ -141,7 +141,7 @@ const way = z.object({
   at: z.int(),
 });
 type Way = z.output<typeof way>;
-/** All have the same length. With it, an answer is shorter than the 4 KB that nginx reads of one. */
+/** All have the same length. With it, an answer is shorter than 4 KB, which many proxies read of one. */
 const WAY_LENGTH = 1536;
 /** Between the state of a sign-in on the way and the way. */
 const THEN = '~';

@@ -265,6 +265,9 @@ ${handedOn.join('\n')}
     proxy_pass ${gatehouse.origin}/forward-auth/nginx;
     proxy_connect_timeout 5s;
     proxy_read_timeout 5s;
+    # the headers of people in many groups
+    proxy_buffer_size 32k;
+    proxy_buffers 4 32k;
     proxy_pass_request_body off;
     proxy_hide_header WWW-Authenticate;
 ${headers.map((name) => `    proxy_hide_header ${name};`).join('\n')}
@@ -285,6 +288,8 @@ function haproxy({ origin, host, gatehouse, headers }: Site): string {
   return `# haproxy.cfg: in the section "global", once
   lua-load /etc/haproxy/gatehouse.lua
   httpclient.resolvers.prefer ipv4
+  # the headers of people in many groups
+  tune.bufsize 32768
 
 # in the backend of ${host}
   http-request deny if { req.hdr(Connection) -m sub -i ${headers.join(' ')} }
