@@ -443,7 +443,7 @@ export function createForwardAuth(
       await recordRejected(visit, account);
       return denied(visit, { ...rejectionBy(broken, account), account });
     }
-    if (by === 'navigation') await sessions.recordActivity(session.ssoUid);
+    if (by === 'navigation') void sessions.recordActivity(session.ssoUid);
     const visitor = { account };
     pass(visit, visitor, await tokenFor(asked.origin, website, visitor, session));
   }

@@ -104,10 +104,10 @@ export function listenToEvents(provider: Provider, events: EngineEvents): void {
 }
 
 /** Records the use of the session, if the user made this request: `prompt=none` and frames are made by applications. */
-function recordRequest(engineCtx: KoaContextWithOIDC, { recordActivity, logger }: EngineEvents): void {
+function recordRequest(engineCtx: KoaContextWithOIDC, { recordActivity }: EngineEvents): void {
   const { result, session, prompts } = engineCtx.oidc;
   if (!session?.accountId || result?.login || prompts.has('none') || !isPage(appContext(engineCtx))) return;
-  recordActivity(session.uid).catch((err) => logger.error({ err }, 'the use of a session was not recorded'));
+  void recordActivity(session.uid);
 }
 
 function recordAuthorization(engineCtx: KoaContextWithOIDC, events: EngineEvents): void {

@@ -236,25 +236,40 @@ const PAUSE_SECONDS = limits.session.activitySeconds;
 const MAX_REMEMBERED = 10_000;
 
 /** @param latestEndOf the latest end of a live session */
-function createSessionActivity({ db, now, settings }: Core, latestEndOf: (uid: string) => Promise<Date | undefined>) {
+function createSessionActivity(
+  { db, logger, now, settings }: Core,
+  latestEndOf: (uid: string) => Promise<Date | undefined>,
+) {
   // Saves most of the statements; another instance does not know of it and writes once more.
   const recordedAt = new Map<string, number>();
 
+  async function record(uid: string, at: number): Promise<void> {
+    const endsAt = await latestEndOf(uid);
+    if (!endsAt) return;
+    const end = Math.min(Math.floor(endsAt.getTime() / 1000), at + settings.latest().session_idle_minutes * 60);
+    // An ended session stays ended: it has no row, or its end has passed.
+    const where = { uid, model: 'Session', expiresAt: { gt: BigInt(at) } };
+    const { count } = await db.oidcArtifact.updateMany({ where, data: { expiresAt: BigInt(end) } });
+    if (count > 0)
+      await db.sessionDevice.updateMany({ where: { uid }, data: { lastSeenAt: now(), expiresAt: endsAt } });
+  }
+
   return {
-    /** Records a request of the user, at most once a minute for each session; nothing for a session that has ended. */
+    /**
+     * Records a request of the user, at most once a minute for each session; nothing for a session that has ended. The request goes on where
+     * the database takes no writes: the next one is recorded.
+     */
     async recordActivity(uid: string): Promise<void> {
       const at = Math.floor(now().getTime() / 1000);
       if (at - (recordedAt.get(uid) ?? 0) < PAUSE_SECONDS) return;
-      const endsAt = await latestEndOf(uid);
-      if (!endsAt) return;
       if (recordedAt.size >= MAX_REMEMBERED) recordedAt.clear();
       recordedAt.set(uid, at);
-      const end = Math.min(Math.floor(endsAt.getTime() / 1000), at + settings.latest().session_idle_minutes * 60);
-      // An ended session stays ended: it has no row, or its end has passed.
-      const where = { uid, model: 'Session', expiresAt: { gt: BigInt(at) } };
-      const { count } = await db.oidcArtifact.updateMany({ where, data: { expiresAt: BigInt(end) } });
-      if (count === 0) return;
-      await db.sessionDevice.updateMany({ where: { uid }, data: { lastSeenAt: now(), expiresAt: endsAt } });
+      try {
+        await record(uid, at);
+      } catch (err) {
+        recordedAt.delete(uid);
+        logger.error({ err }, 'the use of a session was not recorded');
+      }
     },
   };
 }
