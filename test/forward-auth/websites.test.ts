@@ -79,7 +79,9 @@ describe.each(proxyKinds)('behind %s', (kind) => {
     const user = await aUser(idp.services);
     const browser = httpClient();
     await opened(browser, site, '/', user);
-    const click = { headers: { 'sec-fetch-site': 'same-origin' } };
+    const click = {
+      headers: { 'sec-fetch-site': 'same-origin', 'sec-fetch-user': '?1', 'sec-fetch-dest': 'document' },
+    };
     const confirmed = await browser.follow(await browser.get(`${site.origin}/.gatehouse/logout`, click));
     const signedOut = await browser.follow(await browser.submit(confirmed), (url) => url === `${site.origin}/`);
     expect(signedOut.location).toBe(`${site.origin}/`);
@@ -366,6 +368,35 @@ describe('a website', () => {
       expect((await browser.get(link, asPage)).location).toContain('/authorize?');
     },
   );
+
+  it('asks before it signs out, unless the user clicked on a page of the website', async () => {
+    const site = await aWebsite('caddy');
+    const browser = httpClient();
+    await opened(browser, site, '/', await aUser(idp.services));
+    const click = {
+      'sec-fetch-mode': 'navigate',
+      'sec-fetch-site': 'same-origin',
+      'sec-fetch-user': '?1',
+      'sec-fetch-dest': 'document',
+      accept: 'text/html',
+    };
+    const hasHint = async (changed: Record<string, string>) => {
+      const { location = '' } = await browser.get(`${site.origin}/.gatehouse/logout`, {
+        headers: { ...click, ...changed },
+      });
+      expect(location).toContain('/end-session?');
+      return new URL(location).searchParams.has('id_token_hint');
+    };
+    expect(await hasHint({})).toBe(true);
+    const others: Record<string, string>[] = [
+      { 'sec-fetch-user': '' },
+      { 'sec-fetch-site': 'same-site' },
+      { 'sec-fetch-dest': 'iframe' },
+      { 'sec-purpose': 'prefetch' },
+      { 'sec-purpose': 'prefetch;prerender' },
+    ];
+    for (const changed of others) expect(await hasHint(changed), JSON.stringify(changed)).toBe(false);
+  });
 
   it('signs nobody out for a picture or a script of a page', async () => {
     const site = await aWebsite('caddy');

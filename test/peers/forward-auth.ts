@@ -714,7 +714,9 @@ async function signsOutAt(gatehouse: Gatehouse, exit: Exit, sites: readonly Site
 }
 
 /** Only a click on the website itself needs no question. */
-const click = { headers: { 'sec-fetch-site': 'same-origin' } };
+const click = {
+  headers: { 'sec-fetch-site': 'same-origin', 'sec-fetch-user': '?1', 'sec-fetch-dest': 'document' },
+};
 
 /** The configuration with the lines that show what the website receives, at the places that they name. */
 function withTestRoute(kind: ProxyKind, snippet: string, lines: string): string {

@@ -825,13 +825,15 @@ export function createForwardAuth(
     }
   }
 
-  /** Only a click on a page of the website needs no confirmation. */
+  /** Only a click on a page of the website needs no confirmation: no script, frame or prefetch of it. */
   async function signOut(visit: Visit): Promise<void> {
     const { ctx, asked } = visit;
     const { origin } = asked;
     // No picture or script of a page signs its user out.
     if (!/^(navigate)?$/.test(ctx.get('Sec-Fetch-Mode'))) return refuse(ctx, visit.proxy, 403, 'not_a_navigation');
-    const live = ctx.get('Sec-Fetch-Site') === 'same-origin' ? await liveSession(visit) : undefined;
+    const [site, user, dest] = ['Site', 'User', 'Dest'].map((name) => ctx.get(`Sec-Fetch-${name}`));
+    const isClick = visit.by === 'navigation' && site === 'same-origin' && user === '?1' && dest === 'document';
+    const live = isClick ? await liveSession(visit) : undefined;
     const hint =
       live && (await createInProcessClient({ provider }, origin).logoutHint(live.account.id, live.session.ssoUid));
     const query = new URLSearchParams({

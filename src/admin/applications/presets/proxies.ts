@@ -360,7 +360,7 @@ http_filters:
         authorization_request:
           allowed_headers:
             patterns:
-${exact(['cookie', 'authorization', 'accept', 'accept-language', 'origin', 'referer', 'x-requested-with', 'x-forwarded-proto', 'x-forwarded-for', 'sec-fetch-mode', 'sec-fetch-dest', 'sec-fetch-site', 'sec-purpose', 'upgrade', 'sec-websocket-key', 'access-control-request-method'], '              ')}
+${exact(['cookie', 'authorization', 'accept', 'accept-language', 'origin', 'referer', 'x-requested-with', 'x-forwarded-proto', 'x-forwarded-for', 'sec-fetch-mode', 'sec-fetch-dest', 'sec-fetch-site', 'sec-fetch-user', 'sec-purpose', 'upgrade', 'sec-websocket-key', 'access-control-request-method'], '              ')}
         authorization_response:
           allowed_upstream_headers:
             patterns:
