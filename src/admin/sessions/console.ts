@@ -13,7 +13,7 @@ import { applicationTags, type NamedUser, type Names, nameAndUsername, personLog
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import { sameNameText, typedUserValue, userFilter } from '../suggestions/typed-user.ts';
-import { END, type SessionView, sessionNoun } from './sessions.ts';
+import { applicationsIn, END, type SessionView, sessionNoun } from './sessions.ts';
 
 const back = { href: '/admin/sessions', label: t('console.navigation.sessions') };
 const listIn = listAt(back.href, { user: z.string().trim().max(254).default('') }, ['-since', 'since']);
@@ -115,11 +115,10 @@ function userOf({ name, username, accountId }: SessionView, users: ReadonlyMap<s
 export const deviceCell = ({ device }: SessionView): Cell =>
   device ? { text: browserName(device.userAgent) ?? t('console.person.unknown-browser'), small: device.address } : null;
 
-/** The applications that take part in each of these sessions. */
+/** The applications in which each of these sessions is. */
 export async function applicationsOf(sessions: readonly SessionView[], names: Names) {
-  const idsOf = ({ participants }: SessionView) => participants.map(({ clientId }) => clientId);
-  const found = await names.applications(sessions.flatMap(idsOf));
-  return (session: SessionView): Cell => applicationTags(idsOf(session), found);
+  const found = await names.applications(sessions.flatMap(applicationsIn));
+  return (session: SessionView): Cell => applicationTags(applicationsIn(session), found);
 }
 
 export function endCell({ uid }: SessionView, user: string): Cell {

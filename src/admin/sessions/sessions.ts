@@ -33,6 +33,10 @@ export interface SessionView extends SessionEntry {
   device?: { userAgent: string; address: string; lastSeenAt: Date };
 }
 
+/** The applications in which the user is signed in: those that got an answer. */
+export const applicationsIn = ({ participants }: SessionEntry): string[] =>
+  participants.filter(({ isAnswered }) => isAnswered).map(({ clientId }) => clientId);
+
 export type SessionPage = { sessions: SessionView[]; next?: string };
 
 export interface ListSessions {
@@ -181,7 +185,7 @@ const schema = z
     address: z.string().nullable(),
     user_agent: z.string().nullable(),
     last_seen_at: time.nullable(),
-    applications: z.array(z.string()).describe('client_id or entity ID of the applications that take part'),
+    applications: z.array(z.string()).describe('client_id or entity ID of the applications that the user signed in to'),
   })
   .meta({ id: 'Session' });
 
@@ -255,7 +259,8 @@ export function sessionEndpoints(sessions: SessionAdmin, users: UserAdmin): Endp
   ];
 }
 
-function sessionJson({ uid, accountId, username, acr, amr, device, participants, ...session }: SessionView) {
+function sessionJson(session: SessionView) {
+  const { uid, accountId, username, acr, amr, device } = session;
   const { signedInAt, expiresAt, idleExpiresAt } = session;
   return {
     uid,
@@ -269,6 +274,6 @@ function sessionJson({ uid, accountId, username, acr, amr, device, participants,
     address: device?.address ?? null,
     user_agent: device?.userAgent ?? null,
     last_seen_at: iso(device?.lastSeenAt),
-    applications: participants.map(({ clientId }) => clientId),
+    applications: applicationsIn(session),
   };
 }

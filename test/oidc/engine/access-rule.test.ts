@@ -1,6 +1,7 @@
 // Access rules of applications: a page for the user, access_denied for the application, and the end of its tokens.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { consoleOf, staff } from '../../admin/console/support.ts';
+import { aLiveSp, redirect } from '../../saml/live.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
@@ -233,4 +234,30 @@ describe('an application with an access rule', () => {
       await idp.services.settings.set('first_factor', 'open');
     });
   });
+});
+
+it('an application that rejected the person, or waits for a step, is none of those that the person is signed in to', async () => {
+  const user = await aUser(idp.services);
+  const browser = httpClient(idp.issuer);
+  await completeSignIn(browser, authorizeUrl(idp, app.clientId), { user });
+  const { uid = '' } = (await idp.services.sessions.list(user.account.id))[0] ?? {};
+  const admin = await consoleOf(idp, await staff(idp, 'admin'));
+  const listed = async () => {
+    const page = textOf((await admin.get(`/admin/sessions?user=${user.username}`)).text);
+    return ['Newsroom', 'Wide open', 'Two steps', 'Live SP'].filter((name) => page.includes(name));
+  };
+  expect(uid).not.toBe('');
+  expect(await listed()).toEqual([]);
+
+  const open = await anApplication(idp, { client_name: 'Wide open' });
+  expect((await completeSignIn(browser, authorizeUrl(idp, open.clientId), { user })).location).toContain('code=');
+  const strict = await anApplication(idp, { client_name: 'Two steps', mfa: 'required' });
+  expect((await completeSignIn(browser, authorizeUrl(idp, strict.clientId), { user })).location).toBeUndefined();
+  expect(await listed()).toEqual(['Wide open']);
+
+  await idp.services.roles.assign(user.account.id, 'editor');
+  expect((await completeSignIn(browser, authorizeUrl(idp, app.clientId), { user })).location).toContain('code=');
+  const sp = await aLiveSp(idp, { name: 'Live SP' });
+  expect((await browser.follow(await redirect(browser, sp.request()))).text).toContain('SAMLResponse');
+  expect(await listed()).toEqual(['Newsroom', 'Wide open', 'Live SP']);
 });

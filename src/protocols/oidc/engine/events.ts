@@ -90,6 +90,7 @@ export function listenToEvents(provider: Provider, events: EngineEvents): void {
   }
   on('interaction.started', (ctx) => recordRequest(ctx, events));
   on('authorization.success', (ctx) => {
+    markAnswered(ctx);
     recordRequest(ctx, events);
     recordAuthorization(ctx, events);
   });
@@ -108,6 +109,11 @@ function recordRequest(engineCtx: KoaContextWithOIDC, { recordActivity }: Engine
   const { result, session, prompts } = engineCtx.oidc;
   if (!session?.accountId || result?.login || prompts.has('none') || !isPage(appContext(engineCtx))) return;
   void recordActivity(session.uid);
+}
+
+/** The engine saves the session with the answer. */
+function markAnswered({ oidc: { session, client } }: KoaContextWithOIDC): void {
+  if (session?.accountId && client) Object.assign(session.authorizationFor(client.clientId), { isAnswered: true });
 }
 
 function recordAuthorization(engineCtx: KoaContextWithOIDC, events: EngineEvents): void {

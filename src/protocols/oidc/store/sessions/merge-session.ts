@@ -23,6 +23,8 @@ export interface Authorization {
   sid?: string;
   grantId?: string;
   persistsLogout?: boolean;
+  /** Whether it got a code, a token or an assertion in this session: a rejected person has an entry too. */
+  isAnswered?: boolean;
 }
 
 /**

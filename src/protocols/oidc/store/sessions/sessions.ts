@@ -5,6 +5,7 @@ import { artifactId, isPastAbsoluteExpiry } from '../adapter.ts';
 import { GRANT_MODELS, grantsOf, removeGrantsBut, removeGrantsById, type StoredGrant } from '../grants.ts';
 import { isGenuineArtifact, PROTECTED_COLUMNS, type ProtectedArtifact } from '../protected-artifacts.ts';
 import { findEnded, markEnded } from './ended-sessions.ts';
+import type { Authorization } from './merge-session.ts';
 import { createSessionDevices } from './session-devices.ts';
 
 export interface Participant {
@@ -13,6 +14,8 @@ export interface Participant {
   grantId: string | undefined;
   /** The user has granted offline_access to this application. */
   staysConnected: boolean;
+  /** It got a code, a token or an assertion; one that rejected the person, or still waits, is told of the end of the session too. */
+  isAnswered: boolean;
 }
 
 export interface SessionEntry {
@@ -35,7 +38,7 @@ interface Payload {
   amr?: string[];
   loginTs?: number;
   exp: number;
-  authorizations?: Record<string, { sid?: string; grantId?: string; persistsLogout?: boolean }>;
+  authorizations?: Record<string, Authorization>;
 }
 
 export type Sessions = ReturnType<typeof createSessions>;
@@ -223,11 +226,12 @@ function read({ payload, expiresAt }: Row): SessionEntry | undefined {
     signedInAt: new Date(loginTs * 1000),
     expiresAt: new Date(exp * 1000),
     idleExpiresAt: new Date(Number(expiresAt) * 1000),
-    participants: Object.entries(authorizations).map(([clientId, { sid, grantId, persistsLogout }]) => ({
+    participants: Object.entries(authorizations).map(([clientId, { sid, grantId, persistsLogout, isAnswered }]) => ({
       clientId,
       sid,
       grantId,
       staysConnected: persistsLogout === true,
+      isAnswered: isAnswered === true,
     })),
   };
 }
