@@ -25,10 +25,13 @@ import { endpointsOf, type Resource } from '../resource.ts';
 const READ = 'gatehouse.api-keys:read' as const;
 const WRITE = 'gatehouse.api-keys:write' as const;
 
+const STATES = ['active', 'stopped', 'expired', 'revoked'] as const;
+
 export interface KeyView extends ApiKey {
   /** Of the owner. */
   username: string;
-  state: 'active' | 'expired' | 'revoked';
+  /** `stopped`: the account of its owner cannot be used now. */
+  state: (typeof STATES)[number];
 }
 
 export interface ApiKeyInput {
@@ -59,9 +62,11 @@ export function createApiKeyAdmin(services: AdminServices) {
   const mayAccessKeysOf = createKeyAccess(services);
 
   async function viewOf(key: ApiKey): Promise<KeyView> {
-    const state = key.revokedAt ? 'revoked' : key.expiresAt <= now() ? 'expired' : 'active';
+    const owner = await accounts.find(key.ownerId);
+    const valid = owner?.isActive ? 'active' : 'stopped';
+    const state = key.revokedAt ? 'revoked' : key.expiresAt <= now() ? 'expired' : valid;
     const permissions = await withGroupNames(key.permissions, db);
-    return { ...key, permissions, username: (await accounts.find(key.ownerId))?.username ?? '', state };
+    return { ...key, permissions, username: owner?.username ?? '', state };
   }
 
   async function get(id: string, by: Actor, needs: OwnPermission): Promise<KeyView> {
@@ -197,7 +202,7 @@ const fields = {
   owner: z.object({ id: z.string(), username: z.string() }),
   permissions: z.array(z.string()).describe('What it may do is what its owner has of them at each call'),
   last_four: z.string().describe('Of the key, to recognize it'),
-  state: z.enum(['active', 'expired', 'revoked']),
+  state: z.enum(STATES).describe('stopped: the account of its owner cannot be used now'),
   created_by: z.string().nullable().describe('Id of the account; null: the command line'),
   created_at: time,
   expires_at: time,
@@ -257,7 +262,7 @@ export function apiKeyEndpoints(apiKeys: ApiKeyAdmin): Endpoint[] {
         'The keys of the caller and of users with no more permissions. Expired and revoked ones are listed for 30 days after their end.',
       query: z.object({
         ...paged,
-        state: z.enum(['active', 'ended']).default('active'),
+        state: z.enum(['active', 'ended']).default('active').describe('active: with those that are stopped'),
         owner: id.optional().describe('Id of the account'),
       }),
       response: pageOf(schema),

@@ -144,10 +144,12 @@ function ownerCell({ username, ownerId }: KeyView, users: ReadonlyMap<string, Na
   return { text: name, href: `/admin/users/${ownerId}`, logo: personLogo(users.get(ownerId) ?? { username: name }) };
 }
 
-/** `in 12 days` or, as a sentence, `Expires in 12 days`; or how it ended. */
+/** `in 12 days` or, as a sentence, `Expires in 12 days`; or why it does not work. */
 function endTag({ state, expiresAt }: KeyView, now: Date, isSentence = false): Mark {
   if (state === 'revoked') return { text: t('console.api-keys.revoked'), tone: 'plain' };
   if (state === 'expired') return { text: t('console.api-keys.expired'), tone: 'bad' };
+  if (state === 'stopped')
+    return { text: t(`console.api-keys.${isSentence ? 'stopped-why' : 'stopped'}`), tone: 'bad' };
   const days = Math.ceil((expiresAt.getTime() - now.getTime()) / DAY_MS);
   const beginning = isSentence ? 'expires-' : '';
   const text =
@@ -160,6 +162,7 @@ function endTag({ state, expiresAt }: KeyView, now: Date, isSentence = false): M
 /** One key. */
 function keyPage(key: KeyView, { now, mayWrite }: { now: Date; mayWrite: boolean }): ConsolePage {
   const { name, state, permissions } = key;
+  const hasEnded = state === 'expired' || state === 'revoked';
   const danger = dangerZone([
     {
       title: t('console.api-keys.revoke.task'),
@@ -167,7 +170,7 @@ function keyPage(key: KeyView, { now, mayWrite }: { now: Date; mayWrite: boolean
       action: { label: t('console.api-keys.revoke'), of: name, href: `${pathOf(key)}/revoke`, look: 'danger' },
     },
   ]);
-  const ended = t(`console.api-keys.${state === 'active' ? 'expires' : state}`);
+  const ended = t(`console.api-keys.${hasEnded ? state : 'expires'}`);
   return {
     title: name,
     back,
@@ -186,7 +189,7 @@ function keyPage(key: KeyView, { now, mayWrite }: { now: Date; mayWrite: boolean
         ],
       },
       { kind: 'text', tone: 'small', text: t('console.api-keys.rights') },
-      ...(mayWrite && state === 'active' ? [danger] : []),
+      ...(mayWrite && !hasEnded ? [danger] : []),
     ],
   };
 }

@@ -80,3 +80,25 @@ it('the page of API keys is for those who may see it, and lists no key of users 
   expect((await manager.get(HOME)).status).toBe(403);
   expect((await manager.get('/admin/users')).text).not.toContain(HOME);
 });
+
+it('the page of API keys says that a key of a disabled owner does not work, and the question of Disable that it will not', async () => {
+  const owner = await staff(idp, 'auditor');
+  const { key, text } = await idp.services.apiKeys.create(
+    { ownerId: owner.account.id, name: 'Of Leaver', permissions: ['gatehouse.users:read'], days: 90 },
+    { actorId: owner.account.id },
+  );
+  const listed = async () => textOf((await console.get(`${HOME}?user=${owner.username}`)).text);
+  expect(await listed()).toMatch(/Of Leaver.*in 90 days/s);
+  const question = await console.get(`/admin/users/${owner.account.id}/disable`);
+  expect(textOf(question.text)).toContain('API keys don’t work while the account is disabled.');
+  await console.submit(question);
+  expect((await callWith(text)).status).toBe(401);
+  expect(await listed()).toMatch(/Of Leaver.*Owner disabled/s);
+  expect(await listed()).not.toContain('in 90 days');
+  const page = textOf((await console.get(`${HOME}/${key.id}`)).text);
+  expect(page).toContain('Doesn’t work: the owner is disabled');
+  expect(page).toContain('Revoke API key');
+  await idp.services.accounts.setActive(owner.account.id, true, { actorId: ann.account.id });
+  expect((await callWith(text)).status).toBe(200);
+  expect(await listed()).toMatch(/Of Leaver.*in 90 days/s);
+});
