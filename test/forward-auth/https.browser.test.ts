@@ -131,10 +131,11 @@ it('a sign-out at one is one at the other', async () => {
   await page.evaluate(() => {
     const link = document.createElement('a');
     link.href = '/.gatehouse/logout';
+    link.textContent = 'Log out';
     document.body.append(link);
-    link.click();
   });
-  await page.waitForURL((url) => url.href.startsWith(`${idp.issuer}/signin`) || url.href === `${notes}/`);
+  await page.getByRole('link', { name: 'Log out' }).click();
+  await page.getByText('You’re signed out').waitFor();
   for (const origin of [wiki, notes]) {
     await page.goto(`${origin}/app`);
     expect(page.url()).toContain(`${idp.issuer}/signin`);

@@ -9,6 +9,7 @@ import { completeSignIn } from '../oidc/support.ts';
 import { aUser, aUserInGroups, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { textOf } from '../support/pages/html.ts';
 import { openWebsite, type Website, website } from '../support/website.ts';
 
 const HANDED_ON = ['Remote-User', 'Remote-Groups', 'Remote-Name', 'Remote-Email', 'X-Gatehouse-Jwt'];
@@ -83,8 +84,11 @@ describe.each(proxyKinds)('behind %s', (kind) => {
       headers: { 'sec-fetch-site': 'same-origin', 'sec-fetch-user': '?1', 'sec-fetch-dest': 'document' },
     };
     const confirmed = await browser.follow(await browser.get(`${site.origin}/.gatehouse/logout`, click));
-    const signedOut = await browser.follow(await browser.submit(confirmed), (url) => url === `${site.origin}/`);
-    expect(signedOut.location).toBe(`${site.origin}/`);
+    const signedOut = await browser.follow(await browser.submit(confirmed));
+    expect(signedOut.url).toContain(`${idp.issuer}/signout/`);
+    const text = textOf(signedOut.text);
+    for (const expected of ['You’re signed out', `Wiki ${kind}`, 'Signed out.']) expect(text).toContain(expected);
+    expect(signedOut.text).toContain(`href="${site.origin}/"`);
     const again = await browser.get(`${site.origin}/`);
     expect(again.location).toContain(`${idp.issuer}/authorize?`);
   });
@@ -368,6 +372,18 @@ describe('a website', () => {
       expect((await browser.get(link, asPage)).location).toContain('/authorize?');
     },
   );
+
+  it('leads a sign-out back to its first page only where that is public', async () => {
+    for (const [paths, uri] of [
+      [[{ path: '/', rule: 'public' as const }], 'its first page'],
+      [[{ path: '/public/', rule: 'public' as const }], null],
+    ] as const) {
+      const { origin } = await aWebsite('caddy', { paths: [...paths] });
+      const { location = '' } = await httpClient().get(`${origin}/.gatehouse/logout`, asPage);
+      const found = new URL(location).searchParams.get('post_logout_redirect_uri');
+      expect(found).toBe(uri && `${origin}/`);
+    }
+  });
 
   it('asks before it signs out, unless the user clicked on a page of the website', async () => {
     const site = await aWebsite('caddy');

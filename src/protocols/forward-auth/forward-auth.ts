@@ -838,7 +838,8 @@ export function createForwardAuth(
       live && (await createInProcessClient({ provider }, origin).logoutHint(live.account.id, live.session.ssoUid));
     const query = new URLSearchParams({
       client_id: origin,
-      post_logout_redirect_uri: `${origin}/`,
+      // Any other first page would lead to a sign-in at once, so the result stays displayed.
+      ...(isPublic(rulesFor(visit.website.paths, 'GET', '/')) && { post_logout_redirect_uri: `${origin}/` }),
       ...(hint && { id_token_hint: hint }),
     });
     redirect(visit, `${issuer}/end-session?${query}`);

@@ -250,7 +250,15 @@ function showProgress(ctx: Context, run: LogoutRun, { to, afterSeconds, current,
 }
 
 /** Completes a run: a LogoutResponse, the post-logout redirect of an RP, or the result page. */
-function completion({ now, runs, outgoingMessages, serviceProviders }: LogoutServices) {
+function completion({ applications, now, runs, outgoingMessages, serviceProviders }: LogoutServices) {
+  async function wayOn({ completion, ...run }: LogoutRun): Promise<{ returnUrl: string; appName?: string }> {
+    if (completion.kind === 'oidc') return { returnUrl: completion.uri, appName: initiatorName(run) };
+    const initiator = run.initiator === undefined ? undefined : await applications.find(run.initiator);
+    // A website behind a proxy has no page of its own at the end.
+    if (initiator?.protocol === 'proxy') return { returnUrl: `${initiator.clientId}/`, appName: initiator.name };
+    return { returnUrl: '/' };
+  }
+
   return async (ctx: Context, run: LogoutRun): Promise<void> => {
     const isFirst = await runs.finish(run.id);
     const { completion, participants } = run;
@@ -275,17 +283,15 @@ function completion({ now, runs, outgoingMessages, serviceProviders }: LogoutSer
     if (isInProgress(participants) && ageSeconds < limits.logout.watchSeconds) {
       ctx.set('Refresh', `3;url=/signout/${run.id}`);
     }
-    const link =
-      completion.kind === 'oidc' ? { returnUrl: completion.uri, appName: initiatorName(run) } : { returnUrl: '/' };
     ctx.render('logout/done', {
-      ...link,
+      ...(await wayOn(run)),
       isOpen: mayStillBeSignedIn(participants),
       results: resultLines(participants),
     });
   };
 }
 
-function initiatorName({ initiator, participants }: LogoutRun): string {
+function initiatorName({ initiator, participants }: Omit<LogoutRun, 'completion'>): string {
   return participants.find(({ clientId }) => clientId === initiator)?.name ?? 'the app';
 }
 
