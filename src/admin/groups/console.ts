@@ -203,7 +203,11 @@ export function groupRoutes(services: ConsoleServices) {
       needs?: readonly Need[];
       tab: GroupTab;
       nameOf(params: Record<string, string>, by: Actor): Promise<string>;
-      run(params: Record<string, string>, group: GroupDetails, by: Actor): Promise<Omit<Redirection, 'to'>>;
+      run(
+        params: Record<string, string>,
+        subject: { group: GroupDetails; what: string },
+        by: Actor,
+      ): Promise<Omit<Redirection, 'to'>>;
     },
   ) {
     const home = (group: GroupDetails) => (tab === '' ? pathOf(group) : `${pathOf(group)}/${tab}`);
@@ -214,7 +218,7 @@ export function groupRoutes(services: ConsoleServices) {
       back: ({ group }) => ({ href: home(group), label: group.name }),
       lead: ({ subject: { what } }) => t('console.groups.remove-lead', { kind, what }),
       button: t('console.groups.remove'),
-      submit: async ({ by, ctx, subject: { group } }) => ({ to: home(group), ...(await run(ctx.params, group, by)) }),
+      submit: async ({ by, ctx, subject }) => ({ to: home(subject.group), ...(await run(ctx.params, subject, by)) }),
     });
   }
   const personIn = async ({ user = '' }: Record<string, string>, by: Actor) =>
@@ -224,9 +228,9 @@ export function groupRoutes(services: ConsoleServices) {
     needs: [...PEOPLE, WRITE],
     tab: '',
     nameOf: personIn,
-    async run({ user = '' }, { id }, by) {
+    async run({ user = '' }, { group: { id }, what: name }, by) {
       const count = await groups.removeMembers(id, [user], by);
-      const notice = t(`console.groups.member-${count > 0 ? 'removed' : 'stays'}`);
+      const notice = t(`console.groups.member-${count > 0 ? 'removed' : 'stays'}`, { name });
       return { notice, tone: count > 0 ? 'good' : 'warn' };
     },
   });
@@ -266,7 +270,7 @@ export function groupRoutes(services: ConsoleServices) {
     removal(`/parts/${kind}/:part`, kind, {
       tab: 'parts',
       nameOf: partNames[kind],
-      async run({ part = '' }, { id }, by) {
+      async run({ part = '' }, { group: { id } }, by) {
         await groups.take(id, PARTS[kind](part), by);
         return { notice: t('console.groups.saved') };
       },
@@ -288,9 +292,9 @@ export function groupRoutes(services: ConsoleServices) {
     needs: [...PEOPLE, WRITE],
     tab: 'owners',
     nameOf: personIn,
-    async run({ user = '' }, { id }, by) {
+    async run({ user = '' }, { group: { id }, what: name }, by) {
       await groups.dismissOwner(id, user, by);
-      return { notice: t('console.groups.owner-removed') };
+      return { notice: t('console.groups.owner-removed', { name }) };
     },
   });
 
@@ -366,7 +370,7 @@ export function groupRoutes(services: ConsoleServices) {
   removal('/domains/:domain', 'domain', {
     tab: 'domains',
     nameOf: async ({ domain = '' }) => domain,
-    async run({ domain = '' }, { id }, by) {
+    async run({ domain = '' }, { group: { id } }, by) {
       await groups.removeDomain(id, domain, by);
       return { notice: t('console.groups.domain-removed', { domain }) };
     },

@@ -64,7 +64,7 @@ it('asks before a member is removed and a session ends, with the device of the s
   await page.waitForSelector('dialog.ask:not(.find)', { state: 'detached' });
   await page.click('a[data-asks][href$="/remove"]');
   await page.click('dialog.ask:not(.find) footer button');
-  await page.waitForSelector('text=The person was removed.');
+  await page.waitForSelector('text=/Finn Test.* was removed/');
   expect(await members()).toBe(0);
   await page.goto(`${idp.issuer}/admin/users/${admin.account.id}/sessions`);
   await page.click('a[data-asks][href$="/end"]');
