@@ -1,7 +1,7 @@
 // The parts that pages of the console are made of (README.md). A page says what it shows, views/admin/page.eta
 // and its partials say how: so all pages look alike, work without script, and escape in one place.
 
-import type { PageText } from '../../base/texts/text.ts';
+import type { PageLink, PageText } from '../../base/texts/text.ts';
 import type {
   Action,
   Bar,
@@ -350,6 +350,8 @@ export interface ConsolePage {
   /** Pages of their own. */
   tabs?: readonly { href: string; label: PageText; isCurrent: boolean }[];
   error?: PageText | undefined;
+  /** Where the cause of the error is removed. */
+  next?: PageLink;
   faults?: readonly PageFault[];
   /** What a fault of its form may name beside its own fields. */
   elsewhere?: FieldsElsewhere;

@@ -116,9 +116,9 @@ export function createFrame(services: AdminServices) {
       } catch (thrown) {
         if (thrown instanceof StepUpNeeded) return confirm(ctx, thrown, await again());
         const page = await again();
-        const { status, error, fields } = errorOf(ctx, thrown, page);
+        const { status, fields, ...error } = errorOf(ctx, thrown, page);
         const faults = inConsoleLanguage(ctx, () => pageFaults(page, fields));
-        show(ctx, { ...page, error, faults }, status);
+        show(ctx, { ...page, ...error, faults }, status);
       }
     },
   };
@@ -192,7 +192,8 @@ function errorOf(ctx: Context, error: unknown, page: ConsolePage) {
   const { status } = error;
   const fields = fieldFaultsOf(page, error);
   ctx.state.log().info({ code: error.code, faults: fields }, 'form rejected');
-  return { status, error: headOf(error, fields), fields };
+  const { next } = error;
+  return { status, error: headOf(error, fields), fields, ...(next && next.href !== '/' && { next }) };
 }
 
 /** What the summary of the faults says first. */

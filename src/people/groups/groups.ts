@@ -316,7 +316,7 @@ export function createGroups(
       await rights.assertMayWrite([parentId], options, tx);
       const edge = { parentId, childId };
       if (await tx.groupChild.findUnique({ where: { parentId_childId: edge } })) return false;
-      await rights.assertMayConfer(childId, await rights.rolesConferred([parentId], tx), tx);
+      await rights.assertMayConfer(childId, await rights.rolesConferred([parentId], tx), options, tx);
       await changingRoles([childId], options, tx, async () => {
         await tx.groupChild.upsert({ where: { parentId_childId: edge }, create: edge, update: edge });
         await storeGraph(tx, [childId]);
@@ -349,7 +349,7 @@ export function createGroups(
       await rights.assertMayWrite([id], options, tx);
       const row = { groupId: id, roleId: role.id };
       if (await tx.groupRole.findUnique({ where: { groupId_roleId: row } })) return false;
-      await rights.assertMayConfer(id, [role], tx);
+      await rights.assertMayConfer(id, [role], options, tx);
       await changingRoles([id], options, tx, () =>
         tx.groupRole.upsert({ where: { groupId_roleId: row }, create: row, update: row }),
       );

@@ -12,7 +12,7 @@ import type { Authority } from '../rbac/authority.ts';
 import { ADMIN_ROLE, isStaff } from '../rbac/built-in.ts';
 import { isGenuineRole } from '../rbac/protected-grants.ts';
 import { type Role, roleById } from '../rbac/role.ts';
-import { openGroup } from '../rbac/roles.ts';
+import { assertGroupsClosed } from '../rbac/roles.ts';
 
 /** The sources of a person's own membership. */
 export const PERSONAL = ['direct', 'owner', 'request', 'invitation'] as const;
@@ -133,9 +133,13 @@ export function createGroupRights({ now, authority }: Core & { authority: Author
   }
 
   /** Throws group_sensitive (409) where owners, requests, domains or connections could give these roles, which the group is to get. */
-  async function assertMayConfer(groupId: string, roles: readonly Role[], tx: Tx): Promise<void> {
-    if (roles.some(isSensitiveRole) && (await openGroup(await idsBelow([groupId], tx), tx)))
-      throw conflict('group_sensitive');
+  async function assertMayConfer(
+    groupId: string,
+    roles: readonly Role[],
+    { by = {} }: GroupChange,
+    tx: Tx,
+  ): Promise<void> {
+    if (roles.some(isSensitiveRole)) await assertGroupsClosed({ authority }, await idsBelow([groupId], tx), by, tx);
   }
 
   /** The ownerships of the group or one above it. Throws forbidden where the actor has none, and group_sensitive (409). */

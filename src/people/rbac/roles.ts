@@ -3,12 +3,13 @@ import { fault } from '../../base/texts/faults.ts';
 // always remains.
 
 import { AppError, conflict, invalidInput } from '../../base/http/errors.ts';
+import { fullName } from '../../base/http/pages/tokens.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import { isUniqueConstraintError, type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
 import { lockGroups } from '../../base/storage/row-lock.ts';
 import { isStorable } from '../../base/storage/storable-text.ts';
-import { t } from '../../base/texts/text.ts';
+import { sentences, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import {
@@ -100,7 +101,8 @@ export function createRoles(
       const added = permissions.filter((permission) => !before.permissions.includes(permission));
       await assertNoLookAlike({ ...after, permissions: added }, tx, before.name);
       // The file's own groups are checked as a whole, when it is planned.
-      if (after.source !== 'file' && added.some((one) => one.startsWith(OWN_PREFIX))) await assertClosed(after.id, tx);
+      if (after.source !== 'file' && added.some((one) => one.startsWith(OWN_PREFIX)))
+        await assertClosed(after.id, by, tx);
       const { id, name, description, source } = after;
       await tx.role
         .update({ where: { id }, data: { name, description, source }, select: { id: true } })
@@ -121,16 +123,12 @@ export function createRoles(
   }
 
   /** Throws group_sensitive (409) where owners, requests, domains or connections give the role, which is to get a permission in Gatehouse. */
-  async function assertClosed(roleId: string, tx: Tx): Promise<void> {
+  async function assertClosed(roleId: string, by: Actor, tx: Tx): Promise<void> {
     await lockGroups(tx, sql, 'shared');
     const where = { ancestors: { some: { ancestor: { roles: { some: { roleId } } } } } };
     const groups = await tx.asStored.group.findMany({ where, select: { id: true } });
-    const group = await openGroup(
-      groups.map(({ id }) => id),
-      tx,
-    );
-    if (group !== undefined)
-      throw conflict('group_sensitive', { message: t('console.roles.error.open-group', { group }) });
+    const ids = groups.map(({ id }) => id);
+    await assertGroupsClosed(dependencies, ids, by, tx, (group) => t('console.roles.error.open-group', { group }));
   }
 
   /** Also takes the role from every user who has it. @param of as of `update` */
@@ -304,15 +302,56 @@ function createPermissionSets() {
   };
 }
 
-/** The name of a group of these into which owners, requests, domains or connections put people. */
-export async function openGroup(ids: readonly string[], tx: Tx): Promise<string | undefined> {
+/** Owners whom an error names. */
+const NAMED_OWNERS = 3;
+
+/**
+ * Throws group_sensitive (409) where owners, requests, domains, connections or a directory put people into one of these groups: it says which,
+ * names the owners to an actor who may read users, and leads to where they are removed.
+ * @param rule the sentence before that
+ */
+export async function assertGroupsClosed(
+  { authority }: { authority: Authority },
+  ids: readonly string[],
+  by: Actor,
+  tx: Tx,
+  rule: (group: string) => Text = () => t('console.groups.error.open'),
+): Promise<void> {
   const some = { some: {} };
   const byOthers = [{ acceptsRequests: true }, { owners: some }, { domains: some }];
   const ways = [...byOthers, { connectionMappings: some }, { scim: { isNot: null } }];
-  const found = await inChunks(ids, (piece) =>
-    tx.asStored.group.findMany({ where: { id: { in: piece }, OR: ways }, select: { name: true }, take: 1 }),
+  const include = {
+    owners: { select: { user: true }, orderBy: { createdAt: 'asc' }, take: NAMED_OWNERS },
+    domains: { select: { domain: true }, take: 1 },
+    connectionMappings: { select: { groupId: true }, take: 1 },
+  } as const;
+  const [open] = await inChunks(ids, (piece) =>
+    tx.asStored.group.findMany({ where: { id: { in: piece }, OR: ways }, include, take: 1 }),
   );
-  return found[0]?.name;
+  if (!open) return;
+  const { name: group, owners, domains, connectionMappings, acceptsRequests } = open;
+  const maySee = owners.length > 0 && (await authority.extent(by, 'gatehouse.users:read', tx)) === 'all';
+  const names = maySee ? owners.map(({ user }) => fullName(user) ?? user.username) : [];
+  const causes: [boolean, Text, string][] = [
+    [
+      owners.length > 0,
+      t('console.groups.error.open-owners', { group, names: names.join(', '), count: names.length }),
+      '/owners',
+    ],
+    [acceptsRequests, t('console.groups.error.open-requests', { group }), '/edit'],
+    [
+      domains.length > 0,
+      t('console.groups.error.open-domain', { group, domain: domains[0]?.domain ?? '' }),
+      '/domains',
+    ],
+    [connectionMappings.length > 0, t('console.groups.error.open-connection', { group }), ''],
+    [true, t('console.groups.error.open-scim', { group }), ''],
+  ];
+  const [, cause, tab] = causes.find(([isCause]) => isCause) ?? [];
+  throw conflict('group_sensitive', {
+    message: sentences([rule(group), ...(cause ? [cause] : [])]),
+    next: { href: `/admin/groups/${open.id}${tab ?? ''}`, label: t('console.error.go-to', { page: group }) },
+  });
 }
 
 type UserLimit = Limit & { kind: 'role' | 'group' };

@@ -351,3 +351,20 @@ it('says which applications and APIs the deletion of a role closes', async () =>
   expect(text).toContain('They lose access to Closed By Role unless another role');
   expect(text).toContain(`They get no tokens for ${identifier} unless`);
 });
+
+it('names the owner who keeps a group from giving permissions in Gatehouse, with the way there', async () => {
+  const { groups } = idp.services;
+  const { id } = await groups.create({ name: 'Owned desk' });
+  const owner = await aUser(idp.services);
+  await groups.appointOwner(id, { userId: owner.account.id });
+  const parts = `/admin/groups/${id}/parts`;
+  const give = async (from = admin) => from.submit(await from.get(parts), { role: 'support' }, { form: parts });
+  const closed = await give();
+  expect(closed.status).toBe(409);
+  expect(textOf(closed.text)).toContain('Remove the owner Ann Example of the group Owned desk first.');
+  const links = linksOf(closed.text, closed.url);
+  expect(links).toContainEqual(expect.objectContaining({ href: expect.stringMatching(`/admin/groups/${id}/owners$`) }));
+  await groups.dismissOwner(id, owner.account.id);
+  await groups.update(id, { acceptsRequests: true });
+  expect(textOf((await give()).text)).toContain('People can ask to join the group Owned desk');
+});
