@@ -192,7 +192,14 @@ const SECRET_HINTS = {
 const kindOfForm = z.enum(['webhook', 'siem', 'alert']).default('webhook').catch('webhook');
 const newQuery = z.object({ kind: kindOfForm });
 /** What an administrator wants to hear of at once. */
-const ALERTS = ['role.assigned', 'factors.reset', 'api-key.created', 'key.*', 'setting.changed', 'integrity.alarm'];
+const ALERTS = [
+  'administrator.added',
+  'factors.reset',
+  'api-key.created',
+  'key.*',
+  'setting.changed',
+  'integrity.alarm',
+];
 
 function emptyStream(kind: DeclaredKind): Declared {
   const standard = newStream.parse({ name: 'x', url: 'https://x', kind, ...(kind === 'alert' && { events: ALERTS }) });

@@ -209,6 +209,7 @@ export const eventDetails = {
       via: 'connection:corp',
     },
     'role.unassigned': { roleName: 'editor', via: 'direct', ended: true },
+    'administrator.added': { roleName: 'admin', groupId: 'Lq…', groupName: 'Lab', count: 1200 },
     'access.evaluated': { denied: [{ subject: 'b9…', permission: 'wiki:write' }], count: 40 },
   },
   group: {

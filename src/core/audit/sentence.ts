@@ -125,6 +125,8 @@ function variantOf({ type, outcome, subjectId, clientId, data }: AuditEntry): st
       return data.channel === 'sms' ? 'sms' : undefined;
     case 'passkey.removed':
       return typeof data.name === 'string' ? 'one' : undefined;
+    case 'administrator.added':
+      return typeof data.count === 'number' ? 'many' : undefined;
     case 'provisioning.sent':
       return subjectId === null ? 'group' : String(data.action);
     case 'setting.changed':
@@ -185,6 +187,7 @@ function valuesOf(event: AuditEntry, nameOf: MentionRenderer): Record<string, st
     with: methodsOf(data.amr, connection),
     method: data.method === 'recovery-code' ? 'recovery' : String(data.method),
     channel: String(data.channel),
+    count: nameSlot(String(data.count ?? '…')),
   };
 }
 

@@ -3,9 +3,9 @@
 import { conflict, invalidInput } from '../../base/http/errors.ts';
 import type { Tx } from '../../base/storage/database.ts';
 import { fault } from '../../base/texts/faults.ts';
-import { isSensitiveRole, rolesConferred } from '../../people/groups/rights.ts';
+import { rolesConferred } from '../../people/groups/rights.ts';
 import { isGenuineRole } from '../../people/rbac/protected-grants.ts';
-import { findRole } from '../../people/rbac/role.ts';
+import { findRole, isSensitiveRole } from '../../people/rbac/role.ts';
 import type { Change, ConnectionsContext } from './context.ts';
 
 export interface RoleMapping {

@@ -29,6 +29,7 @@ import {
 } from '../rbac/assign-roles.ts';
 import type { Authority } from '../rbac/authority.ts';
 import { groupKey, isGroupName } from '../rbac/names.ts';
+import { type Gift, recordingAdministrators } from '../rbac/new-administrators.ts';
 import { roleNamed } from '../rbac/role.ts';
 import { removeLimit, rolesLimitedTo } from '../rbac/roles.ts';
 import { storeGraph } from './graph.ts';
@@ -163,6 +164,9 @@ export function createGroups(
     await core.logoutOnRoleChange(members, by, tx, shownBy);
     return result;
   }
+
+  const giving = <T>(gift: Omit<Gift, 'by'>, { by = {} }: GroupChange, tx: Tx, work: () => Promise<T>) =>
+    recordingAdministrators(core, { ...gift, by }, tx, work);
 
   /** The people in these groups and below them; none where nobody is signed out, so that nobody is read. */
   async function membersBelow(groupIds: readonly string[], tx: Tx): Promise<string[]> {
@@ -316,11 +320,21 @@ export function createGroups(
       await rights.assertMayWrite([parentId], options, tx);
       const edge = { parentId, childId };
       if (await tx.groupChild.findUnique({ where: { parentId_childId: edge } })) return false;
-      await rights.assertMayConfer(childId, await rights.rolesConferred([parentId], tx), options, tx);
-      await changingRoles([childId], options, tx, async () => {
-        await tx.groupChild.upsert({ where: { parentId_childId: edge }, create: edge, update: edge });
-        await storeGraph(tx, [childId]);
-      });
+      const given = await rights.rolesConferred([parentId], tx);
+      await rights.assertMayConfer(childId, given, options, tx);
+      const held = (await rights.rolesConferred([childId], tx)).map((role) => role.id);
+      const roles = given.filter((role) => !held.includes(role.id));
+      await changingRoles([childId], options, tx, () =>
+        giving(
+          { people: peopleBelow(childId, limits.lists.counted * 3), roles, group: parent },
+          options,
+          tx,
+          async () => {
+            await tx.groupChild.upsert({ where: { parentId_childId: edge }, create: edge, update: edge });
+            await storeGraph(tx, [childId]);
+          },
+        ),
+      );
       await record('group.child-added', parent, options, tx, { childId, childName: child.name });
       return true;
     });
@@ -350,8 +364,12 @@ export function createGroups(
       const row = { groupId: id, roleId: role.id };
       if (await tx.groupRole.findUnique({ where: { groupId_roleId: row } })) return false;
       await rights.assertMayConfer(id, [role], options, tx);
+      const held = await rights.rolesConferred([id], tx);
+      const roles = held.some((one) => one.id === role.id) ? [] : [role];
       await changingRoles([id], options, tx, () =>
-        tx.groupRole.upsert({ where: { groupId_roleId: row }, create: row, update: row }),
+        giving({ people: peopleBelow(id, limits.lists.counted * 3), roles, group }, options, tx, () =>
+          tx.groupRole.upsert({ where: { groupId_roleId: row }, create: row, update: row }),
+        ),
       );
       await record('group.role-added', group, options, tx, { roleName });
       return true;
@@ -469,7 +487,12 @@ export function createGroups(
   ): Promise<number> {
     return change('shared', options, async (tx) => {
       const group = await joinable(id, via, options, tx);
-      const changed = await inChunks(members, (piece) => storeMembers(group, piece, via, options, tx), RECORDED);
+      const roles = await rights.rolesConferred([id], tx);
+      const store = (piece: NewMember[]) =>
+        giving({ people: piece.map(({ userId }) => userId), roles, group }, options, tx, () =>
+          storeMembers(group, piece, via, options, tx),
+        );
+      const changed = await inChunks(members, store, RECORDED);
       if (await rights.confersAdmin([id], tx)) await assertAdministrator(tx);
       const joinedOrLeft = changed.filter(({ isMoved }) => isMoved).map(({ userId }) => userId);
       await core.logoutOnRoleChange(joinedOrLeft, options.by ?? {}, tx, id);

@@ -9,9 +9,9 @@ import { holding, ownershipsOf } from '../accounts/account.ts';
 import { whereActive } from '../accounts/active.ts';
 import { managedRole } from '../rbac/assign-roles.ts';
 import type { Authority } from '../rbac/authority.ts';
-import { ADMIN_ROLE, isStaff } from '../rbac/built-in.ts';
+import { ADMIN_ROLE } from '../rbac/built-in.ts';
 import { isGenuineRole } from '../rbac/protected-grants.ts';
-import { type Role, roleById } from '../rbac/role.ts';
+import { isSensitiveRole, type Role, roleById } from '../rbac/role.ts';
 import { assertGroupsClosed } from '../rbac/roles.ts';
 
 /** The sources of a person's own membership. */
@@ -230,6 +230,3 @@ export function createGroupRights({ now, authority }: Core & { authority: Author
       (await rolesConferred(await idsBelow(groupIds, tx), tx)).some(({ name }) => name === ADMIN_ROLE),
   };
 }
-
-/** It gives a permission in Gatehouse. */
-export const isSensitiveRole = ({ name, permissions }: Role): boolean => isStaff({ roles: [name], permissions });

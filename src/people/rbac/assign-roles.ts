@@ -11,6 +11,7 @@ import { isCurrent } from '../accounts/account.ts';
 import { whereActive } from '../accounts/active.ts';
 import type { Authority } from './authority.ts';
 import { ADMIN_ROLE } from './built-in.ts';
+import { recordingAdministrators } from './new-administrators.ts';
 import { isGenuineRole } from './protected-grants.ts';
 import { findRole, type Role } from './role.ts';
 
@@ -74,7 +75,9 @@ export function assignRole(
     if ((await tx.user.count({ where: { id: userId } })) === 0) throw notFound({ detail: { userId } });
     const isLast = until !== null && role.name === ADMIN_ROLE && (await isLastAdmin(userId, tx, at));
     const row = { ...grant, since, until, notice: since !== null && since > at ? 'begins' : '' };
-    await tx.userRole.upsert({ where: { userId_roleId_via: grant }, create: row, update: row });
+    await recordingAdministrators(context, { people: [userId], roles: [role], by }, tx, () =>
+      tx.userRole.upsert({ where: { userId_roleId_via: grant }, create: row, update: row }),
+    );
     if (isLast && !(await hasAdministrator(tx, at))) throw conflict('last_admin');
     const data = { roleName, ...(since && { since }), ...(until && { until }) };
     await audit.record({ ...by, type: 'role.assigned', outcome: 'success', subjectId: userId, data }, tx);

@@ -8,6 +8,8 @@ import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { hasAdministrator, isLastAdmin, type LogoutOnRoleChange } from './assign-roles.ts';
 import { ADMIN_ROLE } from './built-in.ts';
+import { recordingAdministrators } from './new-administrators.ts';
+import { type Role, roleById } from './role.ts';
 
 export interface ConnectionRoles {
   connectionId: string;
@@ -51,11 +53,15 @@ export function createSetConnectionRoles({
         if (role.name === ADMIN_ROLE && !isDirectToo && (await isLastAdmin(userId, tx, now()))) continue;
         removed.push({ roleId, name: role.name });
       }
-      for (const { id: roleId } of added) {
-        const row = { userId, roleId, via, since: null, until: null };
-        const where = { userId_roleId_via: { userId, roleId, via } };
-        await tx.userRole.upsert({ where, create: row, update: row });
-      }
+      const given: Role[] = [];
+      for (const { id } of added) given.push(await roleById(id, tx));
+      await recordingAdministrators({ audit, now }, { people: [userId], roles: given, by }, tx, async () => {
+        for (const { id: roleId } of added) {
+          const row = { userId, roleId, via, since: null, until: null };
+          const where = { userId_roleId_via: { userId, roleId, via } };
+          await tx.userRole.upsert({ where, create: row, update: row });
+        }
+      });
       for (const { roleId } of removed) await tx.userRole.deleteMany({ where: { userId, roleId, via } });
       const about = { ...by, outcome: 'success', subjectId: userId } as const;
       for (const { name: roleName } of added)

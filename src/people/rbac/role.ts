@@ -2,7 +2,7 @@
 import { notFound } from '../../base/http/errors.ts';
 import type { Db, Tx } from '../../base/storage/database.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
-import { builtInRoles } from './built-in.ts';
+import { builtInRoles, isStaff } from './built-in.ts';
 
 export type RoleSource = 'local' | 'file' | 'built-in';
 
@@ -21,6 +21,10 @@ export interface NewRole {
   permissions?: readonly string[];
   source?: RoleSource;
 }
+
+/** It gives a permission in Gatehouse. */
+export const isSensitiveRole = ({ name, permissions }: Pick<Role, 'name' | 'permissions'>): boolean =>
+  isStaff({ roles: [name], permissions });
 
 /** For pages: that of a built-in role is in the language of the page. */
 export function descriptionOf({ name, description, source }: Role): PageText {

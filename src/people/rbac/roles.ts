@@ -4,6 +4,7 @@ import { fault } from '../../base/texts/faults.ts';
 
 import { AppError, conflict, invalidInput } from '../../base/http/errors.ts';
 import { fullName } from '../../base/http/pages/tokens.ts';
+import { limits } from '../../base/limits.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import { isUniqueConstraintError, type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
@@ -35,9 +36,10 @@ import {
   type PermissionName,
   parsePermission,
 } from './names.ts';
+import { holdersOf, recordingAdministrators } from './new-administrators.ts';
 import { protectRole, type StoredRole, storedRole, withNewRoleMacs } from './protected-grants.ts';
 import { isBrokenLimit, LIMITABLE_TO, type Limit, limitedTo, parseLimited } from './rights.ts';
-import { findRole, listRoles, type NewRole, type Role, roleById, roleNamed } from './role.ts';
+import { findRole, isSensitiveRole, listRoles, type NewRole, type Role, roleById, roleNamed } from './role.ts';
 
 export type { NewRole, Role, RoleSource } from './role.ts';
 
@@ -107,7 +109,9 @@ export function createRoles(
       await tx.role
         .update({ where: { id }, data: { name, description, source }, select: { id: true } })
         .catch(throwTaken);
-      await sets.replace(id, permissions, tx);
+      const isNew = isSensitiveRole(after) && !isSensitiveRole(before);
+      const gift = { people: holdersOf(id, limits.lists.counted * 3), roles: isNew ? [after] : [], by };
+      await recordingAdministrators(dependencies, gift, tx, () => sets.replace(id, permissions, tx));
       if (name !== before.name) {
         const others = [
           ...(await sets.rolesWithLimit({ kind: 'role', name: before.name }, tx)),
