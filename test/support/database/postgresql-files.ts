@@ -85,6 +85,7 @@ const storageContract = {
   'rbac/access': 'permissions in effect, by SQL',
   'rbac/roles': 'permission sets: duplicates inside a transaction, names in any case',
   'rbac/forged-rights': 'the MACs in the statement that loads an account',
+  'rbac/new-administrators': 'who has a role before and after a change, and the statements that count many',
   'saml/metadata/certificate-notice': 'a notice once, whichever instance sends it',
   'settings/settings': 'settings as JSON, seen by another instance',
   'storage/unit-of-work': 'writes of a request in one transaction',
