@@ -399,9 +399,13 @@ describe('an owner', () => {
     const { browser, page } = await open(idp, `${idp.issuer}/join?token=${token}`);
     await change(lab);
     const refused = await browser.follow(await browser.submit(page, { password: NEW_PASSWORD }));
-    expect(refused.status).toBe(409);
-    expect(textOf(refused.text)).toContain('This invitation can’t be accepted anymore');
-    expect((await open(idp, `${idp.issuer}/join?token=${token}`)).page.status).toBe(409);
+    // The job deletes the invitations of an owner whose time has ended.
+    const [status, text] = _why.includes('job')
+      ? [400, 'This link is invalid or expired']
+      : [409, 'This invitation can’t be accepted anymore'];
+    expect(refused.status).toBe(status);
+    expect(textOf(refused.text)).toContain(text);
+    expect((await open(idp, `${idp.issuer}/join?token=${token}`)).page.status).toBe(status);
     expect(await idp.services.accounts.findByLogin(email)).toBeUndefined();
     expect(await memberIds(lab)).toEqual([]);
   });

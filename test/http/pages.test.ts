@@ -172,7 +172,7 @@ describe('the console', () => {
     expect(await page.textContent('#said')).toBe('2 matches');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
-    expect(await page.getAttribute('[name=owner]', 'aria-activedescendant')).toBe('f-owner-list-1');
+    expect(await page.getAttribute('[name=owner]', 'aria-activedescendant')).toMatch(/^suggestions-\d+-1$/);
     await page.clock.resume();
     expect(await axe(page, ['light'])).toEqual([]);
     await hold(3600);

@@ -10,7 +10,7 @@ export const time = z.iso.datetime();
 
 /** A time as a caller writes it (RFC 3339), in the years that the databases have; a Date. */
 export const givenTime = z.iso
-  .datetime({ offset: true })
+  .datetime({ offset: true, abort: true })
   .refine((text) => /^(?!0000)\d{4}-/.test(new Date(text).toISOString()), rule('since-year-one'))
   .transform((text) => new Date(text));
 
