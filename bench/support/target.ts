@@ -25,7 +25,7 @@ export const client = {
   redirectUri: 'http://127.0.0.1:4999/cb',
 };
 /** Behind a proxy of which only the questions are sent; nothing listens there. */
-export const website = { origin: 'http://127.0.0.1:4997', proxy: 'caddy' };
+export const website = { origin: 'http://127.0.0.2:4997', proxy: 'caddy' };
 export const serviceProvider = { entityId: 'https://wiki.example/metadata', acsUrl: 'https://wiki.example/acs' };
 export const directory = { id: 'bench', token: 'bench-token-of-at-least-thirty-two-bytes', domain: 'example.com' };
 export const person = { username: 'alice', password: 'correct horse battery staple' };

@@ -5,7 +5,7 @@ import { randomId, sha256 } from '../base/platform/random.ts';
 import { inChunks } from '../base/storage/chunks.ts';
 import { isUniqueConstraintError, type Tx, withinTransaction } from '../base/storage/database.ts';
 import { lockGroups, lockRow } from '../base/storage/row-lock.ts';
-import { check, fault } from '../base/texts/faults.ts';
+import { check, type Fault, fault } from '../base/texts/faults.ts';
 import { t } from '../base/texts/text.ts';
 import type { Actor, Audit } from '../core/audit/audit.ts';
 import type { Core } from '../core/core.ts';
@@ -34,6 +34,7 @@ import {
 } from './fields/oidc-client.ts';
 import { type Provision, withoutToken } from './fields/provisioning.ts';
 import {
+  isOnHostOf,
   type ProxiedEntry,
   proxiedApplication,
   proxiedRules,
@@ -114,6 +115,19 @@ export function createApplications(
   const provisioningTokens = createProvisioningTokens(services);
   const isReserved = createReservedCheck(reservedIdentifiers);
 
+  /** Why no application of the protocol may have this identifier. */
+  function identifierFault(protocol: Protocol, identifier: string): Fault | undefined {
+    const path = [identifierFields[protocol]];
+    if (protocol === 'proxy' && isOnHostOf(services.config.issuer, identifier))
+      return fault(path, 'host-of-issuer', { host: new URL(identifier).hostname });
+    return isReserved(identifier) ? fault(path, 'reserved') : undefined;
+  }
+
+  function assertIdentifier(protocol: Protocol, identifier: string): void {
+    const found = identifierFault(protocol, identifier);
+    if (found) throw invalidInput([found]);
+  }
+
   /** Throws invalid_input (400) for a client that breaks the rules, and as `insert` does. */
   async function createOidc(
     { client_id = randomId(), ...input }: Partial<OidcClientInput>,
@@ -183,10 +197,7 @@ export function createApplications(
     return withinTransaction(db, outer, async (tx) => {
       await assertMayDeclare(undefined, row, by, tx);
       await assertPathsNamed(row, tx);
-      if (isReserved(row.clientId)) {
-        const field = identifierFields[row.protocol];
-        throw invalidInput([fault([field], 'reserved')]);
-      }
+      assertIdentifier(row.protocol, row.clientId);
       if (source === 'dynamic') await assertOwnName(row.name, tx);
       const at = now();
       const columns = { ...declaredColumns, id: randomId(), source, access: kindOf(access) };
@@ -221,6 +232,8 @@ export function createApplications(
       if (before.protocol !== protocol)
         throw conflict('conflict', { message: t(`console.applications.error.not-${protocol as keyof Declarations}`) });
       const { id, clientId } = before;
+      // The issuer may have changed since the website was registered.
+      if (protocol === 'proxy') assertIdentifier(protocol, clientId);
       const client =
         before.protocol === 'oidc'
           ? checkClient({ ...(input as Declarations['oidc']), client_id: clientId }, change, before.metadata)
@@ -414,6 +427,7 @@ export function createApplications(
     recordChange,
     /** Whether an identifier of an application or an API is one of Gatehouse itself, or looks like one. */
     isReserved,
+    identifierFault,
     createOidc,
     update,
 

@@ -2,6 +2,7 @@
 
 import { createApplications } from '../../src/applications/applications.ts';
 import { createImageStore } from '../../src/applications/brand/image-store.ts';
+import type { Config } from '../../src/base/config.ts';
 import { createLogger } from '../../src/base/platform/logger.ts';
 import { createVault } from '../../src/base/platform/vault.ts';
 import { openDatabase } from '../../src/base/storage/database.ts';
@@ -47,6 +48,7 @@ export async function configFileBench(shared?: string) {
   const applications = createApplications(
     {
       ...servicesOf({ db, sql, vault, audit, now, settings, authority: createAuthority({ accounts }) }),
+      config: { issuer: 'https://idp.example' } as Config,
       removeClientArtifacts,
       removeServiceProviderData,
       wake() {},

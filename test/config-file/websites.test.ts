@@ -71,6 +71,14 @@ it('that depends on an address of no enabled website is a warning', async () => 
   expect(await to.plan(`${FILE}${enabled}`)).toMatchObject({ ok: true, plan: { warnings: [] } });
 });
 
+it('with the host of the issuer is a fault, on whichever port', async () => {
+  for (const url of ['https://idp.example:9443', 'https://IDP.example', 'https://idp.example/'])
+    expect(await to.plan(FILE.replace('https://wiki.example.com\n', `${url}\n`))).toMatchObject({
+      ok: false,
+      faults: [{ path: ['proxied_applications', 0, 'url'], code: 'host-of-issuer', values: { host: 'idp.example' } }],
+    });
+});
+
 it('is exported, and gives another server the same', async () => {
   const text = await from.export();
   expect(text).not.toContain('the-token-of-the-wiki');

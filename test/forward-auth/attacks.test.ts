@@ -25,7 +25,7 @@ afterAll(async () => {
 
 async function attacked(proxy: ProxyKind): Promise<Attacked> {
   const [one, two] = [await aProxy(proxy), await aProxy(proxy)];
-  const [site, other] = [one.origin, two.origin.replace('127.0.0.1', 'localhost')];
+  const [site, other] = [one.origin, two.origin.replace('127.0.0.1', 'wiki.localhost')];
   const { applications } = idp.services;
   const access = { roles: ['reader'] };
   await applications.createProxied({

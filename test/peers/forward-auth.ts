@@ -303,7 +303,7 @@ async function tryProxy(gatehouse: Gatehouse, { failing, apps }: Apps, proxy: Re
   const check: Check = (what, isSo, found) => expect(proxy.name, what, isSo, found);
   let other: Site | undefined;
   try {
-    other = await putBehind(gatehouse, proxy, `localhost:${otherPort}`, []);
+    other = await putBehind(gatehouse, proxy, `wiki.localhost:${otherPort}`, []);
     await visits(gatehouse, site, check);
     await stepsUp(gatehouse, site, check);
     await hasManyGroups(gatehouse, site, check);
@@ -585,7 +585,7 @@ async function letsProgramsIn(gatehouse: Gatehouse, proxy: RealProxy, check: Che
 /** Two websites that are open to everyone, so that a client that chooses the host is judged by their rules. */
 async function choosesHost({ services }: Gatehouse, { kind }: RealProxy, site: Site, check: Check): Promise<void> {
   const { port } = new URL(site.origin);
-  const [other, otherPort] = [`localhost:${port}`, await freePort()];
+  const [other, otherPort] = [`wiki.localhost:${port}`, await freePort()];
   for (const url of [`http://${other}`, `http://127.0.0.1:${otherPort}`])
     await services.applications.createProxied({ name: url, url, proxy: kind, paths: [{ path: '/', rule: 'public' }] });
   for (const [first, host] of [
@@ -607,7 +607,7 @@ async function hasTwo(gatehouse: Gatehouse, { kind, start }: RealProxy, check: C
   const placed: (Placed & { origin: string; id: string; stop(): void })[] = [];
   for (const [host, rest] of [
     [`127.0.0.1:${port}`, { headers: 'authentik' as const, app_passwords: true }],
-    [`localhost:${port}`, {}],
+    [`wiki.localhost:${port}`, {}],
   ] as const) {
     const backend = await startBackend();
     const origin = `http://${host}`;
@@ -873,7 +873,8 @@ async function losesNode(nodes: TwoNodes, proxy: RealProxy, check: Check): Promi
 }
 
 const nodes = options.nodes ? await startTwoNodes() : undefined;
-const gatehouse = nodes ?? (await startGatehouse('127.0.0.1'));
+// Websites have another host than Gatehouse.
+const gatehouse = nodes ?? (await startGatehouse('127.0.0.2'));
 await gatehouse.services.roles.create({ name: 'reader' });
 await gatehouse.services.roles.create({ name: 'nobody' });
 const apps: Apps = {

@@ -38,7 +38,7 @@ export async function startGatehouse(
   const env = {
     ISSUER: proxy?.origin ?? `http://${host}:${port}`,
     ...(proxy && { TRUST_PROXY: '1' }),
-    HOST: '127.0.0.1',
+    HOST: host.startsWith('127.') ? host : '127.0.0.1',
     PORT: String(port),
     DATA_DIR: path.join(folder, 'data'),
     LOG_FORMAT: 'json',

@@ -27,10 +27,10 @@ export async function startTwoNodes(): Promise<TwoNodes> {
     turn += 1;
     lead(incoming, [...used.slice(turn % used.length), ...used.slice(0, turn % used.length)]);
   });
-  await new Promise<void>((resolve) => balancer.listen(front, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => balancer.listen(front, '127.0.0.2', resolve));
 
   const shared = {
-    ISSUER: `http://127.0.0.1:${front}`,
+    ISSUER: `http://127.0.0.2:${front}`,
     DATABASE_URL: postgres.url(postgres.port),
     GATEHOUSE_SECRET: randomBytes(32).toString('base64url'),
   };

@@ -55,7 +55,7 @@ async function goModule(): Promise<string> {
   return folder;
 }
 
-const gatehouse = await startGatehouse('127.0.0.1');
+const gatehouse = await startGatehouse('127.0.0.2');
 const { issuer } = gatehouse;
 const { origin, sub, genuine, rejected } = await websiteJwts(gatehouse);
 const statements = [genuine, ...Object.values(rejected)];

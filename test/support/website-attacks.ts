@@ -18,7 +18,7 @@ export interface Attacked {
   services: Services;
   /** Its address is an IPv4 one. `/public/` is open to everyone, `/admin/` to nobody, and the rest to `user` and `attacker`. */
   site: string;
-  /** At `localhost`, without rules for paths: open to both. */
+  /** At `wiki.localhost`, without rules for paths: open to both. */
   other: string;
   user: TestUser;
   attacker: TestUser;
@@ -43,7 +43,7 @@ function receivedOf(text: string): Received | undefined {
 /** The answer to a request as it is written, which an HTTP client would not send. */
 export async function sendRaw(origin: string, ...lines: string[]): Promise<string> {
   const { hostname, port } = new URL(origin);
-  const socket = connect(Number(port), hostname === 'localhost' ? '127.0.0.1' : hostname);
+  const socket = connect(Number(port), hostname.endsWith('localhost') ? '127.0.0.1' : hostname);
   socket.write(`${lines.join('\r\n')}\r\nConnection: close\r\n\r\n`, 'latin1');
   return readText(socket);
 }

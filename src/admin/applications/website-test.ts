@@ -3,7 +3,7 @@
 
 import type { ProxiedApplication } from '../../applications/application.ts';
 import type { ApplicationServices } from '../../applications/application-services.ts';
-import { headersOf, JWT_HEADER } from '../../applications/fields/proxied-application.ts';
+import { headersOf, isOnHostOf, JWT_HEADER } from '../../applications/fields/proxied-application.ts';
 import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
 import { listOf, type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -73,6 +73,7 @@ export function createWebsiteTest(core: Core & ApplicationServices) {
 
   async function run(application: ProxiedApplication, by: Actor): Promise<Tested[]> {
     const test = { application, by };
+    if (isOnHostOf(issuer, application.clientId)) return [hostCheck(application, issuer)];
     try {
       const plain = await ask(test, TEST_PATH, asPage);
       const asked = askedChecks(application, plain);
@@ -195,6 +196,13 @@ function whyOf(error: unknown): PageText {
   if (!(error instanceof OutgoingError)) throw error;
   return networkSentence(String((error.cause as Error | undefined)?.message ?? error.message)) ?? error.message;
 }
+
+/** Nothing more is tested: every question is rejected. */
+const hostCheck = ({ clientId: field }: ProxiedApplication, issuer: string): Tested => ({
+  label: t('console.website-test.host'),
+  state: 'failed',
+  explanation: t('console.fault.host-of-issuer', { field, host: new URL(issuer).hostname }),
+});
 
 const reached: Tested = { label: t('console.website-test.reach'), state: 'passed' };
 const noRoute: Tested = {

@@ -105,6 +105,13 @@ const siteUrl = typedAddress(255)
   .transform((url) => new URL(url).origin)
   .meta(webUriSchema);
 
+/**
+ * Whether the website has the host of this server, on whichever port: browsers have one store of cookies for all ports of a host (RFC 6265
+ * 8.5), so the website would receive the sessions of this server, those of administrators too.
+ */
+export const isOnHostOf = (issuer: string, origin: string): boolean =>
+  URL.canParse(origin) && new URL(origin).hostname === new URL(issuer).hostname;
+
 /** How this server answers the proxy. */
 const answer = z.strictObject({
   proxy: z

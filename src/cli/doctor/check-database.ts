@@ -3,6 +3,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { unknownBrandApplications } from '../../applications/brand/unknown-applications.ts';
 import { needsPkce, needsSecretValue, usesSecret } from '../../applications/fields/oidc-client.ts';
+import { isOnHostOf } from '../../applications/fields/proxied-application.ts';
 import { oidcRules } from '../../applications/oidc-rules.ts';
 import { createApplicationReads } from '../../applications/read.ts';
 import { createSecrets } from '../../applications/secrets.ts';
@@ -282,6 +283,12 @@ async function clientFindings({ config, database, now }: Opened): Promise<Findin
   const secrets = createSecrets({ vault: createVault(config.secrets), now });
   const findings: Finding[] = [];
   for (const { id, clientId, name, protocol, metadata, enabled } of await createApplicationReads(database.db).all()) {
+    if (protocol === 'proxy' && isOnHostOf(config.issuer, clientId)) {
+      const message = `the website ${name} (${clientId}) has the host of the issuer, so browsers send it the sessions of Gatehouse, and every request is rejected`;
+      findings.push(
+        failure('websites', message, 'Give it another host name, and remove it from the proxy until then.'),
+      );
+    }
     if (!enabled || protocol !== 'oidc') continue;
     const faults = oidcRules(metadata);
     if (faults.length > 0) {

@@ -232,7 +232,8 @@ export function planWebsites(planning: Planning, stored: readonly Application[])
       const existing = take(declaredEntry.url);
       const { entry, ...provision } = await provisionOf(declaredEntry.name, declaredEntry, existing, planning);
       applicationIds.add(entry.url);
-      if (applications.isReserved(entry.url)) return { faults: [fault(['url'], 'reserved')] };
+      const found = applications.identifierFault('proxy', entry.url);
+      if (found) return { faults: [found] };
       if (taken.has(entry.url)) return { faults: [fault(['url'], 'is-entity-id')] };
       return {
         name: entry.name,

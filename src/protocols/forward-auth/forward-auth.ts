@@ -15,6 +15,7 @@ import type { ApplicationServices } from '../../applications/application-service
 import {
   CALLBACK_PATH,
   headersOf,
+  isOnHostOf,
   JOIN_PATH,
   JWT_HEADER,
   LOGOUT_PATH,
@@ -381,13 +382,15 @@ export function createForwardAuth(
   async function answerFor(visitor: Pick<Visit, 'ctx' | 'proxy' | 'asked' | 'cookie' | 'session'>): Promise<void> {
     const { ctx, proxy, asked } = visitor;
     const application = await websiteAt(asked.origin);
-    if (!application?.website)
-      return reject({ ctx, proxy, asked }, 403, {
-        rule: 'client',
-        reason: 'unknown_website',
-        message: 'No enabled website has this address.',
-        received: asked.origin,
-      });
+    if (!application?.website) {
+      const [reason, message] = isOnHostOf(issuer, asked.origin)
+        ? [
+            'host_of_issuer',
+            'The website has the host of Gatehouse, whose cookies it would receive. Give it another host name.',
+          ]
+        : ['unknown_website', 'No enabled website has this address.'];
+      return reject({ ctx, proxy, asked }, 403, { rule: 'client', reason, message, received: asked.origin });
+    }
     if (proxy) warnOfUntrusted(ctx);
     const by = askedBy(ctx, asked.method);
     const visit = { ...visitor, by, application, website: application.website };

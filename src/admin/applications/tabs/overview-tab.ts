@@ -13,7 +13,7 @@ import { expiryCell } from '../../console/expiry.ts';
 import { ACCESS_CHECK_NEEDS } from '../../console/suggest.ts';
 import type { ConsoleServices } from '../../console-services.ts';
 import { waitingMetadataNotice } from '../console-changes.ts';
-import { accessCell, pkceWarning } from '../console-parts.ts';
+import { accessCell, hostWarning, pkceWarning } from '../console-parts.ts';
 import { profileName } from '../form/change.ts';
 import { pictureWarning } from '../picture/console.ts';
 import { demandsOf, readsRolesOrGroups, rolesThatCount } from '../presets/demands.ts';
@@ -53,6 +53,7 @@ export async function overviewPage(
       blocks: [
         ...waitingMetadataNotice(isWaiting),
         ...pkceWarning(application),
+        ...hostWarning(application, services.identityProvider().issuer),
         ...secretWarning(open),
         ...pictureWarning(open),
         ...documentWarnings(application),

@@ -4,7 +4,7 @@
 
 import { type ApplicationSource, accessOf, type Protocol, readMetadata } from '../../../applications/application.ts';
 import type { Access, OidcMetadata } from '../../../applications/fields/oidc-client.ts';
-import { clientOfWebsite, type ProxiedSettings } from '../../../applications/fields/proxied-application.ts';
+import { clientOfWebsite, isOnHostOf, type ProxiedSettings } from '../../../applications/fields/proxied-application.ts';
 import { ruleFields, type SignInRules, signInRulesOf } from '../../../applications/rules/sign-in-rule.ts';
 import { originOf } from '../../../applications/uris.ts';
 import { AppError } from '../../../base/http/errors.ts';
@@ -108,7 +108,7 @@ export type ClientSource = ReturnType<typeof createClientSource>;
 export const HASHED = 'stored-as-a-hash-and-compared-by-compareClientSecret';
 
 export function createClientSource(dependencies: Core & ClientSourceDependencies) {
-  const { db, sql, firstPartyClient } = dependencies;
+  const { config, db, sql, firstPartyClient } = dependencies;
   // Filled by every lookup of the engine, so what is read here is as fresh as the request that asks.
   const known = new Map<string, ClientApplication>();
 
@@ -120,7 +120,9 @@ export function createClientSource(dependencies: Core & ClientSourceDependencies
     if (!isStorable(clientId)) return undefined;
     const rows = await sql.query<Row>(statements.find, clientId);
     const [row] = rows;
-    if (!row?.enabled || !sql.macs.isGenuine('applications', row, row.mac)) {
+    // A website on the host of this server is closed: the issuer may have changed since it was registered.
+    const isClosed = row?.protocol === 'proxy' && isOnHostOf(config.issuer, clientId);
+    if (!row?.enabled || isClosed || !sql.macs.isGenuine('applications', row, row.mac)) {
       known.delete(clientId);
       return undefined;
     }
