@@ -53,4 +53,28 @@ describe('a session at a website', () => {
       expect(await idleEnd()).toBeGreaterThan(before);
     }, 20_000);
   });
+
+  it('goes on while its user changes something on a page of it, and not by what pages read or others send', async () => {
+    const { browser, idleEnd } = await aVisit();
+    const send = (method: string, from: string) =>
+      browser.request(method, `${site.origin}/api/save`, {
+        headers: { accept: '*/*', 'sec-fetch-mode': 'cors', 'sec-fetch-site': from },
+      });
+    for (const [method, from] of [
+      ['GET', 'same-origin'],
+      ['POST', 'cross-site'],
+      ['POST', 'same-site'],
+    ] as const) {
+      clock.advance({ minutes: 5 });
+      const before = await idleEnd();
+      expect((await send(method, from)).status).toBe(200);
+      expect(await idleEnd()).toBe(before);
+    }
+    for (let minutes = 0; minutes < 120; minutes += 40) {
+      clock.advance({ minutes: 40 });
+      const before = await idleEnd();
+      expect((await send('POST', 'same-origin')).status).toBe(200);
+      await vi.waitFor(async () => expect(await idleEnd()).toBeGreaterThan(before), 20_000);
+    }
+  });
 });

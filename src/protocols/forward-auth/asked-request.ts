@@ -108,6 +108,14 @@ export function askedBy(ctx: Context, method: string): AskedBy {
   return /^(i?frame|embed|object)$/.test(ctx.get('Sec-Fetch-Dest')) ? 'frame' : 'navigation';
 }
 
+/**
+ * Whether the user is at the website, for the idle limit: a page that they open, or a change that a page of the website sends. What a page
+ * that nobody looks at loads again and again does not count.
+ */
+export const isByUser = (ctx: Context, { method }: AskedRequest, by: AskedBy) =>
+  by === 'navigation' || (mayChange(method) && ctx.get('Sec-Fetch-Site') === 'same-origin');
+
+const mayChange = (method: string) => !['GET', 'HEAD', 'OPTIONS'].includes(method);
 const isSocket = (ctx: Context) => ctx.get('Sec-WebSocket-Key') !== '' || ctx.get('Upgrade') !== '';
 
 /**
@@ -115,7 +123,7 @@ const isSocket = (ctx: Context) => ctx.get('Sec-WebSocket-Key') !== '' || ctx.ge
  * Fetch Metadata say their origin (RFC 6454 7); programs say neither, and nobody leads them.
  */
 export function isFromElsewhere(ctx: Context, { method, origin }: AskedRequest): boolean {
-  if (['GET', 'HEAD', 'OPTIONS'].includes(method) && !isSocket(ctx)) return false;
+  if (!mayChange(method) && !isSocket(ctx)) return false;
   const site = ctx.get('Sec-Fetch-Site');
   if (site !== '') return site !== 'same-origin' && site !== 'none';
   const sender = ctx.get('Origin');

@@ -59,6 +59,7 @@ import {
   askedRequest,
   askingProxy,
   FORWARD_AUTH_PATH,
+  isByUser,
   isFromElsewhere,
   MalformedQuestion,
   ownRequest,
@@ -446,7 +447,7 @@ export function createForwardAuth(
       await recordRejected(visit, account);
       return denied(visit, { ...rejectionBy(broken, account), account });
     }
-    if (by === 'navigation') void sessions.recordActivity(session.ssoUid);
+    if (isByUser(ctx, asked, by)) void sessions.recordActivity(session.ssoUid);
     const visitor = { account };
     pass(visit, visitor, await tokenFor(asked.origin, website, visitor, session));
   }
