@@ -79,6 +79,21 @@ it('with the host of the issuer is a fault, on whichever port', async () => {
     });
 });
 
+it('with two rules for one path and method is a fault: their order alone would decide', async () => {
+  const withRule = (rule: string) => FILE.replace('      - { path: /admin/', `      - ${rule}\n$&`);
+  expect(await to.plan(withRule('{ path: /account/, methods: [POST], rule: public }'))).toMatchObject({
+    ok: false,
+    faults: [
+      {
+        path: ['proxied_applications', 0, 'paths', 2, 'path'],
+        code: 'declared-already',
+        values: { where: 'paths[1]' },
+      },
+    ],
+  });
+  expect((await to.plan(withRule('{ path: /public/, methods: [POST], rule: mfa }'))).ok).toBe(true);
+});
+
 it('is exported, and gives another server the same', async () => {
   const text = await from.export();
   expect(text).not.toContain('the-token-of-the-wiki');

@@ -94,6 +94,20 @@ const pathRule = z.strictObject({
 });
 export type PathRule = z.output<typeof pathRule>;
 
+/** Of two rules for the same path and method, the order alone would decide which counts. */
+function pathsTwice(rules: readonly PathRule[]): Fault[] {
+  const first = new Map<string, number>();
+  for (const [at, { path, methods = pathMethods }] of rules.entries())
+    for (const method of new Set(methods)) {
+      const key = `${method} ${path}`;
+      const before = first.get(key);
+      if (before !== undefined)
+        return [fault(['paths', at, 'path'], 'declared-already', { where: `paths[${before}]` })];
+      first.set(key, at);
+    }
+  return [];
+}
+
 /** The origin of a website: scheme, host and port, in lower case and without the default port. */
 const siteUrl = typedAddress(255)
   .superRefine(faultFrom(webUriFault))
@@ -202,10 +216,11 @@ export type ProxiedEntry = z.output<typeof proxiedApplication>;
 export const proxiedSettings = answer;
 export type ProxiedSettings = z.output<typeof proxiedSettings>;
 
-/** No filter that matches nothing, and one token. */
+/** No filter that matches nothing, one token, and one rule for a path and method. */
 export const proxiedRules = (entry: ProxiedEntry): Fault[] => [
   ...permissionFilterFaults(entry),
   ...provisionFaults(entry),
+  ...pathsTwice(entry.paths),
 ];
 
 /** The stored settings of an entry. */
