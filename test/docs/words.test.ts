@@ -90,8 +90,12 @@ const isSentence = ({ text }: TextAt) => /^(\$\{\}|[A-Z“])[^\n]*[a-z)”}][.?]
 /** The texts of pages and emails for people, in English; a value in one is `{name}`. */
 const messages = filesUnder('views/texts/en', '.json');
 /** The values of a file of messages, one per line. */
+/** Without the words by which a search finds a page: administrators type them, and no page displays them. */
 const messagesOf = (source: string): TextAt[] =>
-  source.split('\n').map((line, index) => ({ line: index + 1, text: /": "(.*)",?$/.exec(line)?.[1] ?? '' }));
+  source.split('\n').map((line, index) => {
+    const [, key = '', text = ''] = /"(.*?)": "(.*)",?$/.exec(line) ?? [];
+    return { line: index + 1, text: key.startsWith('console.search.words.') ? '' : text };
+  });
 /** A sentence or label, not an identifier. */
 const displayed = (source: string) => {
   const known =

@@ -66,7 +66,7 @@ it.each([
     await console.waitForURL(security);
     await check(console, 'of-user', mode);
     await console.click('a[href*="/app-passwords/"]');
-    await console.waitForURL('**/revoke');
+    await console.waitForSelector('dialog[open] form[action$="/revoke"]');
     await check(console, 'revoke', mode);
 
     await page.click('form[action$="/revoke"] button');
