@@ -295,6 +295,7 @@ describe('the audit', () => {
       ['account.created', { after: { username: 'audited' } }],
       ['password.set', {}],
       ['account.updated', { before: { name: null }, after: { name: 'After' } }],
+      ['administrator.added', expect.any(Object)],
       ['role.assigned', { roleName: 'auditor' }],
       ['account.disabled', { before: { isEnabled: true }, after: { isEnabled: false } }],
       ['account.deleted', { before: { username: 'audited', roles: ['auditor'], isEnabled: false } }],
