@@ -117,6 +117,7 @@ const plainSql: Record<string, string> = {
   'admin/applications/usage.ts': 'grouping by day',
   'admin/groups/groups.ts': 'counts up to a limit, in one statement',
   'people/groups/groups.ts': 'the same',
+  'people/rbac/new-administrators.ts': 'people that a statement of its callers finds, counted up to a limit',
   'admin/applications/sign-in-counts.ts': 'the same for all applications',
   'admin/roles/roles.ts': 'counts up to a limit for each role in one statement',
   'admin/overview/statistics.ts': 'UNION, grouping by day, a hint for the index',
