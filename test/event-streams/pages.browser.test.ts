@@ -74,7 +74,7 @@ it('an alert is put together from what the events say, without a document, and t
   const stream = (await idp.services.eventStreams.list()).find(({ name }) => name === 'Alerts');
   expect(stream).toMatchObject({ url: 'mailto:security@example.com', applications: [clientId, 'wiki'] });
   expect(stream?.events).toContain('passkey.enrolled');
-  expect(stream?.events).toContain('role.assigned');
+  expect(stream?.events).toContain('administrator.added');
   await page.waitForSelector('dd:has-text("security@example.com")');
   expect(await page.content()).not.toContain('mailto:');
 });

@@ -94,6 +94,9 @@ it('displays the progress of the rows, and of the invitations after them, until 
   await displayed('progress', rows, '7,500 of 20,000 rows: 7,400 can be created, 100 not.');
   const sent = { kind: 'import', done: 20_000, changed: 700, counts: '{"invited":20000}' };
   await displayed('invitations', sent, '700 of 20,000 invitations');
+  // The page of a canceled import reads its rows.
+  const data = { total: 1, done: 1, changed: 0, counts: '{"invited":1}' };
+  await db.bulkChange.update({ where: { id: pathname.split('/').at(-1) ?? '' }, data });
   await page.click('text=Cancel import');
   await page.waitForSelector('text=The import was canceled.');
   expect(await page.$('progress')).toBeNull();
