@@ -353,9 +353,9 @@ export const limits = {
   },
   /**
    * Questions of proxies without a session that a process answers: of browsers that began a sign-in, and as many others. `share`: what an address
-   * (IPv6: /48) may have of those that are left, so 100 a second where no other asks.
+   * (IPv6: /48) may have of those that are left, so 250 a second where no other asks.
    */
-  questionsWithoutSession: { perSecond: 400, share: 1 / 3, retrySeconds: 2 },
+  questionsWithoutSession: { perSecond: 1000, share: 1 / 3, retrySeconds: 2 },
   appPassword: { maxPerUser: 50, useSeconds: 60 },
   /** API keys: lifetime, the range of the setting `api_key_max_days`, how long ended ones are listed. */
   apiKey: { defaultDays: 90, defaultMaxDays: 365, maxDays: 1825, keepDays: 30, maxPerUser: 50 },
