@@ -91,7 +91,7 @@ it('with two rules for one path and method is a fault: their order alone would d
       },
     ],
   });
-  expect((await to.plan(withRule('{ path: /public/, rule: mfa }'))).ok).toBe(false);
+  expect((await to.plan(withRule('{ path: /account/, rule: mfa }'))).ok).toBe(false);
   // The one of all methods is for the others.
   expect((await to.plan(withRule('{ path: /public/, methods: [POST], rule: mfa }'))).ok).toBe(true);
 });
