@@ -1,5 +1,6 @@
 // `gatehouse connection …`: the upstream identity providers at which users sign in.
 
+import { ConfigError } from '../base/config/config-error.ts';
 import type { Clock } from '../base/platform/clock.ts';
 import type { Connection } from '../federation/connections/connection.ts';
 import type { SecretPurpose } from '../federation/connections/schema.ts';
@@ -61,7 +62,7 @@ export const connectionAdd: Command = {
   options: jsonOption,
   run: (input, io) =>
     withServices(io, async (services) => {
-      const entry = await readEntry(input.words[0] ?? '', services.now, io);
+      const entry = await readConnection(input.words[0] ?? '', services.now, io);
       const connection = await services.connections.create(entry);
       return show(connection, services, input, io);
     }),
@@ -179,24 +180,13 @@ async function show(connection: Connection, services: Services, input: Input, io
   return 0;
 }
 
-async function readEntry(path: string, now: Clock, io: Io) {
-  const [{ readYaml }, { formatFault }, { readFile }, { checkConnection }, { ConfigError }] = await Promise.all([
-    import('../config-file/yaml.ts'),
-    import('../config-file/file.ts'),
-    import('node:fs/promises'),
-    import('../federation/connections/schema.ts'),
-    import('../base/config/config-error.ts'),
-  ]);
-  const read = readYaml(path === '-' ? await io.stdin() : await readFile(path, 'utf8'));
-  const checked = checkConnection(read.content);
-  if (!checked.ok) {
-    const faults = read.faults.length > 0 ? read.faults : read.locate(checked.faults);
-    throw new ConfigError(faults.map((fault) => formatFault(path, fault)));
-  }
-  if (checked.value.kind !== 'saml') return checked.value;
-  const { metadata_file: file, ...entry } = checked.value;
+async function readConnection(path: string, now: Clock, io: Io) {
+  const { readEntry, readBytes } = await import('../config-file/read-file.ts');
+  const declared = await readEntry('connections', path, io.stdin);
+  if (declared.kind !== 'saml') return declared;
+  const { metadata_file: file, ...entry } = declared;
   const { decodeXml } = await import('../protocols/saml/xml/encoding.ts');
-  const metadata = file === undefined ? entry.metadata : decodeXml(await readFile(file));
+  const metadata = file === undefined ? entry.metadata : decodeXml(await readBytes(file));
   if (metadata === undefined) return entry;
   const { parseIdentityProviderMetadata } = await import('../protocols/saml/metadata/parse-identity-provider.ts');
   const { entityId } = parseIdentityProviderMetadata(metadata, now());

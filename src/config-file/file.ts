@@ -70,6 +70,19 @@ export function parseFile(text: string, options: { maxSize?: number } = {}): Par
   return { declared, faults: locate(faults), locate };
 }
 
+export type FileEntry<Name extends EntrySection> = Declared[Name][number];
+
+/** Parses the text of one entry of a section. */
+export function parseEntry<Name extends EntrySection>(
+  section: Name,
+  text: string,
+): { ok: true; value: FileEntry<Name> } | { ok: false; faults: FileFault[] } {
+  const { content, faults, locate } = readYaml(text);
+  if (faults.length > 0) return { ok: false, faults };
+  const checked = sections[section].check(content);
+  return checked.ok ? checked : { ok: false, faults: locate(checked.faults) };
+}
+
 /** How an entry of a section is checked, and its values that no other entry of the section may have. */
 interface EntryRules<Entry> {
   check(entry: unknown): Checked<Entry>;
