@@ -6,8 +6,8 @@ import { ConfigError } from './base/config/config-error.ts';
 // Prisma's query compiler and the XML parser are WebAssembly. V8 would compile all of it at once and optimize it in several threads, which takes
 // 20 MB and a third of the CPU time of a start, for code that runs once for each kind of query.
 //
-// Without pretenuring: V8 moves an allocation into the old space for good when its objects survive in a burst, such as the first requests, so
-// each later request leaves 2.6 KB there instead of 1 KB, and marking stops a process on one core for 100 ms that much more often.
+// Without pretenuring: once many objects of an allocation site have survived a burst, such as the first requests, V8 puts all later ones into the
+// old space. Each request would leave 2.6 KB there instead of 1 KB, so marking, which stops a process on one core for 100 ms, would come more often.
 for (const flag of [
   '--wasm-lazy-compilation',
   '--no-wasm-dynamic-tiering',

@@ -4,12 +4,11 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { exportConfiguration } from '../../src/config-file/export.ts';
 import { parseFile } from '../../src/config-file/file.ts';
-import { createEventDeliveries } from '../../src/protocols/event-streams/deliveries.ts';
 import { addressOf, consoleOf, staff } from '../admin/console/support.ts';
 import { commandLine } from '../cli/support.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { textOf } from '../support/pages/html.ts';
-import { aReceiver, aStream, isSigned } from './support.ts';
+import { aReceiver, aStream, deliver, isSigned } from './support.ts';
 
 let idp: TestIdp;
 beforeAll(async () => {
@@ -41,8 +40,7 @@ it('the console adds a stream, shows its secret once, tries it, shows what was d
   const test = receiver.received.find(({ event }) => event.type === 'event-stream.test');
   expect(test && isSigned(test, secret)).toBe(true);
   await idp.services.audit.record({ type: 'role.assigned', outcome: 'success', subjectId: 'ann' }, idp.services.db);
-  await idp.services.auditChain.seal();
-  for (const job of createEventDeliveries(idp.services).jobs) await job.run(new AbortController().signal);
+  await deliver(idp.services);
   const shown = await admin.get(at);
   expect(textOf(shown.text)).toContain('role.assigned');
   const [, path = ''] = /href="(\/admin\/event-streams\/[^"]+\/deliveries\/[^"]+)"/.exec(shown.text) ?? [];
@@ -103,8 +101,7 @@ it('the deliveries of every kind are on one page, by destination', async () => {
     data: { id: 'given-up', ...wiki, nextTryAt: at, failedAt: at, lastError: 'status 500' },
   });
   await services.audit.record({ type: 'group.created', outcome: 'success', subjectId: 'ann' }, services.db);
-  await services.auditChain.seal();
-  for (const job of createEventDeliveries(services).jobs) await job.run(new AbortController().signal);
+  await deliver(services);
   const admin = await consoleOf(idp, await staff(idp, 'admin'));
   await vi.waitFor(
     async () => {
@@ -153,13 +150,26 @@ event_streams:
   expect(await idp.services.eventStreams.list()).toEqual([]);
 });
 
+it('gatehouse event-stream makes no secret for an email, and names a file that it cannot read', async () => {
+  const shell = await commandLine();
+  const stdin = '{ id: soc, name: SOC, kind: alert, url: "mailto:soc@example.com" }';
+  expect(await shell.gatehouse(['event-stream', 'add', '-'], { stdin })).toMatchObject({ code: 0 });
+  const secret = await shell.gatehouse(['event-stream', 'secret', 'soc']);
+  expect([secret.code, secret.out, secret.err]).toEqual([1, '', expect.stringContaining('mailto:')]);
+  for (const noun of ['event-stream', 'connection'])
+    expect(await shell.gatehouse([noun, 'add', 'nowhere.yaml'])).toMatchObject({
+      code: 1,
+      err: 'nowhere.yaml: cannot be read (ENOENT)\n',
+    });
+  await shell.close();
+});
+
 it('gatehouse audit verify --events says whether received events are all', async () => {
   const receiver = await aReceiver();
   const { stream } = await aStream(idp, { url: receiver.url, kind: 'siem', events: ['role.assigned'] });
   for (const subjectId of ['a', 'b', 'c'])
     await idp.services.audit.record({ type: 'role.assigned', outcome: 'success', subjectId }, idp.services.db);
-  await idp.services.auditChain.seal();
-  for (const job of createEventDeliveries(idp.services).jobs) await job.run(new AbortController().signal);
+  await deliver(idp.services);
   const received = () => receiver.received.flatMap(({ body }) => JSON.parse(body) as object[]);
   // The job of the server may have taken some of them.
   await vi.waitFor(() => expect(received()).toHaveLength(3), { timeout: 20_000 });

@@ -1,30 +1,25 @@
-// Alerts: a stream that sends events by mail, with the least number of events and a quiet time, and none about mails.
+// Alerts: a stream that sends events by email or to a chat, with the least number of events and a quiet time, and none about emails.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { newStream } from '../../src/admin/event-streams/event-streams.ts';
-import { createEventDeliveries } from '../../src/protocols/event-streams/deliveries.ts';
-import { type TestClock, testClock } from '../support/clock.ts';
+import { consoleOf, staff } from '../admin/console/support.ts';
+import { testClock } from '../support/clock.ts';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { aReceiver, aStream, isSigned } from './support.ts';
+import { mailbox } from '../support/mailbox.ts';
+import { aReceiver, aStream, deliver, isSigned, removeStreams, startWithoutJobs } from './support.ts';
 
 let idp: TestIdp;
-let clock: TestClock;
+const clock = testClock();
 beforeAll(async () => {
-  clock = testClock();
-  idp = await startIdp({ now: clock.now });
-  // The jobs run here only when a test says so.
-  await idp.retire();
+  idp = await startWithoutJobs(clock);
 });
 beforeEach(async () => {
-  for (const { id } of await idp.services.eventStreams.list()) await idp.services.eventStreams.remove(id, {});
+  await removeStreams(idp);
   await idp.services.db.mailMessage.deleteMany({ where: { kind: 'event-alert' } });
 });
 afterAll(() => idp?.stop());
 
-async function run(): Promise<void> {
-  await idp.services.auditChain.seal();
-  for (const { run } of createEventDeliveries(idp.services).jobs) await run(new AbortController().signal);
-}
+const run = () => deliver(idp.services);
 
 const record = (type: 'role.assigned' | 'sign-in.throttled' | 'mail.sent', more: object = {}) =>
   idp.services.audit.record({ type, outcome: 'success', ...more }, idp.services.db);
@@ -49,6 +44,28 @@ it('mails each address the sentence of the activity log', async () => {
     ['cto@example.com', subject],
     ['soc@example.com', subject],
   ]);
+});
+
+it('of the console says by email who became an administrator by the role of a group', async () => {
+  const box = await mailbox();
+  const server = await startIdp({ environment: { SMTP_URL: box.url } });
+  const root = await staff(server, 'admin');
+  const admin = await consoleOf(server, root);
+  const added = await admin.submit(await admin.get('/admin/event-streams/new?kind=alert'), {
+    name: 'Security',
+    url: 'soc@example.com',
+  });
+  expect(added.status).toBe(303);
+  const { account } = await aUser(server.services, { username: 'hedy' });
+  const { id } = await server.services.groups.create({ name: 'Desk' });
+  await server.services.groups.addMembers(id, [{ userId: account.id }]);
+  const parts = `/admin/groups/${id}/parts`;
+  await admin.submit(await admin.get(parts), { role: 'support' }, { form: parts });
+  const { subject, text } = await box.waitForMail('soc@example.com');
+  const sentence = `${root.username} made hedy an administrator with the role support`;
+  expect([subject, text]).toEqual([`Security: ${sentence}`, expect.stringContaining(sentence)]);
+  await server.stop();
+  await box.close();
 });
 
 it('is quiet after a mail, and the next one has all events since', async () => {

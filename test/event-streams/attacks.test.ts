@@ -5,30 +5,19 @@ import { createServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { newStream } from '../../src/admin/event-streams/event-streams.ts';
 import { transaction } from '../../src/base/storage/database.ts';
-import { createEventDeliveries } from '../../src/protocols/event-streams/deliveries.ts';
-import { type TestClock, testClock } from '../support/clock.ts';
 import { databaseKind } from '../support/database/database.ts';
-import { startIdp, type TestIdp } from '../support/idp.ts';
+import type { TestIdp } from '../support/idp.ts';
 import { listen } from '../support/listen.ts';
-import { aReceiver, aStream } from './support.ts';
+import { aReceiver, aStream, deliver, removeStreams, startWithoutJobs } from './support.ts';
 
 let idp: TestIdp;
-let clock: TestClock;
 beforeAll(async () => {
-  clock = testClock();
-  idp = await startIdp({ now: clock.now });
-  // The jobs run here only when a test says so.
-  await idp.retire();
+  idp = await startWithoutJobs();
 });
-beforeEach(async () => {
-  for (const { id } of await idp.services.eventStreams.list()) await idp.services.eventStreams.remove(id, {});
-});
+beforeEach(() => removeStreams(idp));
 afterAll(() => idp?.stop());
 
-async function run(): Promise<void> {
-  await idp.services.auditChain.seal();
-  for (const { run } of createEventDeliveries(idp.services).jobs) await run(new AbortController().signal);
-}
+const run = () => deliver(idp.services);
 
 const record = (subjectId: string) =>
   idp.services.audit.record({ type: 'role.assigned', outcome: 'success', subjectId }, idp.services.db);

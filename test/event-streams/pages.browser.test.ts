@@ -1,13 +1,12 @@
 // The pages of event streams in a browser.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createEventDeliveries } from '../../src/protocols/event-streams/deliveries.ts';
 import { signIn as signInToConsole } from '../admin/console/real-browser.ts';
 import { staff } from '../admin/console/support.ts';
 import { looksRight, openPage } from '../support/browser/pages.ts';
 import { aClient } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 
-import { aReceiver, aStream } from './support.ts';
+import { aReceiver, aStream, deliver } from './support.ts';
 
 let idp: TestIdp;
 beforeAll(async () => {
@@ -28,8 +27,7 @@ it('the list, a new stream and a stream that fails fit a phone and have nothing 
   receiver.always({ status: 503 });
   for (const subjectId of ['a', 'b', 'c'])
     await idp.services.audit.record({ type: 'role.assigned', outcome: 'success', subjectId }, idp.services.db);
-  await idp.services.auditChain.seal();
-  for (const job of createEventDeliveries(idp.services).jobs) await job.run(new AbortController().signal);
+  await deliver(idp.services);
   const page = await openPage();
   await page.goto(`${idp.issuer}/admin/event-streams`);
   await signInToConsole(page, await staff(idp, 'admin'));

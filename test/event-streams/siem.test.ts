@@ -11,21 +11,17 @@ import type { StreamDeclaration } from '../../src/protocols/event-streams/stream
 import { verifyEvents } from '../../src/protocols/event-streams/verify.ts';
 import { anRsaKey } from '../support/applications/rsa-keys.ts';
 import { aUser } from '../support/factories.ts';
-import { startIdp, type TestIdp } from '../support/idp.ts';
-import { aReceiver, aStream } from './support.ts';
+import type { TestIdp } from '../support/idp.ts';
+import { listen } from '../support/listen.ts';
+import { aReceiver, aStream, deliver, startWithoutJobs } from './support.ts';
 
 let idp: TestIdp;
 beforeAll(async () => {
-  idp = await startIdp();
-  // The jobs run here only when a test says so.
-  await idp.retire();
+  idp = await startWithoutJobs();
 });
 afterAll(() => idp?.stop());
 
-async function run(): Promise<void> {
-  await idp.services.auditChain.seal();
-  for (const job of createEventDeliveries(idp.services).jobs) await job.run(new AbortController().signal);
-}
+const run = () => deliver(idp.services);
 
 const record = (subjectId: string, outcome: 'success' | 'failure' = 'success') =>
   idp.services.audit.record(
@@ -238,4 +234,28 @@ it('syslog over TLS: RFC 5424 messages, counted by octets', async () => {
   await idp.services.eventStreams.remove(stream.id, {});
   vi.restoreAllMocks();
   server.close();
+});
+
+it('a token for another host is not sent to the old one, where a batch is on its way there', async () => {
+  const tokens: (string | undefined)[] = [];
+  const url = 'https://elsewhere.example/events';
+  const old = await listen(async (request, response) => {
+    tokens.push(request.headers.authorization);
+    const { stream } = created;
+    if (tokens.length === 1)
+      await idp.services.eventStreams.update(stream.id, { ...stream, url }, {}, { secret: 'the-token-for-elsewhere' });
+    response.writeHead(200).end();
+  });
+  const given = { url: `${old.origin}/events`, kind: 'siem' as const, events: ['role.assigned'] };
+  const created = await aStream(idp, given, 'the-token-of-the-siem');
+  const [find, send] = createEventDeliveries(idp.services).jobs;
+  for (const subjectId of ['ann', 'bob']) {
+    await record(subjectId);
+    await idp.services.auditChain.seal();
+    await find?.run(new AbortController().signal);
+  }
+  await send?.run(new AbortController().signal);
+  expect(tokens).toEqual(['Bearer the-token-of-the-siem', 'Bearer the-token-of-the-siem']);
+  await idp.services.eventStreams.remove(created.stream.id, {});
+  await old.close();
 });

@@ -2,13 +2,13 @@
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { ssfApi } from '../../src/people/rbac/built-in.ts';
-import { createEventDeliveries } from '../../src/protocols/event-streams/deliveries.ts';
 import { anApplication, basic } from '../oidc/support.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { listen } from '../support/listen.ts';
+import { deliver, removeStreams } from './support.ts';
 
 const CAEP = 'https://schemas.openid.net/secevent/caep/event-type';
 const RISC = 'https://schemas.openid.net/secevent/risc/event-type';
@@ -23,16 +23,12 @@ beforeAll(async () => {
   idp = await startIdp({ now: clock.now });
 });
 beforeEach(async () => {
-  for (const { id } of await idp.services.eventStreams.list()) await idp.services.eventStreams.remove(id, {});
+  await removeStreams(idp);
   ann = await aUser(idp.services);
 });
 afterAll(() => idp?.stop());
 
-/** What the jobs do, now. */
-async function run(): Promise<void> {
-  await idp.services.auditChain.seal();
-  for (const { run } of createEventDeliveries(idp.services).jobs) await run(new AbortController().signal);
-}
+const run = () => deliver(idp.services);
 
 type Json = Record<string, unknown>;
 

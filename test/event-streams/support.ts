@@ -1,11 +1,31 @@
-// A receiver of events: what it got, and what it answers.
+// A server that delivers events when a test says so, and a receiver: what it got, and what it answers.
 import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
+import { createEventDeliveries } from '../../src/protocols/event-streams/deliveries.ts';
 import type { EventBody } from '../../src/protocols/event-streams/event.ts';
 import { eventStreamFields, type StreamDeclaration } from '../../src/protocols/event-streams/streams.ts';
-import type { TestIdp } from '../support/idp.ts';
+import type { Services } from '../../src/server/services.ts';
+import type { TestClock } from '../support/clock.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
 import { listen } from '../support/listen.ts';
+
+/** A server whose jobs do not run: `deliver` does what those of the event streams do. */
+export async function startWithoutJobs(clock?: TestClock): Promise<TestIdp> {
+  const idp = await startIdp(clock && { now: clock.now });
+  await idp.retire();
+  return idp;
+}
+
+/** Seals the log, finds the events of each stream, and sends them. */
+export async function deliver(services: Services): Promise<void> {
+  await services.auditChain.seal();
+  for (const { run } of createEventDeliveries(services).jobs) await run(new AbortController().signal);
+}
+
+export async function removeStreams({ services: { eventStreams } }: TestIdp): Promise<void> {
+  for (const { id } of await eventStreams.list()) await eventStreams.remove(id, {});
+}
 
 export interface Received {
   headers: IncomingHttpHeaders;

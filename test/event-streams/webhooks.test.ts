@@ -1,25 +1,20 @@
 // Webhooks on the whole server: which events, signatures, retries, a receiver that is away, a pause, a replay, two nodes and a killed one.
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { linkHash } from '../../src/core/audit/chain/link.ts';
-import { createEventDeliveries } from '../../src/protocols/event-streams/deliveries.ts';
 import { verifyEvents } from '../../src/protocols/event-streams/verify.ts';
-import { type TestClock, testClock } from '../support/clock.ts';
+import { testClock } from '../support/clock.ts';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-
-import { aReceiver, aStream, isSigned } from './support.ts';
+import { aReceiver, aStream, deliver, isSigned, removeStreams, startWithoutJobs } from './support.ts';
 
 let idp: TestIdp;
-let clock: TestClock;
+const clock = testClock();
 let receiver: Awaited<ReturnType<typeof aReceiver>>;
 beforeAll(async () => {
-  clock = testClock();
-  idp = await startIdp({ now: clock.now });
-  // The jobs run here only when a test says so.
-  await idp.retire();
+  idp = await startWithoutJobs(clock);
 });
 beforeEach(async () => {
-  for (const { id } of await idp.services.eventStreams.list()) await idp.services.eventStreams.remove(id, {});
+  await removeStreams(idp);
   await receiver?.close();
   receiver = await aReceiver();
 });
@@ -28,11 +23,7 @@ afterAll(async () => {
   await idp?.stop();
 });
 
-/** Seals the log, fans it out and delivers, as the jobs do. */
-async function run(services = idp.services): Promise<void> {
-  await services.auditChain.seal();
-  for (const { run } of createEventDeliveries(services).jobs) await run(new AbortController().signal);
-}
+const run = (services = idp.services) => deliver(services);
 
 const got = (count: number, { received } = receiver) =>
   vi.waitFor(() => expect(received).toHaveLength(count), { timeout: 20_000 });

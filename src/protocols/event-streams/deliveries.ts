@@ -17,7 +17,7 @@ import { bodiesOf, chosen, type EventBody, matching, ofTypes, type SealedEvent }
 import { createSecurityEvents, signalTypes } from './security-events.ts';
 import { type Answer, createSender, queueAlert } from './send.ts';
 import { batchOf } from './siem-formats.ts';
-import { type EventStream, type EventStreams, recipientsOf, streamOf } from './streams.ts';
+import { type EventStream, type EventStreams, recipientsOf, type StreamRow, streamOf } from './streams.ts';
 
 /** Events that one turn finds, and a batch has at most. */
 const PAGE = 500;
@@ -60,6 +60,8 @@ interface Delivery {
   positions: string | null;
   createdAt: Date;
   stream: EventStream;
+  /** Of the stream: its secret belongs to the address that was read with it. */
+  row: StreamRow;
   /** Set by an attempt that did not reach the receiver. */
   isAway?: true;
 }
@@ -70,13 +72,12 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
   const securityEvents = createSecurityEvents(services);
 
   /**
-   * Stores deliveries for the next events of the stream, or of its replay. `more`: there may be others now; not where enough are waiting.
-   * Throws CursorMoved where another instance was first.
+   * Stores deliveries for the next events of the stream, or of its replay, up to the position `head`. `more`: there may be others now; not where
+   * enough are waiting. Throws ChangedMeanwhile where another instance was first, or the stream was stopped.
    */
-  async function fanOut(id: string, isReplay: boolean): Promise<{ stored: number; more: boolean }> {
+  async function fanOut(row: StreamRow, isReplay: boolean, head: number): Promise<{ stored: number; more: boolean }> {
     const nothing = { stored: 0, more: false };
-    const row = await db.eventStream.findUnique({ where: { id } });
-    if (!row) return nothing;
+    const { id } = row;
     const stream = streamOf(row);
     if (stream.kind === 'ssf' && !(await securityEvents.ownerOf(stream))) {
       await eventStreams.remove(id, {});
@@ -86,8 +87,7 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
     // The next alert has all events since the last one.
     if (stream.kind === 'alert' && row.retryAt !== null && row.retryAt > now()) return nothing;
     const cursor = isReplay ? (row.replayCursor ?? 0) : row.cursor;
-    const head = await db.auditChain.findUnique({ where: { id: 'head' }, select: { seq: true } });
-    const end = isReplay ? (row.replayUntil ?? 0) : (head?.seq ?? 0);
+    const end = isReplay ? (row.replayUntil ?? 0) : head;
     const until = Math.min(end, cursor + WINDOW);
     if (!isReplay && until <= cursor) return nothing;
     const most = MOST_OPEN[stream.kind];
@@ -115,10 +115,10 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
     const rest = { streamId: id, isReplay, tries: 0, nextTryAt: at, createdAt: at };
     await transaction(db, async (tx) => {
       const { count } = await tx.eventStream.updateMany({
-        where: { id, ...(isReplay ? { replayCursor: cursor } : { cursor }) },
+        where: { id, enabled: true, pausedAt: null, ...(isReplay ? { replayCursor: cursor } : { cursor }) },
         data: isReplay ? position : { cursor: last, ...(newest !== undefined && { lastSeq: newest }) },
       });
-      if (count !== 1) throw new CursorMoved();
+      if (count !== 1) throw new ChangedMeanwhile();
       if (ranges.length > 0)
         await tx.eventDelivery.createMany({ data: ranges.map((range) => ({ id: randomId(), ...range, ...rest })) });
     });
@@ -127,24 +127,26 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
 
   async function fanOutAll(signal: AbortSignal): Promise<void> {
     let stored = 0;
-    for (const { id, name, replayUntil } of await eventStreams.list())
-      for (const isReplay of replayUntil === null ? [false] : [false, true])
+    const head = await db.auditChain.findUnique({ where: { id: 'head' }, select: { seq: true } });
+    for (const row of await db.eventStream.findMany())
+      for (const isReplay of row.replayUntil === null ? [false] : [false, true])
         try {
-          for (let more = true; more && !signal.aborted; ) {
-            const result = await fanOut(id, isReplay);
+          for (let next: StreamRow | null = row; next && !signal.aborted; ) {
+            const result = await fanOut(next, isReplay, head?.seq ?? 0);
             stored += result.stored;
-            more = result.more;
+            next = result.more ? await db.eventStream.findUnique({ where: { id: row.id } }) : null;
           }
         } catch (err) {
           if (unavailableIn(err)) throw err;
           // The others are not to wait for it.
-          if (!(err instanceof CursorMoved)) logger.error({ err, stream: name }, 'events were not read for a stream');
+          if (!(err instanceof ChangedMeanwhile))
+            logger.error({ err, stream: row.name }, 'events were not read for a stream');
         }
     if (stored > 0) wake('event-deliveries', db);
   }
 
   async function attempt(delivery: Delivery): Promise<AttemptResult> {
-    const { id, seq, afterSeq, tries, stream } = delivery;
+    const { id, seq, afterSeq, tries, stream, row } = delivery;
     const token = stream.kind === 'ssf' ? (await securityEvents.tokensOf([delivery], stream)).get(id) : undefined;
     const found = stream.kind === 'ssf' ? [] : await eventsOf(delivery, db);
     if (token === undefined && found.length === 0)
@@ -155,7 +157,7 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
     const form = isAlert ? ({ body: 'full', after: null } as const) : { body: stream.body, after: afterSeq };
     const bodies = token === undefined ? await bodiesOf(events, form, db) : [];
     if (isAlert && recipientsOf(stream.url)) return mail(delivery, bodies);
-    const secrets = await eventStreams.secrets(stream.id);
+    const secrets = eventStreams.secretsOf(row);
     const webhookId = stream.kind === 'webhook' ? `evt_${seq}` : id;
     let answer: Answer;
     try {
@@ -183,15 +185,14 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
     return pauseSeconds === undefined ? { outcome: 'give-up', reason } : { outcome: 'retry', reason, pauseSeconds };
   }
 
-  /** Queues the alert as a mail, once. */
+  /** Queues the alert as a mail, unless another instance did after this one's lease had ended. */
   async function mail({ id, stream }: Delivery, events: readonly EventBody[]): Promise<AttemptResult> {
     await transaction(db, async (tx) => {
+      const data = { doneAt: now(), lastError: null, answer: 'queued' };
+      const { count } = await tx.eventDelivery.updateMany({ where: { id, ...OPEN }, data });
+      if (count === 0) return;
       await queueAlert(services, stream, events, tx);
       await succeeded(stream, tx);
-      await tx.eventDelivery.updateMany({
-        where: { id, ...OPEN },
-        data: { doneAt: now(), lastError: null, answer: 'queued' },
-      });
     });
     return { outcome: 'done', detail: 'queued' };
   }
@@ -282,7 +283,7 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
   return { jobs };
 }
 
-class CursorMoved extends Error {}
+class ChangedMeanwhile extends Error {}
 
 /** The first of the events, with no more details than one batch has. */
 function withinSize(events: readonly SealedEvent[]): SealedEvent[] {
@@ -328,28 +329,26 @@ function deliveryStore({ db, now }: Core): QueueStore<Delivery> {
     async due({ limit, exceptLanes }) {
       const at = now();
       const closed = exceptLanes.map((lane) => lane.slice(lane.indexOf(':') + 1));
-      const streams = (
-        await db.eventStream.findMany({
-          where: {
-            enabled: true,
-            pausedAt: null,
-            OR: [{ retryAt: null }, { retryAt: { lte: at } }],
-            id: { notIn: closed },
-          },
-        })
-      )
-        .map(streamOf)
-        .filter(({ receiver }) => !receiver?.isPolled);
+      const rows = await db.eventStream.findMany({
+        where: {
+          enabled: true,
+          pausedAt: null,
+          OR: [{ retryAt: null }, { retryAt: { lte: at } }],
+          id: { notIn: closed },
+        },
+      });
+      const streams = rows
+        .map((row) => ({ row, stream: streamOf(row) }))
+        .filter((one) => !one.stream.receiver?.isPolled);
       if (streams.length === 0) return [];
-      const rows = await db.eventDelivery.findMany({
-        where: { ...OPEN, nextTryAt: { lte: at }, streamId: { in: streams.map(({ id }) => id) } },
+      const deliveries = await db.eventDelivery.findMany({
+        where: { ...OPEN, nextTryAt: { lte: at }, streamId: { in: streams.map(({ row }) => row.id) } },
         orderBy: [{ seq: 'asc' }, { createdAt: 'asc' }],
         take: limit,
       });
-      return rows.flatMap(({ id, streamId, tries, lastError, seq, untilSeq, afterSeq, positions, createdAt }) => {
-        const stream = streams.find((one) => one.id === streamId);
-        const lane = `${stream?.kind}:${streamId}`;
-        return stream ? { id, lane, tries, lastError, seq, untilSeq, afterSeq, positions, createdAt, stream } : [];
+      return deliveries.flatMap((delivery) => {
+        const target = streams.find(({ row }) => row.id === delivery.streamId);
+        return target ? { ...delivery, ...target, lane: `${target.row.kind}:${target.row.id}` } : [];
       });
     },
     async claim({ id, tries }, leaseUntil) {

@@ -6,7 +6,13 @@ import { webUriFault } from '../../applications/uris.ts';
 import { conflict, forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { nameUpTo } from '../../base/schemas/line-schema.ts';
-import { isUniqueConstraintError, type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
+import {
+  type Db,
+  isUniqueConstraintError,
+  type Tx,
+  transaction,
+  withinTransaction,
+} from '../../base/storage/database.ts';
 import { check, type Fault, fault, faultFrom, rule, textFault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -185,6 +191,14 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
     return audit.record({ ...by, ...event, data: { streamId: one.id, name: one.name, ...data } }, tx);
   }
 
+  /** The secrets that sign now, the newest first; of a SIEM its token. */
+  function secretsOf({ id, secretSealed, previousSecretSealed, previousUntil }: StreamRow): string[] {
+    const isLasting = previousUntil !== null && previousUntil > now();
+    return [secretSealed, isLasting ? previousSecretSealed : null].flatMap((sealed) =>
+      sealed === null ? [] : [open(id, sealed)],
+    );
+  }
+
   async function get(id: string, tx: Tx = db): Promise<EventStream> {
     const row = await tx.eventStream.findUnique({ where: { id } });
     if (!row) throw notFound({ message: t('console.event-streams.error.unknown') });
@@ -262,8 +276,8 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
     },
 
     /**
-     * A new stream, from the events to come. `secret` is made where requests are signed and none is given. Throws conflict (409) for a name that exists, and
-     * for too many.
+     * A new stream, from the events to come. `secret` is made where requests are signed and none is given. Throws conflict (409) for a name that
+     * exists, and for too many.
      */
     create: (
       given: StreamDeclaration,
@@ -317,7 +331,7 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
       { source = 'local', tx, secret }: StreamChange & { secret?: string | undefined } = {},
     ) =>
       withinTransaction(db, tx, async (own): Promise<EventStream> => {
-        const stored = await notOfReceiver(await changeable(id, source, own));
+        const stored = notOfReceiver(await changeable(id, source, own));
         if (given.kind !== stored.kind) throw invalidInput([fault(['kind'], 'never-changes')]);
         if (isSigned(given) !== isSigned(stored)) throw invalidInput([fault(['url'], 'stream-url')]);
         const isMoved = originOf(given.url) !== originOf(stored.url);
@@ -339,11 +353,12 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
         await record('deleted', { id, name }, by, own);
       }),
 
-    /** Replaces the secret, and returns the new one. The old one of a webhook signs too, for seven days. */
+    /** Replaces the secret, and returns the new one. One that signed signs too, for seven days. Throws invalid_input for an alert by email. */
     changeSecret: (id: string, given: string | undefined, by: Actor, { source = 'local', tx }: StreamChange = {}) =>
       withinTransaction(db, tx, async (own): Promise<string | undefined> => {
-        const stored = await notOfReceiver(await changeable(id, source, own));
+        const stored = notOfReceiver(await changeable(id, source, own));
         const { name } = stored;
+        if (recipientsOf(stored.url)) throw invalidInput([fault(['secret'], 'not-with', { key: 'url: mailto:' })]);
         const row = await own.eventStream.findUniqueOrThrow({ where: { id } });
         const secret = given ?? (isSigned(stored) ? newWebhookSecret() : undefined);
         const previous = isSigned(stored) ? row.secretSealed : null;
@@ -358,15 +373,11 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
         return secret;
       }),
 
-    /** The secrets that sign now, the newest first; of a SIEM its token. */
+    secretsOf,
+
     async secrets(id: string): Promise<string[]> {
       const row = await db.eventStream.findUnique({ where: { id } });
-      if (!row) return [];
-      const { secretSealed, previousSecretSealed, previousUntil } = row;
-      const isLasting = previousUntil !== null && previousUntil > now();
-      return [secretSealed, isLasting ? previousSecretSealed : null].flatMap((sealed) =>
-        sealed === null ? [] : [open(id, sealed)],
-      );
+      return row ? secretsOf(row) : [];
     },
 
     /** Sends again what waits, at once: after a pause, or instead of the next attempt. */
@@ -388,7 +399,7 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
     /** Sends the events of a time again, beside the new ones; returns how many positions of the log that are. Throws conflict (409) during another replay. */
     replay: (id: string, { from, until }: { from: Date; until: Date }, by: Actor) =>
       withinTransaction(db, undefined, async (tx): Promise<number> => {
-        const stream = await notOfReceiver(await get(id, tx));
+        const stream = notOfReceiver(await get(id, tx));
         if (stream.replayUntil !== null) throw conflict('in_progress');
         const where = { at: { gte: from, lt: until }, chainSeq: { not: null, lte: stream.cursor } };
         const { _min, _max } = await tx.auditEvent.aggregate({
@@ -471,19 +482,11 @@ function columnsOf(given: StreamDeclaration) {
   return { ...rest, ...alert, ...(Object.fromEntries(texts) as Record<keyof typeof lists, string>) };
 }
 
-type AlertField = 'at_least' | 'within_minutes' | 'quiet_minutes';
-
-type Row = Omit<EventStream, keyof StreamDeclaration | 'source' | 'hasSecret' | 'receiver'> &
-  Record<Exclude<keyof StreamDeclaration, 'enabled' | AlertField> | 'source' | 'receiver', string> & {
-    atLeast: number;
-    withinMinutes: number;
-    quietMinutes: number;
-    enabled: boolean;
-    secretSealed: string | null;
-  };
+/** A row of `event_streams`. */
+export type StreamRow = NonNullable<Awaited<ReturnType<Db['eventStream']['findFirst']>>>;
 
 /** A pattern of another version is kept, and means no event. */
-export function streamOf(row: Row): EventStream {
+export function streamOf(row: StreamRow): EventStream {
   const { id, createdAt, updatedAt, cursor, replayUntil } = row;
   const { failingSince, retryAt, pausedAt, lastError, lastSuccessAt } = row;
   const list = (text: string) => JSON.parse(text) as string[];
