@@ -1,5 +1,5 @@
 // An account with its roles and permissions, and the statement that loads it, which is executed for every token, userinfo
-// request and page (docs/performance.md).
+// request and page (bench/README.md).
 
 import type { Clock } from '../../base/platform/clock.ts';
 import { inChunks } from '../../base/storage/chunks.ts';

@@ -29,7 +29,7 @@ import {
 } from '../rbac/assign-roles.ts';
 import type { Authority } from '../rbac/authority.ts';
 import { groupKey, isGroupName } from '../rbac/names.ts';
-import { type Gift, recordingAdministrators } from '../rbac/new-administrators.ts';
+import { type RolesGiven, recordingAdministrators } from '../rbac/new-administrators.ts';
 import { roleNamed } from '../rbac/role.ts';
 import { removeLimit, rolesLimitedTo } from '../rbac/roles.ts';
 import { storeGraph } from './graph.ts';
@@ -165,8 +165,8 @@ export function createGroups(
     return result;
   }
 
-  const giving = <T>(gift: Omit<Gift, 'by'>, { by = {} }: GroupChange, tx: Tx, work: () => Promise<T>) =>
-    recordingAdministrators(core, { ...gift, by }, tx, work);
+  const giving = <T>(given: Omit<RolesGiven, 'by'>, { by = {} }: GroupChange, tx: Tx, work: () => Promise<T>) =>
+    recordingAdministrators(core, { ...given, by }, tx, work);
 
   /** The people in these groups and below them; none where nobody is signed out, so that nobody is read. */
   async function membersBelow(groupIds: readonly string[], tx: Tx): Promise<string[]> {

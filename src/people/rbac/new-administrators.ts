@@ -10,8 +10,8 @@ import { isSensitiveRole, type Role } from './role.ts';
 /** People with an event each; more have one event with their number. */
 const EACH = 100;
 
-/** A change that gives people roles. */
-export interface Gift {
+/** Who gets which roles by a change. */
+export interface RolesGiven {
   /** Ids, at most 100, or what finds them, in the column `user_id`. */
   people: readonly string[] | Fragment;
   /** What they get by it. */
@@ -20,16 +20,16 @@ export interface Gift {
   by: Actor;
 }
 
-/** Runs a change, and records who has a role with permissions in Gatehouse after it that the account did not have before, from now or from later. */
+/** Runs a change, and records each account that gets a role with permissions in Gatehouse by it, at once or at a later time. */
 export async function recordingAdministrators<T>(
   { audit, now }: Pick<Core, 'audit' | 'now'>,
-  { people, roles, group, by }: Gift,
+  { people, roles, group, by }: RolesGiven,
   tx: Tx,
   work: () => Promise<T>,
 ): Promise<T> {
   const given = roles.filter(isSensitiveRole);
   if (given.length === 0) return work();
-  const of = group && { groupId: group.id, groupName: group.name };
+  const ofGroup = group && { groupId: group.id, groupName: group.name };
   const event = { ...by, type: 'administrator.added', outcome: 'success' } as const;
   const ids = 'strings' in people ? await idsOf(people, tx) : people;
   if (ids.length > EACH) {
@@ -38,7 +38,7 @@ export async function recordingAdministrators<T>(
       fragment`SELECT COUNT(DISTINCT user_id) AS count FROM (${people as Fragment}) AS found`,
     );
     const roleName = given.map(({ name }) => name).join(', ');
-    await audit.record({ ...event, data: { roleName, ...of, count: Number(found?.count ?? 0) } }, tx);
+    await audit.record({ ...event, data: { roleName, ...ofGroup, count: Number(found?.count ?? 0) } }, tx);
     return result;
   }
   const before = await rolesHeld(ids, now(), tx);
@@ -46,13 +46,15 @@ export async function recordingAdministrators<T>(
   const after = await rolesHeld(ids, now(), tx);
   const events = ids.flatMap((subjectId) => {
     const gained = [...(after.get(subjectId) ?? [])].filter((name) => !before.get(subjectId)?.has(name));
-    return gained.length === 0 ? [] : [{ ...event, subjectId, data: { roleName: gained.sort().join(', '), ...of } }];
+    return gained.length === 0
+      ? []
+      : [{ ...event, subjectId, data: { roleName: gained.sort().join(', '), ...ofGroup } }];
   });
   await audit.recordAll(events, tx);
   return result;
 }
 
-/** The people of whom a change is; of many, one more than have an event each. */
+/** The people whom a change gives roles; at most one more than have an event each. */
 async function idsOf(people: Fragment, tx: Tx): Promise<string[]> {
   const rows = await tx.$queryRaw<{ userId: string }[]>(
     fragment`SELECT DISTINCT user_id AS "userId" FROM (${people}) AS found LIMIT ${EACH + 1}`,
@@ -60,7 +62,7 @@ async function idsOf(people: Fragment, tx: Tx): Promise<string[]> {
   return rows.map(({ userId }) => userId);
 }
 
-/** Of these people, the names of the roles with permissions in Gatehouse that each has or will have, by grants that this server wrote. */
+/** The roles with permissions in Gatehouse that each of these people has or will have, by name. Grants that another program wrote do not count. */
 async function rolesHeld(ids: readonly string[], now: Date, tx: Tx): Promise<Map<string, Set<string>>> {
   const own = { permissions: { some: { permission: { resource: { startsWith: OWN_PREFIX } } } } };
   const where = { OR: [{ name: ADMIN_ROLE }, own] };

@@ -1,4 +1,3 @@
-import { fault } from '../../base/texts/faults.ts';
 // Roles, their permissions and the users who have them. authority.ts decides who may change them; one active administrator
 // always remains.
 
@@ -10,6 +9,7 @@ import { inChunks } from '../../base/storage/chunks.ts';
 import { isUniqueConstraintError, type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
 import { lockGroups } from '../../base/storage/row-lock.ts';
 import { isStorable } from '../../base/storage/storable-text.ts';
+import { fault } from '../../base/texts/faults.ts';
 import { sentences, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
@@ -110,8 +110,8 @@ export function createRoles(
         .update({ where: { id }, data: { name, description, source }, select: { id: true } })
         .catch(throwTaken);
       const isNew = isSensitiveRole(after) && !isSensitiveRole(before);
-      const gift = { people: holdersOf(id, limits.lists.counted * 3), roles: isNew ? [after] : [], by };
-      await recordingAdministrators(dependencies, gift, tx, () => sets.replace(id, permissions, tx));
+      const toHolders = { people: holdersOf(id, limits.lists.counted * 3), roles: isNew ? [after] : [], by };
+      await recordingAdministrators(dependencies, toHolders, tx, () => sets.replace(id, permissions, tx));
       if (name !== before.name) {
         const others = [
           ...(await sets.rolesWithLimit({ kind: 'role', name: before.name }, tx)),
@@ -334,27 +334,24 @@ export async function assertGroupsClosed(
   );
   if (!open) return;
   const { name: group, owners, domains, connectionMappings, acceptsRequests } = open;
-  const maySee = owners.length > 0 && (await authority.extent(by, 'gatehouse.users:read', tx)) === 'all';
-  const names = maySee ? owners.map(({ user }) => fullName(user) ?? user.username) : [];
-  const causes: [boolean, Text, string][] = [
-    [
-      owners.length > 0,
-      t('console.groups.error.open-owners', { group, names: names.join(', '), count: names.length }),
-      '/owners',
-    ],
-    [acceptsRequests, t('console.groups.error.open-requests', { group }), '/edit'],
-    [
-      domains.length > 0,
-      t('console.groups.error.open-domain', { group, domain: domains[0]?.domain ?? '' }),
-      '/domains',
-    ],
-    [connectionMappings.length > 0, t('console.groups.error.open-connection', { group }), ''],
-    [true, t('console.groups.error.open-scim', { group }), ''],
-  ];
-  const [, cause, tab] = causes.find(([isCause]) => isCause) ?? [];
+  const [domain] = domains.map((one) => one.domain);
+
+  async function wayIn(): Promise<[Text, string]> {
+    if (owners.length > 0) {
+      const maySee = (await authority.extent(by, 'gatehouse.users:read', tx)) === 'all';
+      const names = maySee ? owners.map(({ user }) => fullName(user) ?? user.username) : [];
+      const count = names.length;
+      return [t('console.groups.error.open-owners', { group, names: names.join(', '), count }), '/owners'];
+    }
+    if (acceptsRequests) return [t('console.groups.error.open-requests', { group }), '/edit'];
+    if (domain !== undefined) return [t('console.groups.error.open-domain', { group, domain }), '/domains'];
+    if (connectionMappings.length > 0) return [t('console.groups.error.open-connection', { group }), ''];
+    return [t('console.groups.error.open-scim', { group }), ''];
+  }
+  const [way, tab] = await wayIn();
   throw conflict('group_sensitive', {
-    message: sentences([rule(group), ...(cause ? [cause] : [])]),
-    next: { href: `/admin/groups/${open.id}${tab ?? ''}`, label: t('console.error.go-to', { page: group }) },
+    message: sentences([rule(group), way]),
+    next: { href: `/admin/groups/${open.id}${tab}`, label: t('console.error.go-to', { page: group }) },
   });
 }
 
