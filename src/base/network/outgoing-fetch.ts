@@ -210,7 +210,7 @@ async function readBody(message: http.IncomingMessage, url: URL, { maxBytes, sig
   try {
     if (Number(message.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
     if (encoding !== 'identity')
-      throw new OutgoingError('network', `${url.origin} sent an encoding, which was not accepted`);
+      throw new OutgoingError('network', `${url.origin} sent a Content-Encoding, which was not accepted`);
     for await (const chunk of message) {
       size += chunk.length;
       if (size > maxBytes) throw tooLarge();

@@ -1,5 +1,5 @@
 // Hot statements: SQL for the few queries of every request, on the connections of Prisma but without the cost of its query
-// compiler. Everything else uses Prisma. docs/performance.md says what they gain.
+// compiler. Everything else uses Prisma. bench/README.md says what they save.
 import type { Outage } from './availability.ts';
 import type { DatabaseKind } from './database-url.ts';
 import type { Dialect } from './dialect.ts';
