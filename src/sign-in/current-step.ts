@@ -170,13 +170,15 @@ async function decide(
   const stepUp = atUpstream && (await stepUpTo(services, atUpstream, request, attempt));
   const hasFactorHere = state.missing === 'second-factor' && !isMailedCode(methods);
   if (stepUp && !stepUp.wasRequested && !hasFactorHere) state.missing = 'upstream';
-  // A first factor is never set up in an old session, which another person may use: it begins with the password.
-  const setsUpFirst = state.missing === 'enrolment' || (state.missing === 'second-factor' && isMailedCode(methods));
   // An identity that is linked at the end may bring roles.
   const isLinking = attempt.upstream?.linkTo !== undefined;
   const isDenied =
     account !== undefined && !isLinking && !accessDecision(application, account, ctx.state.request.address).allowed;
-  const isOld = setsUpFirst && !isDenied && attempt.userId === undefined && !(await isRecent(services, interaction));
+  // A first factor is never set up in an old session, which another person may use: it begins with the password. The denial replaces the
+  // enrolment, and not the code by email before it.
+  const setsUpFirst =
+    (state.missing === 'enrolment' && !isDenied) || (state.missing === 'second-factor' && isMailedCode(methods));
+  const isOld = setsUpFirst && attempt.userId === undefined && !(await isRecent(services, interaction));
   const isIdentified = isKnown && !isOld;
   return {
     attempt,

@@ -59,7 +59,7 @@ export function nextStep({ prompt }: Pick<PromptRequest, 'prompt'>, progress: Pr
   }
 }
 
-/** What is only worth its effort where the sign-in leads somewhere. */
+/** Steps in which the user sets something up or fills it in, for nothing where the application then denies access. */
 const EFFORTS: readonly Step[] = ['change-password', 'enrol', 'own-fields'];
 
 function nextSignInStep(progress: Progress): Step {
@@ -67,8 +67,8 @@ function nextSignInStep(progress: Progress): Step {
   if (!isIdentified) return 'identify';
   if (missing === 'upstream') return 'upstream';
   // The second factor comes first: an attacker who has only the password must not replace it, nor read on the page of the denial who the
-  // person is and what they may open. The same where an administrator has to allow the first factor. Where the person could set one up,
-  // the denial says nothing that the next page of an attacker would not: it spares the person the work, and begins no session.
+  // person is and what they may open. The same where an administrator has to allow the first factor. Where anyone with the password can set
+  // one up, the denial tells an attacker nothing more: it spares the person the work, and begins no session.
   if (missing === 'second-factor') return 'second-factor';
   const next = lastStep(progress);
   return isDenied && missing !== 'approval' && EFFORTS.includes(next) ? 'access-denied' : next;

@@ -7,6 +7,7 @@ import { createAccountPages } from '../../src/account/account-pages.ts';
 import { ACCOUNT_CONFIRM } from '../../src/account/rp/confirmation.ts';
 import { limits } from '../../src/base/limits.ts';
 import { aService } from '../admin/support.ts';
+import { anApplication, authorizeUrl } from '../oidc/support.ts';
 import { linkIn, mailOf, NEW_PASSWORD, redeem, resetLink } from '../recovery/support.ts';
 import { anyDependency } from '../support/any-dependency.ts';
 import { signRows } from '../support/database/row-macs.ts';
@@ -200,6 +201,19 @@ describe('a session whose sign-in was long ago', () => {
       await idp.services.settings.reload();
     },
   );
+
+  it('begins with the password before a code by email, also for an application that denies the user', async () => {
+    await idp.services.roles.create({ name: 'editor' });
+    const closed = await anApplication(idp, { access: { roles: ['editor'] }, mfa: 'required' });
+    await signedInLongAgo();
+    const page = await open(attacker, authorizeUrl(idp, closed.clientId));
+    expect(asksForMailedCode(page)).toBe(false);
+    const next = await attacker.follow(
+      await attacker.submit(page, { username: user.username, password: user.password }),
+    );
+    expect(asksForMailedCode(next)).toBe(true);
+    expect((await enterMailedCode(attacker, next)).text).toContain('You don’t have access');
+  });
 });
 
 it('an account needs no code by email on the account pages where codes are off', async () => {
