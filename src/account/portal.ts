@@ -16,6 +16,7 @@ import type { Account } from '../people/accounts/account.ts';
 import type { People } from '../people/people.ts';
 import { ADMIN_ROLE, isStaff } from '../people/rbac/built-in.ts';
 import type { SessionServices } from '../protocols/logout/session-services.ts';
+import { applicationsIn } from '../protocols/oidc/store/sessions/sessions.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 import { recoveryCodeWarning } from './overview-routes.ts';
 
@@ -50,10 +51,7 @@ export function portalRoutes(
   router.get('/dashboard', signedIn.requireSignIn, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     const { q } = parseQuery(ctx, query);
-    const activeSessions = await sessions.list(account.id);
-    const inSession = new Set(
-      activeSessions.flatMap(({ participants }) => participants.map(({ clientId }) => clientId)),
-    );
+    const inSession = new Set((await sessions.list(account.id)).flatMap(applicationsIn));
     const open = await portal.openTo(account);
     const tiles = await portal.tiles(account, { search: q, open, inSession, language: ctx.state.language() });
     ctx.render('account/portal', {

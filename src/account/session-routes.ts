@@ -13,6 +13,7 @@ import type { People } from '../people/people.ts';
 import type { LogoutBrowser } from '../protocols/logout/logout-run.ts';
 import type { SessionServices } from '../protocols/logout/session-services.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../protocols/oidc/in-process-clients.ts';
+import { applicationsIn } from '../protocols/oidc/store/sessions/sessions.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 
 const endForm = z.object({ uid: z.string().min(1).max(64) });
@@ -49,13 +50,11 @@ async function showSessions(
   const { account, session: here } = page.signedIn.userOf(ctx);
   const live = await sessions.list(account.id);
   const devices = await db.sessionDevice.findMany({ where: { uid: { in: live.map(({ uid }) => uid) } } });
-  const nameOf = await applicationNames(
-    dependencies,
-    live.flatMap(({ participants }) => participants.map(({ clientId }) => clientId)),
-  );
+  const nameOf = await applicationNames(dependencies, live.flatMap(applicationsIn));
   ctx.render('account/sessions', {
     notice: page.takeNotice(ctx),
-    sessions: live.map(({ uid, signedInAt, participants }) => {
+    sessions: live.map((session) => {
+      const { uid, signedInAt } = session;
       const device = devices.find((one) => one.uid === uid);
       return {
         uid,
@@ -64,9 +63,9 @@ async function showSessions(
         address: device?.address,
         signedInAt,
         lastSeenAt: device?.lastSeenAt ?? signedInAt,
-        apps: participants
-          .filter(({ clientId }) => clientId !== FIRST_PARTY_CLIENT_ID)
-          .map(({ clientId }) => nameOf.get(clientId) ?? clientId),
+        apps: applicationsIn(session)
+          .filter((clientId) => clientId !== FIRST_PARTY_CLIENT_ID)
+          .map((clientId) => nameOf.get(clientId) ?? clientId),
       };
     }),
   });

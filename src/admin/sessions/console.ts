@@ -7,13 +7,14 @@ import { listOf, type PageText, sentences, t } from '../../base/texts/text.ts';
 import { browserName } from '../../core/mail/browser-name.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { EndResult } from '../../protocols/logout/end-session.ts';
+import { applicationsIn } from '../../protocols/oidc/store/sessions/sessions.ts';
 import type { Cell } from '../console/blocks.ts';
 import { listAt, tableOf } from '../console/lists.ts';
 import { applicationTags, type NamedUser, type Names, nameAndUsername, personLogo } from '../console/names.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import { sameNameText, typedUserValue, userFilter } from '../suggestions/typed-user.ts';
-import { applicationsIn, END, type SessionView, sessionNoun } from './sessions.ts';
+import { END, type SessionView, sessionNoun } from './sessions.ts';
 
 const back = { href: '/admin/sessions', label: t('console.navigation.sessions') };
 const listIn = listAt(back.href, { user: z.string().trim().max(254).default('') }, ['-since', 'since']);

@@ -13,7 +13,7 @@ import { NAMED_PERSON } from '../../people/accounts/names.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import { type Extent, within } from '../../people/rbac/rights.ts';
 import type { EndResult } from '../../protocols/logout/end-session.ts';
-import type { SessionEntry } from '../../protocols/oidc/store/sessions/sessions.ts';
+import { applicationsIn, type SessionEntry } from '../../protocols/oidc/store/sessions/sessions.ts';
 import type { AdminServices } from '../admin-services.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { byId, id, iso, paged, pageOf, time } from '../api/parts.ts';
@@ -32,10 +32,6 @@ export interface SessionView extends SessionEntry {
   /** Not yet stored in the first moment after the sign-in. */
   device?: { userAgent: string; address: string; lastSeenAt: Date };
 }
-
-/** The applications in which the user is signed in: those that got an answer. */
-export const applicationsIn = ({ participants }: SessionEntry): string[] =>
-  participants.filter(({ isAnswered }) => isAnswered).map(({ clientId }) => clientId);
 
 export type SessionPage = { sessions: SessionView[]; next?: string };
 

@@ -167,19 +167,20 @@ export function createLogoutPages(dependencies: LogoutPagesDependencies) {
   async function question(ctx: KoaContextWithOIDC, xsrf: string) {
     const [account, apps] = await Promise.all([
       findAccount(ctx.oidc.session?.accountId ?? ''),
-      participatingApplications(dependencies, ctx),
+      answeredApplications(dependencies, ctx),
     ]);
     appContext(ctx).state.profileLanguage = account?.locale ?? undefined;
     return { hidden: [{ name: 'xsrf', value: xsrf }], account, apps };
   }
 }
 
-/** The names of the applications that take part in the session, sorted. */
-async function participatingApplications(
+/** The names of the applications in which the user is signed in, sorted. */
+async function answeredApplications(
   { clients, ownClientId, reportRejectedClient }: LogoutPagesDependencies,
   { oidc: { session, provider } }: KoaContextWithOIDC,
 ): Promise<string[]> {
-  const ids = Object.keys(session?.authorizations ?? {}).filter((id) => id !== ownClientId);
+  const answered = Object.entries(session?.authorizations ?? {}).filter(([, entry]) => 'isAnswered' in entry);
+  const ids = answered.map(([id]) => id).filter((id) => id !== ownClientId);
   const names = ids.map(async (id) => {
     const client = await findUnlessRejected(
       () => provider.Client.find(id),

@@ -242,9 +242,10 @@ it('an application that rejected the person, or waits for a step, is none of tho
   await completeSignIn(browser, authorizeUrl(idp, app.clientId), { user });
   const { uid = '' } = (await idp.services.sessions.list(user.account.id))[0] ?? {};
   const admin = await consoleOf(idp, await staff(idp, 'admin'));
+  const names = ['Newsroom', 'Wide open', 'Two steps', 'Live SP'];
   const listed = async () => {
     const page = textOf((await admin.get(`/admin/sessions?user=${user.username}`)).text);
-    return ['Newsroom', 'Wide open', 'Two steps', 'Live SP'].filter((name) => page.includes(name));
+    return names.filter((name) => page.includes(name));
   };
   expect(uid).not.toBe('');
   expect(await listed()).toEqual([]);
@@ -254,6 +255,13 @@ it('an application that rejected the person, or waits for a step, is none of tho
   const strict = await anApplication(idp, { client_name: 'Two steps', mfa: 'required' });
   expect((await completeSignIn(browser, authorizeUrl(idp, strict.clientId), { user })).location).toBeUndefined();
   expect(await listed()).toEqual(['Wide open']);
+  for (const path of ['/account/sessions', '/end-session']) {
+    const page = textOf((await browser.follow(await browser.get(path))).text);
+    expect(
+      names.filter((name) => page.includes(name)),
+      path,
+    ).toEqual(['Wide open']);
+  }
 
   await idp.services.roles.assign(user.account.id, 'editor');
   expect((await completeSignIn(browser, authorizeUrl(idp, app.clientId), { user })).location).toContain('code=');

@@ -31,6 +31,10 @@ export interface SessionEntry {
   participants: Participant[];
 }
 
+/** The applications in which the user is signed in: those that got an answer. */
+export const applicationsIn = ({ participants }: SessionEntry): string[] =>
+  participants.filter(({ isAnswered }) => isAnswered).map(({ clientId }) => clientId);
+
 interface Payload {
   uid: string;
   accountId: string;
