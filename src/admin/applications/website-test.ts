@@ -152,7 +152,7 @@ export function createWebsiteTest(core: Core & ApplicationServices) {
 
   /** What the website receives, where the proxy sends a path of the test here. */
   async function backendChecks(test: Test): Promise<Tested[]> {
-    const names = [...Object.keys(headersOf(test.application.metadata)), JWT_HEADER];
+    const names = [...Object.keys(headersOf(test.application.metadata.headers)), JWT_HEADER];
     const { report } = await ask(test, TEST_BACKEND_PATH, asPage);
     if (!report?.backend) return [noRoute];
     const send = (headers: Record<string, string>) => ask(test, TEST_BACKEND_PATH, { ...asPage, ...headers }, true);
@@ -172,7 +172,7 @@ export function createWebsiteTest(core: Core & ApplicationServices) {
     read: (sealed: string, { id }: ProxiedApplication, by: Actor) => tickets.read(sealed, id, by),
     browserChecks(application: ProxiedApplication, { question, backend }: TestReport, address: string): Tested[] {
       if (backend) {
-        const names = [...Object.keys(headersOf(application.metadata)), JWT_HEADER];
+        const names = [...Object.keys(headersOf(application.metadata.headers)), JWT_HEADER];
         return receivedChecks(names, backend, undefined);
       }
       if (!question) return [];

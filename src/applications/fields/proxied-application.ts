@@ -234,7 +234,7 @@ export const LOGOUT_PATH = `${RESERVED_PATH}logout`;
 export const JOIN_PATH = `${RESERVED_PATH}join`;
 
 /** The headers about the user, with the user field of each. */
-export function headersOf({ headers: chosen }: Pick<ProxiedSettings, 'headers'>): Readonly<Record<string, string>> {
+export function headersOf(chosen: ProxiedSettings['headers']): Readonly<Record<string, string>> {
   return typeof chosen === 'string' ? headerSets[chosen] : chosen;
 }
 

@@ -172,7 +172,7 @@ function sentFields(metadata: Declaration['metadata']): { field: string; way: st
       claimSources(claims).flatMap(({ claim, field, scope }) => sent(uri, { [claim]: field }, scope)),
     ),
     ...sent([acs, metadata_url, metadata_xml], attributes),
-    ...sent('headers', headersOf({ headers })),
+    ...sent('headers', headersOf(headers)),
     ...sent(provision?.url, provision?.attributes ?? {}),
   ];
 }

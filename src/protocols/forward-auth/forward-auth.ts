@@ -796,7 +796,7 @@ export function createForwardAuth(
     const ticket = ctx.get(JWT_HEADER) === TEST_VALUE ? undefined : await ticketOf(ctx, asked, 'question');
     if (!ticket || ticket.origin !== asked.origin) return refuse(ctx, proxy, 404, 'not_found');
     pass(visit, undefined, TEST_VALUE);
-    if (ticket.hasValues) for (const name of Object.keys(headersOf(website))) ctx.set(name, TEST_VALUE);
+    if (ticket.hasValues) for (const name of Object.keys(headersOf(website.headers))) ctx.set(name, TEST_VALUE);
   }
 
   /** The request itself, as the website would receive it. The proxy may have replaced its host. */
@@ -811,7 +811,8 @@ export function createForwardAuth(
       const next = new URLSearchParams({ ticket: tickets.next(ticket, true) });
       return ctx.set('Location', `${origin}${TEST_BACKEND_PATH}?${next}`);
     }
-    const received = receivedHeaders(ctx.req.rawHeaders, [...Object.keys(headersOf(website)), JWT_HEADER, 'Upgrade']);
+    const names = [...Object.keys(headersOf(website.headers)), JWT_HEADER, 'Upgrade'];
+    const received = receivedHeaders(ctx.req.rawHeaders, names);
     ctx.set('Location', toConsole({ by, applicationId, backend: { hasValues, ...received } }));
   }
 

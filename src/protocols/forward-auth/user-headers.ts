@@ -37,7 +37,7 @@ interface VisitorView {
   headers: Readonly<Record<string, string>>;
 }
 
-/** Computed once for the objects of an account and a website: a changed one is another object, though another object may say the same. */
+/** Computed once for each object of an account or client and of a website. A change makes a new object; a new object may say the same as before. */
 const views = new WeakMap<object, WeakMap<ProxiedSettings, VisitorView>>();
 
 function viewOf(visitor: Visitor, website: ProxiedSettings): VisitorView {
@@ -95,7 +95,7 @@ function headersFrom(website: ProxiedSettings, valuesOf: (field: string) => stri
       .map((value) => headerText(isList ? value.replaceAll(separator, encodeURIComponent(separator)) : value))
       .join(separator);
   };
-  return Object.fromEntries(Object.entries(headersOf(website)).map(([name, field]) => [name, textOf(field)]));
+  return Object.fromEntries(Object.entries(headersOf(website.headers)).map(([name, field]) => [name, textOf(field)]));
 }
 
 /** As it may stand in a header (RFC 9110 5.5): without control characters, and its UTF-8 bytes as Node.js takes them. */

@@ -42,7 +42,7 @@ export function proxyConfiguration(application: ProxiedApplication, issuer: stri
 function siteOf({ clientId, metadata }: ProxiedApplication, issuer: string): Site {
   // The answer has `Authorization` as it was sent, or nothing in place of a credential for this server.
   const headers = [
-    ...Object.keys(headersOf(metadata)),
+    ...Object.keys(headersOf(metadata.headers)),
     JWT_HEADER,
     ...(letsProgramsIn(metadata) ? ['Authorization'] : []),
   ];
@@ -103,7 +103,7 @@ const partOf: Readonly<Record<Exclude<TestedPart, 'header' | 'test-route'>, RegE
   asks: /middlewares: |address[:=]|forward_auth |auth_request \/|lua\.gatehouse|ext_authz$|ExtAuthz|\turi \//,
   aliases: /aliasHeaders|request_header "-|\[\^A-Za-z0-9-\]|remove_on_match/,
   connection: /@hop|req\.hdr\(Connection\)/,
-  // Envoy hands on none of which it was not told.
+  // Envoy has no line: it hands on no protocol that `upgrade_configs` does not name.
   protocol: /Upgrade|gatehouse_(upgrade|connection)|^ +(~\*\^)?websocket/,
   answer: /gatehouse_location|gatehouse_cookie|error_page|'location'|exact: (location|set-cookie)$/,
   request: /exact: (cookie|accept|referer|sec-fetch-mode)$|X-Original|X-Forwarded|x-forwarded/,
