@@ -322,7 +322,7 @@ export function createMetricsServer({ config, logger }: Base, { cookieKeys, metr
   return createHttpServer({ handler: app.callback(), logger });
 }
 
-// The start page: the way in, and the addresses for who connects an application.
+// The start page: the way in, and the addresses that an application is set up with.
 
 function homeRoutes(issuer: string, isSignedIn: (ctx: Context) => Promise<boolean>): Router<State, Extras> {
   const router = new Router<State, Extras>();
