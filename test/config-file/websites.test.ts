@@ -79,6 +79,22 @@ it('with the host of the issuer is a fault, on whichever port', async () => {
     });
 });
 
+it('on the host name of another enabled one, at another port, is a warning', async () => {
+  const wiki = FILE.replace(/^ +(enabled|depends_on): .*\n/gm, '');
+  const other = '  - { name: Notes, url: https://wiki.example.com:8443, proxy: caddy }\n';
+  expect(await to.plan(`${wiki}${other}`)).toMatchObject({
+    ok: true,
+    plan: {
+      warnings: [
+        'Wiki has the host name of https://wiki.example.com:8443: browsers send the session of each to both',
+        'Notes has the host name of https://wiki.example.com: browsers send the session of each to both',
+      ],
+    },
+  });
+  const disabled = other.replace('caddy', 'caddy, enabled: false');
+  expect(await to.plan(`${wiki}${disabled}`)).toMatchObject({ ok: true, plan: { warnings: [] } });
+});
+
 it('with two rules for one path and method is a fault: their order alone would decide', async () => {
   const withRule = (rule: string) => FILE.replace('      - { path: /admin/', `      - ${rule}\n$&`);
   expect(await to.plan(withRule('{ path: /account/, methods: [POST], rule: public }'))).toMatchObject({

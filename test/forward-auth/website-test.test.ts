@@ -48,6 +48,7 @@ it('sends requests through the proxy and names the line that is missing', async 
   expect(text).toContain(`/forward-auth/traefik?website=${site.origin}`);
   expect(text).toContain('/ is closed without a session Passed');
   expect(text).toContain('No enabled website has the address https://api.example.com, https://off.example.com');
+  expect(text).toContain('Its host name is its own Passed');
   expect(text).toContain('Redirects and cookies reach the browser Passed');
   expect(text).toContain('Gatehouse sees them only with the lines below in the configuration.');
 });
@@ -63,6 +64,9 @@ it('sees what the website receives, and whether another protocol than WebSocket 
   const right = await found('envoy');
   for (const words of ['No fault found', 'Remote-User reaches the website Passed', `${label} Passed`])
     expect(right).toContain(words);
+  // All websites of this test are at 127.0.0.1.
+  for (const text of [right, textOf((await admin.get(path.replace(/\/test$/, ''))).text)])
+    expect(text).toContain('Another website has the host name 127.0.0.1, on another port.');
   const lines = { nginx: 'proxy_set_header Upgrade $gatehouse_upgrade;', caddy: 'request_header @other -Upgrade' };
   for (const [proxy, line] of Object.entries(lines)) {
     const spoiled = await found(proxy as ProxyKind, 'handed on');

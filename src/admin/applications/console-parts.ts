@@ -1,7 +1,6 @@
 // What the pages of applications share: how a registration and its access rule are displayed.
 import type { Application, Protocol } from '../../applications/application.ts';
 import type { Access } from '../../applications/fields/oidc-client.ts';
-import { isOnHostOf } from '../../applications/fields/proxied-application.ts';
 import { limits } from '../../base/limits.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Block, Cell } from '../console/blocks.ts';
@@ -37,13 +36,6 @@ export function accessCell({ access }: { access: Access }): Cell {
     : [...access.roles, ...(access.groups ?? []).map((group) => t('console.applications.group', { group }))].map(
         (text) => ({ text, tone: 'plain' as const }),
       );
-}
-
-/** Warns of a website on the host of this server, which gets nothing but rejections: the issuer has changed. */
-export function hostWarning({ protocol, clientId: field }: Application, issuer: string): Block[] {
-  if (protocol !== 'proxy' || !isOnHostOf(issuer, field)) return [];
-  const text = t('console.fault.host-of-issuer', { field, host: new URL(issuer).hostname });
-  return [{ kind: 'text', tone: 'warning', text }];
 }
 
 /** Warns of an application whose requests need no PKCE challenge. */

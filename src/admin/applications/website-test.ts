@@ -73,7 +73,9 @@ export function createWebsiteTest(core: Core & ApplicationServices) {
 
   async function run(application: ProxiedApplication, by: Actor): Promise<Tested[]> {
     const test = { application, by };
-    if (isOnHostOf(issuer, application.clientId)) return [hostCheck(application, issuer)];
+    const host = await hostCheck(application);
+    // Every question is rejected.
+    if (host.state === 'failed') return [host];
     try {
       const plain = await ask(test, TEST_PATH, asPage);
       const asked = askedChecks(application, plain);
@@ -84,6 +86,7 @@ export function createWebsiteTest(core: Core & ApplicationServices) {
         ...asked,
         ...(isAsked ? [await metadataCheck(test)] : []),
         ...ways,
+        host,
         ...(await dependencyChecks(application)),
         ...(isAsked ? await backendChecks(test) : []),
       ];
@@ -91,6 +94,18 @@ export function createWebsiteTest(core: Core & ApplicationServices) {
       const explanation = t('console.website-test.not-reached', { why: whyOf(error) });
       return [{ label: t('console.website-test.reach'), state: 'skipped', explanation }];
     }
+  }
+
+  /** Browsers send the cookies of this server, or of another website, to each port of its host. */
+  async function hostCheck({ clientId }: ProxiedApplication): Promise<Tested> {
+    const label = t('console.website-test.host');
+    const host = new URL(clientId).hostname;
+    if (isOnHostOf(issuer, clientId))
+      return { label, state: 'failed', explanation: t('console.fault.host-of-issuer', { field: clientId, host }) };
+    const { applications: found } = await applications.list({ search: `//${host}`, protocol: 'proxy', enabled: true });
+    const isShared = found.some((other) => other.clientId !== clientId && isOnHostOf(clientId, other.clientId));
+    if (!isShared) return { label, state: 'passed' };
+    return { label, state: 'warning', explanation: t('console.website-test.host-shared', { host }) };
   }
 
   /** The headers of a browser that describe another request must not count (CVE-2026-40575 and its kind). */
@@ -168,6 +183,7 @@ export function createWebsiteTest(core: Core & ApplicationServices) {
 
   return {
     run,
+    hostCheck,
     /** The checks of what the browser brought back; undefined where it is forged, too old or of another website. */
     read: (sealed: string, { id }: ProxiedApplication, by: Actor) => tickets.read(sealed, id, by),
     browserChecks(application: ProxiedApplication, { question, backend }: TestReport, address: string): Tested[] {
@@ -196,13 +212,6 @@ function whyOf(error: unknown): PageText {
   if (!(error instanceof OutgoingError)) throw error;
   return networkSentence(String((error.cause as Error | undefined)?.message ?? error.message)) ?? error.message;
 }
-
-/** Nothing more is tested: every question is rejected. */
-const hostCheck = ({ clientId: field }: ProxiedApplication, issuer: string): Tested => ({
-  label: t('console.website-test.host'),
-  state: 'failed',
-  explanation: t('console.fault.host-of-issuer', { field, host: new URL(issuer).hostname }),
-});
 
 const reached: Tested = { label: t('console.website-test.reach'), state: 'passed' };
 const noRoute: Tested = {

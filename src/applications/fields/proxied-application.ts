@@ -118,11 +118,11 @@ const siteUrl = typedAddress(255)
   .meta(webUriSchema);
 
 /**
- * Whether the website has the host of this server, on whichever port: browsers have one store of cookies for all ports of a host (RFC 6265
- * 8.5), so the website would receive the sessions of this server, those of administrators too.
+ * Whether the website has the host of this server, or of another website, on whichever port: browsers have one store of cookies for all ports
+ * of a host (RFC 6265 8.5), so it would receive the sessions there, in this server those of administrators too.
  */
-export const isOnHostOf = (issuer: string, origin: string): boolean =>
-  URL.canParse(origin) && new URL(origin).hostname === new URL(issuer).hostname;
+export const isOnHostOf = (issuerOrOther: string, origin: string): boolean =>
+  URL.canParse(origin) && new URL(origin).hostname === new URL(issuerOrOther).hostname;
 
 /** How this server answers the proxy. */
 const answer = z.strictObject({

@@ -217,12 +217,13 @@ export async function planServiceProviders(planning: Planning, stored: readonly 
 export function planWebsites(planning: Planning, stored: readonly Application[]): Promise<Planned> {
   const { applications, applicationIds, declared } = planning;
   const taken = new Set(stored.filter(({ protocol }) => protocol !== 'proxy').map(({ clientId }) => clientId));
-  const websites = new Set([
-    ...declared.proxied_applications.filter(({ enabled }) => enabled).map(({ url }) => url),
+  const enabled = [
+    ...declared.proxied_applications.filter((entry) => entry.enabled).map(({ url }) => url),
     ...stored
-      .filter(({ protocol, source, enabled }) => protocol === 'proxy' && source !== 'file' && enabled)
+      .filter((one) => one.protocol === 'proxy' && one.source !== 'file' && one.enabled)
       .map(({ clientId }) => clientId),
-  ]);
+  ];
+  const websites = new Map(enabled.map((origin) => [origin, new URL(origin).hostname]));
   return planEntries({
     section: 'proxied_applications',
     declared: declared.proxied_applications,
@@ -237,7 +238,7 @@ export function planWebsites(planning: Planning, stored: readonly Application[])
       if (taken.has(entry.url)) return { faults: [fault(['url'], 'is-entity-id')] };
       return {
         name: entry.name,
-        warnings: [...provision.warnings, ...unknownDependencies(entry, websites)],
+        warnings: [...provision.warnings, ...unknownDependencies(entry, websites), ...sharedHosts(entry, websites)],
         faults: [...accessFaults(entry, planning), ...provision.faults],
         fields: [...differences(existing ? declaredWebsite(existing) : {}, websiteFields(entry)), ...provision.fields],
         store: (tx) =>
@@ -250,11 +251,19 @@ export function planWebsites(planning: Planning, stored: readonly Application[])
   });
 }
 
+/** Of the enabled websites, by address. */
+type HostNames = ReadonlyMap<string, string>;
+
 /** What a sign-in to the website leaves out (protocols/forward-auth): most likely a typing error. */
-const unknownDependencies = ({ name, depends_on: origins = [] }: ProxiedEntry, websites: ReadonlySet<string>) =>
+const unknownDependencies = ({ name, depends_on: origins = [] }: ProxiedEntry, websites: HostNames) =>
   origins
     .filter((origin) => !websites.has(origin))
     .map((origin) => `${name} depends on ${origin}, which is the address of no enabled website`);
+
+const sharedHosts = ({ name, url }: ProxiedEntry, websites: HostNames) =>
+  [...websites]
+    .filter(([other, host]) => other !== url && host === websites.get(url))
+    .map(([other]) => `${name} has the host name of ${other}: browsers send the session of each to both`);
 
 const websiteFields = (entry: ProxiedEntry): Record<string, unknown> => ({
   name: entry.name,

@@ -13,13 +13,14 @@ import { expiryCell } from '../../console/expiry.ts';
 import { ACCESS_CHECK_NEEDS } from '../../console/suggest.ts';
 import type { ConsoleServices } from '../../console-services.ts';
 import { waitingMetadataNotice } from '../console-changes.ts';
-import { accessCell, hostWarning, pkceWarning } from '../console-parts.ts';
+import { accessCell, pkceWarning } from '../console-parts.ts';
 import { profileName } from '../form/change.ts';
 import { pictureWarning } from '../picture/console.ts';
 import { demandsOf, readsRolesOrGroups, rolesThatCount } from '../presets/demands.ts';
 import { productOf } from '../presets/presets.ts';
 import { proxies } from '../presets/proxies.ts';
 import type { UsageOfDay } from '../usage.ts';
+import type { Tested } from '../website-test.ts';
 import { type OpenApplication, tabPage } from './tab-page.ts';
 
 const DAYS = 30;
@@ -34,11 +35,12 @@ export async function overviewPage(
   const { frame, usage } = services;
   const { applications, audit } = services.admin;
   const mayReadAudit = frame.may(ctx, 'gatehouse.audit:read');
-  const [waiting, days, firstSignIn, demands, events] = await Promise.all([
+  const [waiting, days, firstSignIn, demands, host, events] = await Promise.all([
     applications.waitingMetadata(application),
     usage.byDay(application, DAYS),
     usage.firstSignIn(application),
     demandSteps(ctx, open, services),
+    application.protocol === 'proxy' ? services.websiteTest.hostCheck(application) : undefined,
     mayReadAudit ? audit.list({ clientId: application.clientId, limit: RECENT }, frame.actor(ctx)) : [],
   ]);
   const isWaiting = waiting !== undefined;
@@ -53,7 +55,7 @@ export async function overviewPage(
       blocks: [
         ...waitingMetadataNotice(isWaiting),
         ...pkceWarning(application),
-        ...hostWarning(application, services.identityProvider().issuer),
+        ...hostWarning(host),
         ...secretWarning(open),
         ...pictureWarning(open),
         ...documentWarnings(application),
@@ -67,6 +69,11 @@ export async function overviewPage(
     },
     services,
   );
+}
+
+/** A website that receives cookies of others, or whose own reach another one. */
+function hostWarning(host: Tested | undefined): Block[] {
+  return host?.explanation ? [{ kind: 'text', tone: 'warning', text: host.explanation }] : [];
 }
 
 /** An old secret that expires although it may be in use still. */
