@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
 import type { DomainProof } from '../../base/network/domains.ts';
-import { isStorable } from '../../base/storage/storable-text.ts';
+import { isStorable, isStorableTime } from '../../base/storage/storable-text.ts';
 import { rule } from '../../base/texts/faults.ts';
 
 /** A time as the API writes it. */
@@ -11,7 +11,7 @@ export const time = z.iso.datetime();
 /** A time as a caller writes it (RFC 3339), in the years that the databases have; a Date. */
 export const givenTime = z.iso
   .datetime({ offset: true, abort: true })
-  .refine((text) => /^(?!0000)\d{4}-/.test(new Date(text).toISOString()), rule('since-year-one'))
+  .refine((text) => isStorableTime(new Date(text)), rule('since-year-one'))
   .transform((text) => new Date(text));
 
 export const id = z.string().min(1).max(64);

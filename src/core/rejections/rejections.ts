@@ -60,7 +60,7 @@ const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 /** Requests that wait for their row. Writes are short: only a flood, or a database that fails, has more. */
 const MAX_WAITING = 1000;
-/** Networks with a line about unstored requests in the same minute. */
+/** Senders with a line about unstored requests in the same minute. */
 const MAX_LINES = 100;
 const TOO_MANY = 'too many from its network or SCIM connection';
 /** Above this, the number beside the entry of the navigation says only that there are more. */
@@ -80,18 +80,18 @@ export function createRejections(
   // The page is sent before its row is written; a look-up on this instance waits for the row.
   let written: Promise<unknown> = Promise.resolve();
   let waiting = 0;
-  let logged = { until: 0, networks: new Set<string>() };
+  let logged = { until: 0, senders: new Set<string>() };
 
   /** Whose budget it is. A connection has its own: its directory may call from the network of others. */
   const senderOf = ({ address }: RequestInfo, { endpoint, clientId }: NewRejection): string =>
     endpoint === 'scim' ? `scim ${clientId}` : networkOf(address);
 
-  /** Whether no line of this minute is about the network yet. */
-  function isFirstLine(network: string): boolean {
+  /** Whether no line of this minute is about the sender yet. */
+  function isFirstLine(sender: string): boolean {
     const at = now().getTime();
-    if (logged.until <= at) logged = { until: at + MINUTE_MS, networks: new Set() };
-    if (logged.networks.has(network) || logged.networks.size >= MAX_LINES) return false;
-    logged.networks.add(network);
+    if (logged.until <= at) logged = { until: at + MINUTE_MS, senders: new Set() };
+    if (logged.senders.has(sender) || logged.senders.size >= MAX_LINES) return false;
+    logged.senders.add(sender);
     return true;
   }
 

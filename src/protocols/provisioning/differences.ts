@@ -45,8 +45,7 @@ export interface Difference {
   paths: readonly string[];
 }
 
-export const acceptedIn = ({ accepted }: Pick<ProvisionedRow, 'accepted'>): Accepted =>
-  JSON.parse(accepted) as Accepted;
+export const acceptedIn = ({ accepted }: { accepted: string }): Accepted => JSON.parse(accepted) as Accepted;
 
 /** The difference for one person. `row`: what the application has. */
 export function differenceOf(
