@@ -1,32 +1,20 @@
 // What an application does wrong: it is away, busy, rejects people, or has them already. Nothing is lost, and nobody else is delayed.
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { transaction } from '../../src/base/storage/database.ts';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { aTarget, type Setup, settle } from './support.ts';
+import { aTarget, type Setup, settle, untilTestEnds } from './support.ts';
 
 let idp: TestIdp;
 let other: TestIdp;
-const open: Setup[] = [];
 beforeAll(async () => {
   [idp, other] = await Promise.all([startIdp(), startIdp()]);
 });
 afterAll(async () => {
   await Promise.all([idp?.stop(), other?.stop()]);
 });
-afterEach(async () => {
-  for (const { gate, applicationId } of open.splice(0)) {
-    await idp.services.applications.remove(applicationId);
-    await gate.close();
-  }
-});
-
-async function target(...given: Parameters<typeof aTarget>) {
-  const made = await aTarget(...given);
-  open.push(made);
-  return made;
-}
-
+const keep = untilTestEnds(() => idp);
+const target = async (...given: Parameters<typeof aTarget>) => keep(await aTarget(...given));
 const named = async ({ connection }: Setup, userName: string) =>
   (await connection.find(`userName eq "${userName}"`)).Resources[0];
 const people = async (prefix: string, role: string, count: number) => {

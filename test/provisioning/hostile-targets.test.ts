@@ -1,33 +1,26 @@
 // Applications that answer anything but SCIM, and other servers at their addresses: a login page, a redirect, an endless answer. Nothing counts as
 // done that is not there, and the token reaches nobody.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { aGate, aTarget, type Gate, type Setup, settle } from './support.ts';
+import { aGate, aTarget, type Gate, type Setup, settle, untilTestEnds } from './support.ts';
 
 let idp: TestIdp;
 let other: TestIdp;
 let count = 0;
-const open: Setup[] = [];
 beforeAll(async () => {
   [idp, other] = await Promise.all([startIdp(), startIdp()]);
 });
 afterAll(async () => {
   await Promise.all([idp?.stop(), other?.stop()]);
 });
-afterEach(async () => {
-  for (const { gate, applicationId } of open.splice(0)) {
-    await idp.services.applications.remove(applicationId);
-    await gate.close();
-  }
-});
+const keep = untilTestEnds(() => idp);
 
 /** An application with one person, who is there already. */
 async function aPersonThere() {
   count += 1;
   const role = `hostile${count}`;
-  const made = await aTarget(idp, other, { role });
-  open.push(made);
+  const made = keep(await aTarget(idp, other, { role }));
   const { account } = await aUser(idp.services, { username: `${role}-ann` });
   await idp.services.roles.assign(account.id, role);
   await settle(idp);

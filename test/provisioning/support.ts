@@ -3,7 +3,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect } from 'vitest';
+import { afterEach, expect } from 'vitest';
 import type { Provision } from '../../src/applications/fields/provisioning.ts';
 import { aConnection, type Connection } from '../scim/support.ts';
 import { aClient } from '../support/factories.ts';
@@ -86,6 +86,21 @@ export async function aTarget(
     provision: { url: `${gate.url}/scim/v2`, token: connection.token, ...provision },
   });
   return { gate, connection, applicationId, clientId };
+}
+
+/** Returns a function that keeps an application until the end of its test. */
+export function untilTestEnds(idp: () => TestIdp) {
+  const open: Setup[] = [];
+  afterEach(async () => {
+    for (const { gate, applicationId } of open.splice(0)) {
+      await idp().services.applications.remove(applicationId);
+      await gate.close();
+    }
+  });
+  return (made: Setup): Setup => {
+    open.push(made);
+    return made;
+  };
 }
 
 /** Seals the audit log and wakes the jobs, as they run every few seconds, until what happened before is sent. */
