@@ -60,6 +60,12 @@ export const scimScenarios: Scenario[] = [
     worker: async (target) => () => ask(target, `/Users?${where('externalId eq "x-500"')}`),
   },
   {
+    name: 'SCIM, find a user by an address',
+    operations: 80,
+    workers: 4,
+    worker: async (target) => () => ask(target, `/Users?${where(`emails.value eq "user-500@${directory.domain}"`)}`),
+  },
+  {
     name: 'SCIM, change a user',
     operations: 20,
     workers: 4,

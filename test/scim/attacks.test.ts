@@ -1,5 +1,8 @@
 // Attacks by a SCIM client, or with its stolen token: on accounts, on groups and on the server.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { transaction } from '../../src/base/storage/database.ts';
+import { lockRow } from '../../src/base/storage/row-lock.ts';
 import { createScimUsers } from '../../src/protocols/scim/users.ts';
 import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aUser } from '../support/factories.ts';
@@ -132,6 +135,26 @@ describe('whom the directory deleted', () => {
     expect(await namesOf(one.id)).toMatchObject({ username: one.user.userName });
     expect((await hr.ok('POST', '/Users', body)).id).not.toBe(one.id);
     expect((await namesOf(one.id)).username).toBe(`deleted-${one.id}`);
+  });
+
+  it('and who comes back while another request looks for the names keeps them', async () => {
+    const { db, sql } = idp.services;
+    const one = await leaver();
+    const { mac: _mac, ...row } = await db.scimUser.findUniqueOrThrow({ where: { userId: one.id } });
+    const other = await transaction(db, async (tx) => {
+      await lockRow(tx, sql, 'users', one.id);
+      const sent = hr.send('POST', '/Users', { schemas: [USER], userName: one.user.userName });
+      // On PostgreSQL it waits for the lock.
+      await sleep(1000);
+      await tx.scimUser.update({
+        where: { userId: one.id },
+        data: { ...row, deletedAt: null },
+        select: { userId: true },
+      });
+      return { sent };
+    });
+    expect((await other.sent).status).toBe(409);
+    expect(await namesOf(one.id)).toMatchObject({ username: one.user.userName });
   });
 
   it('and an administrator enabled is managed here: another decision of the administrator deletes nobody', async () => {

@@ -238,13 +238,48 @@ describe('a change', () => {
     await later.ok('PUT', `/Users/${idOf(first)}`, people[0]);
     expect(await accountOf(first)).toMatchObject(has);
     expect(await accountOf(second)).toMatchObject({ emailVerified: false });
-    await createScimUsers(idp.services).apply.run(new AbortController().signal);
+    await createScimUsers(idp.services).fillAll.run(new AbortController().signal);
     expect(await accountOf(second)).toMatchObject({ ...has, attributes: { department: 'HR', color: 'red' } });
     expect(await accountOf(third)).toMatchObject({ emailVerified: false, attributes: {} });
     expect(await isWaiting()).toBe(false);
     // What neither domains nor mappings decide leaves nothing to do.
     await scimConnections.update(later.connection.id, { ...declared, may_create: false }, {});
     expect(await isWaiting()).toBe(false);
+  });
+
+  it('of domains leaves alone those whose permission in Gatehouse begins later, and answers a PUT that changes nothing', async () => {
+    const { roles, scimConnections } = idp.services;
+    const later = await aConnection(idp, { owned_domains: [] });
+    const body = named({ userName: `staff${count}`, emails: [{ value: `staff${count}@soon.example`, primary: true }] });
+    const user = await later.ok('POST', '/Users', body);
+    const since = new Date(Date.now() + 24 * 3600 * 1000);
+    await roles.assign(idOf(user), 'support', undefined, undefined, { since });
+    const declared = { ...declarationOf(later.connection), owned_domains: ['soon.example'] };
+    await scimConnections.update(later.connection.id, declared, {});
+    await later.ok('PUT', `/Users/${idOf(user)}`, body);
+    expect(await accountOf(user)).toMatchObject({ emailVerified: false });
+  });
+
+  it('of domains that is taken back while the job runs verifies no further address', async () => {
+    const { accounts, scimConnections } = idp.services;
+    const later = await aConnection(idp, { owned_domains: [] });
+    const emails = [{ value: `back${count}@back.example`, primary: true }];
+    const user = await later.ok('POST', '/Users', named({ userName: `back${count}`, emails }));
+    const declared = declarationOf(later.connection);
+    const own = (domains: string[]) =>
+      scimConnections.update(later.connection.id, { ...declared, owned_domains: domains }, {});
+    await own(['back.example']);
+    const findAll: typeof accounts.findAll = async (ids) => {
+      const found = await accounts.findAll(ids);
+      if (ids.includes(idOf(user))) await own([]);
+      return found;
+    };
+    const { signal } = new AbortController();
+    await createScimUsers({ ...idp.services, accounts: { ...accounts, findAll } }).fillAll.run(signal);
+    expect(await accountOf(user)).toMatchObject({ emailVerified: false });
+    await createScimUsers(idp.services).fillAll.run(signal);
+    expect(await accountOf(user)).toMatchObject({ emailVerified: false });
+    expect((await scimConnections.unapplied()).map(({ id }) => id)).not.toContain(later.connection.id);
   });
 
   it('while a person was deleted arrives with their return', async () => {

@@ -172,8 +172,8 @@ export function createScimConnections({ db, vault, now, audit, logger }: Core) {
         const before = declarationOf(await changeable(id, source, own));
         const fills = ({ owned_domains: domains, mappings }: ScimDeclaration) =>
           JSON.stringify([domains, mappings.attributes]);
-        const isApplied = fills(before) === fills(given) ? {} : { isApplied: false };
-        const data = { id, ...columnsOf(given), source, updatedAt: now(), ...isApplied };
+        const isSame = fills(before) === fills(given);
+        const data = { id, ...columnsOf(given), source, updatedAt: now(), ...(!isSame && { isApplied: false }) };
         await own.scimConnection.update({ where: { id }, data, select: { id: true } }).catch(throwTaken);
         await record('updated', { id, name: given.name }, by, own, { before, after: given });
         return get(id, own);
@@ -273,12 +273,17 @@ export function createScimConnections({ db, vault, now, audit, logger }: Core) {
       return row ? noted(connectionOf(row)) : undefined;
     },
 
-    /** Those whose people do not have yet what the domains and mappings give them. */
+    /** Those whose domains or mappings have changed, and whose people do not have yet what they fill now. */
     async unapplied(): Promise<ScimConnection[]> {
       return (await db.scimConnection.findMany({ where: { isApplied: false } })).map(connectionOf);
     },
 
-    /** Its people have it, unless the connection has been changed meanwhile. */
+    /** Whether it has not been changed meanwhile. */
+    async isCurrent({ id, updatedAt }: ScimConnection): Promise<boolean> {
+      return (await db.scimConnection.count({ where: { id, updatedAt } })) > 0;
+    },
+
+    /** Its people have what it fills, unless it has been changed meanwhile. */
     async noteApplied({ id, updatedAt }: ScimConnection): Promise<void> {
       await db.scimConnection.updateMany({ where: { id, updatedAt }, data: { isApplied: true } });
     },

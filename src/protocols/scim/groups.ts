@@ -11,7 +11,7 @@ import { groupKey } from '../../people/rbac/names.ts';
 import type { ScimConnection } from './connections.ts';
 import { externalIdTaken, scimError } from './errors.ts';
 import { type Complex, type Filter, listOf, textKey } from './filter.ts';
-import { narrow, type Page, type Place, pageOf } from './pages.ts';
+import { afterMark, narrow, type Page, type Place, pageOf } from './pages.ts';
 import { applyStep, type MemberStep, memberStepOf, type Step } from './patch.ts';
 import { fromJson, readResource, toJson, type Values } from './resource-values.ts';
 import { groupType } from './schemas.ts';
@@ -108,7 +108,7 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
     const found = await groups.find(mapped, tx);
     if (!found) throw conflict('conflict', { message: `The group ${mapped}, which is mapped, does not exist.` });
     if (await tx.asStored.scimGroup.findUnique({ where: { groupId: found.id } }))
-      throw conflict('conflict', { message: `Another group of a directory is the group ${mapped}.` });
+      throw conflict('conflict', { message: `The group ${mapped} has the members of another group of a directory.` });
     // It would give a right in Gatehouse.
     await groups.assertMayPut(found.id, sourceOf(connection), { by }, tx);
     return { groupId: found.id, isOwn: false };
@@ -271,18 +271,19 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
       request: ScimRequest,
       hasMembers: boolean,
     ): Promise<Page<ScimGroup>> {
-      const { where, rest } = narrow(filter, (name, value) => foundBy(name, value, request.connection), 'members');
+      const { where, rest } = await narrow(
+        filter,
+        (name, value) => foundBy(name, value, request.connection),
+        'members',
+      );
       const own = { connectionId: request.connection.id };
       return pageOf({
         filter: rest,
         place,
         count: () => db.scimGroup.count({ where: { AND: [own, ...where] } }),
-        read: async (after, skip, take) => {
-          const isAfter = after && {
-            OR: [{ createdAt: { gt: after.at } }, { createdAt: after.at, groupId: { gt: after.id } }],
-          };
+        read: async (mark, skip, take) => {
           const rows = await db.scimGroup.findMany({
-            where: { AND: [own, ...where, isAfter ?? {}] },
+            where: { AND: [own, ...where, afterMark(mark, 'groupId')] },
             orderBy: [{ createdAt: 'asc' }, { groupId: 'asc' }],
             skip,
             take,

@@ -30,7 +30,8 @@ export interface Page<Item> {
   next?: string;
 }
 
-interface Mark {
+/** A place in the order of their creation. */
+export interface Mark {
   at: Date;
   id: string;
 }
@@ -45,19 +46,20 @@ export interface Narrowed {
  * @param indexed what an index finds for an attribute that is equal to a text; undefined without an index
  * @param related the attribute with which `indexed` alone decides, because the values that are compared do not have it
  */
-export function narrow(
+export async function narrow(
   filter: Filter | undefined,
-  indexed: (name: string, value: string) => object | undefined,
+  indexed: (name: string, value: string) => object | undefined | Promise<object>,
   related: 'groups' | 'members',
-): Narrowed {
+): Promise<Narrowed> {
   if (!filter) return { where: [] };
   const where: object[] = [];
-  const rest = (filter.kind === 'and' ? filter.of : [filter]).filter((one) => {
+  const rest: Filter[] = [];
+  for (const one of filter.kind === 'and' ? filter.of : [filter]) {
     const [name = '', value = ''] = equalText(one) ?? [];
-    const found = isStorable(value) ? indexed(name, value) : { connectionId: '' };
+    const found = isStorable(value) ? await indexed(name, value) : { connectionId: '' };
     if (found) where.push(found);
-    return !(found && name === related && isValueAlone(one));
-  });
+    if (!(found && name === related && isValueAlone(one))) rest.push(one);
+  }
   if (rest.some((one) => mentions(one, related)))
     throw scimError(
       'invalidFilter',
@@ -173,6 +175,10 @@ function withMeta({ id, values, createdAt, updatedAt }: Found): Values {
   ]);
   return new Map([...values, ['id', id], ['meta', meta]]);
 }
+
+/** The condition of the rows after a mark, which an index finds by the time. */
+export const afterMark = (mark: Mark | undefined, id: 'userId' | 'groupId'): object =>
+  mark ? { createdAt: { gte: mark.at }, OR: [{ createdAt: { gt: mark.at } }, { [id]: { gt: mark.id } }] } : {};
 
 const isAfter = (one: Mark, other: Mark): boolean =>
   one.at.getTime() === other.at.getTime() ? one.id > other.id : one.at > other.at;

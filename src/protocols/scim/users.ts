@@ -26,7 +26,7 @@ import type { EndSession } from '../logout/end-session.ts';
 import type { ScimConnection, ScimConnections } from './connections.ts';
 import { externalIdTaken, scimError } from './errors.ts';
 import { type Complex, type Filter, fits, listOf, parsePath, textKey, type Value } from './filter.ts';
-import { narrow, type Page, type Place, pageOf } from './pages.ts';
+import { afterMark, type Mark, narrow, type Page, type Place, pageOf } from './pages.ts';
 import { applyStep, STEPS, type Step } from './patch.ts';
 import { fromJson, readResource, toJson, type Values } from './resource-values.ts';
 import { ENTERPRISE, USER, userType } from './schemas.ts';
@@ -47,12 +47,19 @@ export interface ScimUser {
 
 /** Users whose groups are read by a statement. */
 const PIECE = 250;
+/** Users with the same address. */
+const FEW = 100;
 /** Accounts that a turn of the job deletes. */
 const DELETED = 50;
 const DAY_MS = 24 * 3600 * 1000;
 
 type IfMatch = (user: ScimUser) => boolean;
 type Row = { userId: string; externalId: string | null; content: string; createdAt: Date; updatedAt: Date };
+interface Leaver {
+  row: Row;
+  /** Undefined for a person whom an administrator keeps. */
+  account: Account | undefined;
+}
 type ShownRow = Row & { user: Activity };
 const WITH_STATE = { user: { select: { isEnabled: true, activeFrom: true, activeUntil: true } } } as const;
 
@@ -76,20 +83,25 @@ export function createScimUsers(
   }
 
   /** Throws forbidden (403) for a person with rights in Gatehouse, or whom the configuration file declares: the client only sees them. */
-  async function changeable(id: string, tx: Tx): Promise<Account> {
-    const account = await accounts.findWithLater(id, tx);
-    if (!account) throw unknown();
+  function assertChangeable(account: Account): void {
     if (isStaff(account))
       throw forbidden('forbidden', {
         message: 'This user has a permission in Gatehouse, so only administrators change them.',
       });
     if (account.source === 'file') throw forbidden('owned_by_file');
+  }
+
+  /** Throws as `assertChangeable` does, and not_found (404). */
+  async function changeable(id: string, tx: Tx): Promise<Account> {
+    const account = await accounts.findWithLater(id, tx);
+    if (!account) throw unknown();
+    assertChangeable(account);
     return account;
   }
 
   /** What the client is shown: its attributes, and the state here; `withGroups` adds the groups. */
   const shown = ({ userId: id, content, createdAt, updatedAt, user }: ShownRow): ScimUser => {
-    const values = fromJson(JSON.parse(content) as object);
+    const values = valuesOf({ content });
     values.set('active', stateOf(user, now()) === 'active');
     return { id, values, createdAt, updatedAt };
   };
@@ -146,19 +158,39 @@ export function createScimUsers(
     await obey(account, { said: isActive, before: before.get('active') }, by, tx);
   }
 
-  /** A value that an own field does not take keeps back that of nobody else. */
-  async function applyTo(userId: string, request: ScimRequest): Promise<void> {
+  /** Gives a person what the connection fills. A failure, such as a value that an own field rejects, is logged: the others go on. */
+  async function fill(userId: string, request: ScimRequest): Promise<void> {
     await transaction(db, async (tx) => {
       const row = await locked(request, userId, undefined, tx);
       const account = await accounts.findWithLater(userId, tx);
-      const values = fromJson(JSON.parse(row.content) as object);
-      if (!account || !isUnapplied(account, values, request)) return;
-      const profile = profileOf(values, request.connection);
-      await accounts.update(userId, differenceOf(account, profile, profile), request.by, tx);
+      const missing = account && missingIn(account, valuesOf(row), request);
+      if (missing) await accounts.update(userId, missing, request.by, tx);
     }).catch((err: unknown) => {
       if (unavailableIn(err)) throw err;
       logger.warn({ err, userId }, 'a user did not get what the SCIM connection fills');
     });
+  }
+
+  /** The people of the connection who lack something that it fills, in pieces. */
+  async function* incomplete(request: ScimRequest): AsyncGenerator<string[]> {
+    const own = { connectionId: request.connection.id, deletedAt: null };
+    const orderBy = [{ createdAt: 'asc' }, { userId: 'asc' }] as const;
+    const select = { userId: true, createdAt: true };
+    for (let mark: Mark | undefined; ; ) {
+      const where = { AND: [own, afterMark(mark, 'userId')] };
+      // As stored, because a forged row counts for the piece.
+      const stored = await db.asStored.scimUser.findMany({ where, select, orderBy: [...orderBy], take: PIECE });
+      const ids = stored.map(({ userId }) => userId);
+      const rows = await db.scimUser.findMany({ where: { userId: { in: ids } } });
+      const found = new Map((await accounts.findAll(ids)).map((account) => [account.id, account]));
+      yield rows.flatMap((row) => {
+        const account = found.get(row.userId);
+        return account && missingIn(account, valuesOf(row), request) ? row.userId : [];
+      });
+      const last = stored.at(-1);
+      if (!last || stored.length < PIECE) return;
+      mark = { at: last.createdAt, id: last.userId };
+    }
   }
 
   /** `false` disables, always. `true` enables only whom the directory disabled: an administrator's decision stays. */
@@ -173,11 +205,21 @@ export function createScimUsers(
     await disableAccount(services, id, by, tx);
   }
 
-  async function storeAddresses(userId: string, values: Complex, tx: Tx, before?: Complex): Promise<void> {
-    const keys = addressKeys(values);
-    if (before && JSON.stringify(keys) === JSON.stringify(addressKeys(before))) return;
-    await tx.scimAddress.deleteMany({ where: { userId } });
+  /** The addresses by which a filter finds the person. */
+  async function storeAddresses(userId: string, before: Complex, after: Complex, tx: Tx): Promise<void> {
+    const [old, keys] = [addressKeys(before), addressKeys(after)];
+    if (JSON.stringify(old) === JSON.stringify(keys)) return;
+    if (old.length > 0) await tx.scimAddress.deleteMany({ where: { userId } });
     if (keys.length > 0) await tx.scimAddress.createMany({ data: keys.map((valueKey) => ({ userId, valueKey })) });
+  }
+
+  /** A few users by their ids: for a subquery, SQLite would look at all users of the connection. */
+  async function withAddress(address: string): Promise<object> {
+    const valueKey = textKey(address);
+    const found = await db.scimAddress.findMany({ where: { valueKey }, select: { userId: true }, take: FEW + 1 });
+    return found.length > FEW
+      ? { addresses: { some: { valueKey } } }
+      : { userId: { in: found.map((one) => one.userId) } };
   }
 
   /** The old mailbox learns of the new one, as after every change of an address. */
@@ -224,22 +266,26 @@ export function createScimUsers(
   /** The accounts that have the username or the address. Whom this connection deleted gives both away, unless the person is kept. */
   async function takenBy({ username, email }: Profile, { connection, by }: ScimRequest, tx: Tx): Promise<Account[]> {
     const found = new Map<string, Account>();
-    for (const login of [username, email]) {
+    for (const login of new Set([username, email])) {
       const account = login ? await accounts.findByLogin(login, tx) : undefined;
       if (!account) continue;
       const where = { userId: account.id, connectionId: connection.id, deletedAt: { not: null } };
-      const link = await tx.scimUser.findFirst({ where });
-      const leaver = link ? await lockedLeaver(account.id, tx) : undefined;
-      if (leaver && !isKept(leaver)) await giveAway(leaver, by, tx);
+      const leaver = (await tx.scimUser.findFirst({ where })) ? await lockedLeaver(account.id, tx) : undefined;
+      if (leaver?.account) await giveAway(leaver.account, by, tx);
       else found.set(account.id, account);
     }
     return [...found.values()];
   }
 
-  /** Locked, because what an administrator makes of the person at the same moment decides. */
-  async function lockedLeaver(id: string, tx: Tx): Promise<Account | undefined> {
-    await lockRow(tx, sql, 'users', id);
-    return accounts.findWithLater(id, tx);
+  /**
+   * A person whom the directory deleted; undefined: is back, or gone. Locked, because what an administrator or another request makes of the
+   * person at the same moment decides.
+   */
+  async function lockedLeaver(userId: string, tx: Tx): Promise<Leaver | undefined> {
+    await lockRow(tx, sql, 'users', userId);
+    const row = await tx.scimUser.findFirst({ where: { userId, deletedAt: { not: null } } });
+    const account = row && (await accounts.findWithLater(userId, tx));
+    return row ? { row, account: account && !isKept(account) ? account : undefined } : undefined;
   }
 
   /** The person is managed here from now on. */
@@ -253,14 +299,13 @@ export function createScimUsers(
   }
 
   /** The deleted person with this externalId comes back with their account, and so with their `sub`. */
-  async function revive(row: Row, values: Values, request: ScimRequest, tx: Tx): Promise<string> {
+  async function revive(row: Row, account: Account, values: Values, request: ScimRequest, tx: Tx): Promise<string> {
     const { userId } = row;
-    const account = await changeable(userId, tx);
-    const before = fromJson(JSON.parse(row.content) as object);
+    const before = valuesOf(row);
     const content = contentOf(values);
     const data = { userId, connectionId: request.connection.id, externalId: row.externalId, content, deletedAt: null };
     await tx.scimUser.update({ where: { userId }, data: { ...data, updatedAt: now() }, select: { userId: true } });
-    await storeAddresses(userId, values, tx);
+    await storeAddresses(userId, before, values, tx);
     const wanted = profileOf(values, request.connection);
     const others = (await takenBy(wanted, request, tx)).filter(({ id }) => id !== userId);
     if (others.length > 0) throw conflict('user_name_taken', { message: TAKEN });
@@ -283,15 +328,15 @@ export function createScimUsers(
           externalId === null
             ? null
             : await tx.scimUser.findFirst({ where: { connectionId: connection.id, externalId } });
-        if (before && !before.deletedAt) throw conflict('conflict', { message: 'A user with this externalId exists.' });
-        const leaver = before && (await lockedLeaver(before.userId, tx));
-        if (before && leaver && !isKept(leaver)) return one(await revive(before, values, request, tx), request, tx);
-        if (before) await release(before.userId, tx);
+        const leaver = before?.deletedAt ? await lockedLeaver(before.userId, tx) : undefined;
+        if (before && !leaver) throw conflict('conflict', { message: 'A user with this externalId exists.' });
+        if (leaver?.account) return one(await revive(leaver.row, leaver.account, values, request, tx), request, tx);
+        if (leaver) await release(leaver.row.userId, tx);
         const account = await accountFor(values, request, tx);
         const [userId, at] = [account.id, now()];
         const row = { userId, connectionId: connection.id, externalId, content: contentOf(values), deletedAt: null };
         await tx.scimUser.create({ data: { ...row, createdAt: at, updatedAt: at }, select: { userId: true } });
-        await storeAddresses(userId, values, tx);
+        await storeAddresses(userId, new Map(), values, tx);
         await obey(account, { said: values.get('active'), before: undefined }, by, tx);
         return one(userId, request, tx);
       });
@@ -316,7 +361,7 @@ export function createScimUsers(
     ): Promise<ScimUser> {
       return transaction(db, async (tx) => {
         const row = await locked(request, id, ifMatch, tx);
-        const before = fromJson(JSON.parse(row.content) as object);
+        const before = valuesOf(row);
         const wasActive = before.get('active');
         // What the request says of it, if anything.
         const mentioned: Values = new Map(before);
@@ -324,19 +369,21 @@ export function createScimUsers(
         const after = await change(mentioned);
         assertUserName(after, request.connection, before);
         const externalId = textAt(after, 'externalId') ?? null;
-        const account = await accounts.find(id, tx);
+        const account = await accounts.findWithLater(id, tx);
+        if (!account) throw unknown();
         const said = after.get('active');
         const content = contentOf(
           said === undefined && wasActive === false ? new Map([...after, ['active', false]]) : after,
         );
-        const isSame = content === row.content && (said !== false || account?.isEnabled === false);
-        if (isSame && !(account && isUnapplied(account, after, request))) return one(id, request, tx);
-        await store(await changeable(id, tx), { before, after }, request, tx);
+        const isSame = content === row.content && (said !== false || !account.isEnabled);
+        if (isSame && !missingIn(account, after, request)) return one(id, request, tx);
+        assertChangeable(account);
+        await store(account, { before, after }, request, tx);
         const data = { userId: id, connectionId: request.connection.id, externalId, content, deletedAt: null };
         await tx.scimUser
           .update({ where: { userId: id }, data: { ...data, updatedAt: now() }, select: { userId: true } })
           .catch(externalIdTaken('user'));
-        await storeAddresses(id, after, tx, before);
+        await storeAddresses(id, before, after, tx);
         return one(id, request, tx);
       });
     },
@@ -353,7 +400,7 @@ export function createScimUsers(
         }
         await obey(account, { said: false, before: undefined }, by, tx);
         const { externalId } = row;
-        const values = fromJson(JSON.parse(row.content) as object);
+        const values = valuesOf(row);
         // Whom an administrator disabled does not come back enabled.
         const content = contentOf(account.isEnabled ? new Map([...values, ['active', false]]) : values);
         const data = { userId: id, connectionId: connection.id, externalId, content, deletedAt: now() };
@@ -363,19 +410,20 @@ export function createScimUsers(
 
     /** The people that fit the filter, in the order of their creation. */
     async list(filter: Filter | undefined, place: Place, request: ScimRequest): Promise<Page<ScimUser>> {
-      const { where, rest } = narrow(filter, (name, value) => foundBy(name, value, request.connection), 'groups');
+      const { where, rest } = await narrow(
+        filter,
+        (name, value) => (name === 'emails' ? withAddress(value) : foundBy(name, value, request.connection)),
+        'groups',
+      );
       const own = { connectionId: request.connection.id, deletedAt: null };
       return pageOf({
         filter: rest,
         place,
         // With the time, SQLite counts the entries of that index, which has no deleted ones, without their rows.
         count: () => db.scimUser.count({ where: { AND: [{ ...own, createdAt: { gte: new Date(0) } }, ...where] } }),
-        read: async (after, skip, take) => {
-          const isAfter = after && {
-            OR: [{ createdAt: { gt: after.at } }, { createdAt: after.at, userId: { gt: after.id } }],
-          };
+        read: async (mark, skip, take) => {
           const rows = await db.scimUser.findMany({
-            where: { AND: [own, ...where, isAfter ?? {}] },
+            where: { AND: [own, ...where, afterMark(mark, 'userId')] },
             orderBy: [{ createdAt: 'asc' }, { userId: 'asc' }],
             include: WITH_STATE,
             skip,
@@ -395,17 +443,15 @@ export function createScimUsers(
         const before = new Date(now().getTime() - limits.scim.keepDeletedDays * DAY_MS);
         const failed: string[] = [];
         while (!signal.aborted && failed.length < DELETED) {
-          const isDue = [{ deletedAt: { lt: before } }, { deletedAt: { not: null }, user: { isEnabled: true } }];
-          const where = { OR: isDue, userId: { notIn: failed } };
+          const isDue = [{ deletedAt: { lt: before } }, { user: { isEnabled: true } }];
+          const where = { deletedAt: { not: null }, OR: isDue, userId: { notIn: failed } };
           const rows = await db.scimUser.findMany({ where, take: DELETED, include: { connection: true } });
           for (const { userId, connection } of rows)
             await transaction(db, async (tx) => {
               const by = { scim: { id: connection.id, name: connection.name } };
-              const account = await lockedLeaver(userId, tx);
-              // Back meanwhile.
-              if (!(await tx.scimUser.findFirst({ where: { userId, deletedAt: { not: null } } }))) return;
-              if (!account || isKept(account)) await release(userId, tx);
-              else await removeAccount(services, userId, by, tx);
+              const leaver = await lockedLeaver(userId, tx);
+              if (leaver?.account) await removeAccount(services, userId, by, tx);
+              else if (leaver) await release(userId, tx);
             }).catch((err: unknown) => {
               if (unavailableIn(err)) throw err;
               // The others are not to wait for it; the next turn of the job tries again.
@@ -417,29 +463,21 @@ export function createScimUsers(
       },
     } satisfies ScheduledJob,
 
-    /** Gives people what other domains and mappings of their connection give them. */
-    apply: {
+    /** After a change of the domains or mappings of a connection: gives its people what it fills now. */
+    fillAll: {
       name: 'scim-mappings',
       everySeconds: 60,
       async run(signal) {
         for (const connection of await scimConnections.unapplied()) {
           const { id, name } = connection;
           const request = { connection, by: { scim: { id, name } } };
-          let last = '';
-          for (let size = PIECE; size === PIECE; ) {
-            const where = { connectionId: id, deletedAt: null, userId: { gt: last } };
-            const rows = await db.asStored.scimUser.findMany({
-              where,
-              select: { userId: true },
-              orderBy: { userId: 'asc' },
-              take: PIECE,
-            });
-            for (const { userId } of rows) {
-              if (signal.aborted) return;
-              await applyTo(userId, request);
+          for await (const ids of incomplete(request)) {
+            if (signal.aborted) return;
+            for (const userId of ids) {
+              // After another change the next run gives what counts then.
+              if (signal.aborted || !(await scimConnections.isCurrent(connection))) return;
+              await fill(userId, request);
             }
-            size = rows.length;
-            last = rows.at(-1)?.userId ?? '';
           }
           await scimConnections.noteApplied(connection);
         }
@@ -457,8 +495,11 @@ export function createScimUsers(
 
 const TAKEN = 'Another account has this username or email address.';
 
+/** The client only sees them. */
+const isReadOnly = (account: Account): boolean => isStaff(account) || account.source === 'file';
+
 /** Enabled here after the deletion, or with permissions: an administrator keeps the person. */
-const isKept = (leaver: Account): boolean => leaver.isEnabled || isStaff(leaver) || leaver.source === 'file';
+const isKept = (leaver: Account): boolean => leaver.isEnabled || isReadOnly(leaver);
 
 const unknown = () => notFound({ message: 'This connection has no such user.', next: { href: '/', label: '' } });
 
@@ -470,12 +511,13 @@ function foundBy(name: string, value: string, connection: ScimConnection): objec
   if (name === 'id') return { userId: value };
   const key = nameKey(value);
   if (name === 'userName') return { user: { usernameKey: key } };
-  if (name === 'emails') return { addresses: { some: { valueKey: textKey(value) } } };
   if (name === 'displayName') return { user: { nameKey: key } };
   return name === 'groups'
     ? { user: { groups: { some: { groupId: value, source: sourceOf(connection) } } } }
     : undefined;
 }
+
+const valuesOf = ({ content }: { content: string }): Values => fromJson(JSON.parse(content) as object);
 
 /** As JSON, without the groups, and without `active` unless the directory disabled the person. */
 function contentOf(values: Values): string {
@@ -586,19 +628,19 @@ function valueAt(values: Complex, path: string): string | boolean | null {
   return typeof simple === 'string' || typeof simple === 'boolean' ? simple : null;
 }
 
-/** Whether the account of a person whom the directory may change has not got what other domains and mappings give it. */
-function isUnapplied(account: Account, values: Complex, { connection }: ScimRequest): boolean {
+/** What the connection fills and the account lacks, such as after a change of its domains or mappings; undefined: nothing. */
+function missingIn(account: Account, values: Complex, { connection }: ScimRequest) {
   const profile = profileOf(values, connection);
-  const isOpen = !isStaff(account) && account.source !== 'file';
-  return isOpen && Object.keys(differenceOf(account, profile, profile)).length > 0;
+  const missing = isReadOnly(account) ? {} : differenceOf(account, profile, profile);
+  return Object.keys(missing).length > 0 ? missing : undefined;
 }
 
-/** What the directory says of how a person signs in, of which one without the others would be guessed. */
+/** Changed together: an address that changes alone loses its verification, and a username that is the address follows it. */
 const SIGN_IN_NAMES = ['username', 'email', 'emailVerified', 'emailProven'];
 
 /**
- * What is to be changed: the fields of `after` that differ from `before`, and what the directory alone fills, as far as the account does not have
- * it: own fields, and the verification of the address. Other domains and mappings have given it since.
+ * The changes of the account: the fields of `after` that differ from `before`; and of those that the directory alone fills, own fields and the
+ * verification of the address, also what the account lacks.
  */
 function differenceOf(
   { email, emailVerified, emailProven, attributes }: Account,
