@@ -237,10 +237,12 @@ export function createBulkChanges({ db, sql, vault, now, wake, authority }: Core
         return { rows: open(piece.id, piece.rowsSealed), report: open(piece.id, piece.reportSealed) };
       },
 
-      /** What became of the rows of a piece. */
-      async reportOf<Result>(id: string, position: number): Promise<Result[]> {
-        const piece = await storedPiece(id, position);
-        return open(piece.id, piece.reportSealed);
+      /** What became of the rows of the pieces from one position up to another, which one statement reads. */
+      async reportOf<Result>(id: string, { from, to }: { from: number; to: number }): Promise<Result[]> {
+        const where = { changeId: id, position: { gte: from, lt: to } };
+        const pieces = await db.bulkChangePiece.findMany({ where, orderBy: { position: 'asc' } });
+        if (pieces.length < to - from) throw conflict('changed_outside');
+        return pieces.flatMap((piece) => open<Result>(piece.id, piece.reportSealed));
       },
 
       /** Of the last week, the newest first. */

@@ -141,6 +141,8 @@
 
     input.addEventListener('input', () => {
       stop();
+      // The matches that are displayed are those of another text.
+      activate(-1);
       timer = setTimeout(look, PAUSE_MS);
     });
     input.addEventListener('keydown', (event) => {

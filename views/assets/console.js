@@ -168,6 +168,8 @@
   // A link to a page that only asks, or is a short form, opens it over this page. Any other page is opened.
   const ask = async (link) => {
     const answer = await fetch(link.href).catch(() => undefined);
+    // After a double click.
+    if (document.querySelector('dialog:modal')) return;
     const isPage = answer?.ok && !answer.redirected;
     const main = isPage && new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('main');
     const isQuestion =

@@ -131,7 +131,11 @@ function readChapters(file: string) {
 
 const ENTITIES: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" };
 
+/** Tags inside of a sentence: no space stands for them. */
+const INLINE = /<\/?(?:a|code|em|strong)\b[^>]*>/g;
+
 function plainText(part: DocumentPart): string {
   if (!('html' in part)) return 'code' in part ? part.code : part.alt;
-  return part.html.replace(/<[^>]*>/g, ' ').replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? '');
+  const text = part.html.replace(INLINE, '').replace(/<[^>]*>/g, ' ');
+  return text.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? '');
 }

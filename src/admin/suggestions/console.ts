@@ -110,8 +110,8 @@ export function suggestionRoutes({ frame, pictures, admin: { users, applications
 
 /** What an event stream can ask for, in the language of the page: the patterns, which mean several types, before the types. */
 function eventPatterns(): { pattern: string; meaning: string }[] {
-  const beginnings = [...new Set(auditEventTypes.map((type) => `${type.split('.')[0]}.*`))];
-  const counted = ['*', 'user.*', ...beginnings].flatMap((pattern) => {
+  const patterns = new Set(['*', 'user.*', ...auditEventTypes.map((type) => `${type.split('.')[0]}.*`)]);
+  const counted = [...patterns].flatMap((pattern) => {
     const count = eventPattern(pattern)?.length ?? 0;
     return count > 1 ? [{ pattern, meaning: String(t('console.suggestions.event-types', { count })) }] : [];
   });

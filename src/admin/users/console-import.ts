@@ -308,8 +308,8 @@ function reportBlocks({ isTrial, counts }: StoredImport, rows: Shown): Block[] {
             title,
             caption: title,
             ...tableOf(shown, [
-              [t('console.import.faults.line'), ({ line }) => line],
               [t('console.users.username'), ({ username }) => username],
+              [t('console.import.faults.line'), ({ line }) => line],
               outcome === 'failed' && [t('console.import.faults.error'), ({ error }) => error ?? ''],
             ]),
             empty: '',

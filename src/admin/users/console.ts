@@ -574,7 +574,6 @@ export function nothingOpen(account: Account): Empty {
 
 type Facts = Extract<Block, { kind: 'facts' }>;
 
-/** @param passwordReset what became of the last email with a link for a new password */
 /** Of a person who has no way to sign in: what lets them in again. */
 function wayBackBlocks({ details: { account, hasCredentials }, offered, path, mayWrite }: OpenUser): Block[] {
   if (hasCredentials) return [];
@@ -595,6 +594,7 @@ function wayBackBlocks({ details: { account, hasCredentials }, offered, path, ma
     : [];
 }
 
+/** @param passwordReset what became of the last email with a link for a new password */
 function securityFacts(
   { password, factors, firstEnrolment }: UserDetails,
   now: Date,

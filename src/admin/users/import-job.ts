@@ -24,6 +24,9 @@ import {
   type UserImport,
 } from './import.ts';
 
+/** Pieces of a report that one statement reads. */
+const REPORTED = 20;
+
 const storedOptions = importOptions.extend({ unknown: z.array(z.string()), givesRoles: z.boolean() });
 
 /** An import, for who began it. */
@@ -92,11 +95,11 @@ export function createImportJobs(
 
   /** What became of the rows so far, in turns of the event loop. @param from row */
   async function* report(id: string, by: Actor, from = 0): AsyncGenerator<ImportRow[]> {
-    const { done } = await get(id, by);
-    for (let position = Math.floor(from / PIECE); position * PIECE < done; position += 1) {
-      const results = await stored.reportOf<StoredResult>(id, position);
+    const end = Math.ceil((await get(id, by)).done / PIECE);
+    for (let first = Math.floor(from / PIECE); first < end; first += REPORTED) {
+      const results = await stored.reportOf<StoredResult>(id, { from: first, to: Math.min(first + REPORTED, end) });
       yield results
-        .slice(Math.max(0, from - position * PIECE))
+        .slice(Math.max(0, from - first * PIECE))
         .map(({ error, userId: _id, ...row }) => ({ ...row, ...textIn(error) }));
       await nextTurn();
     }

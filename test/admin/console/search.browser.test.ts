@@ -84,6 +84,16 @@ it('opens the first match by Enter, also before the matches are there, and all r
   await screenshot(page, 'search-documents');
 });
 
+it('opens by Enter what matches the text, not what matched its beginning', async () => {
+  await page.goto(`${idp.issuer}/admin/users`);
+  await page.keyboard.press('Control+k');
+  await page.fill('#find-text', 'sign');
+  await page.waitForSelector('#find [role=option]');
+  await page.fill('#find-text', 'signing keys');
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/admin/keys');
+});
+
 it.each([1280, 390])('is as wide as its dialog with a long title, at %i px', async (width) => {
   await page.setViewportSize({ width, height: 844 });
   await page.goto(`${idp.issuer}/admin/keys`);

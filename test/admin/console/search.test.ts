@@ -164,7 +164,11 @@ describe('the search', () => {
     expect(await documents('hannel')).toEqual([]);
     const found = await documents('mail server');
     expect(found.length).toBeGreaterThan(1);
-    for (const small of found) expect(small).toMatch(/mail server/i);
+    for (const small of found) {
+      expect(small).toMatch(/mail server/i);
+      // A link or code in a sentence has no space after it that the page has not.
+      expect(small).not.toMatch(/\w [,.;]/);
+    }
   });
 
   it('finds a rejected request by its error reference, however it is typed', async () => {

@@ -76,7 +76,7 @@ describe('an import', () => {
     expect(await reportOf(admin, tried)).toEqual(expected);
     // The page names whom it disables, changes and creates.
     for (const list of [
-      'Disabled users Line Username 5 imp-gone',
+      'Disabled users Username Line imp-gone 5',
       'Changed users Line 3 IMP-THERE',
       'New users Line 2 imp-new',
     ])

@@ -61,6 +61,19 @@ it('says at the field that there is no such group, and creates nobody', async ()
   expect(await idp.services.accounts.findByLogin('new-wrong')).toBeUndefined();
 });
 
+it('keeps the field of the name beside a phone number that was sent with a mistake elsewhere', async () => {
+  await page.goto(`${idp.issuer}/admin/users/new`);
+  await page.fill('[name=username]', 'new-phone');
+  await page.selectOption('[name=begin]', 'password');
+  await page.fill('[name=groups]', 'Nobody knows it');
+  await page.$eval('[name=phone_number]', (input) => input.closest('details')?.setAttribute('open', ''));
+  await page.fill('[name=phone_number]', '+49 30 1234567');
+  await page.click('.savebar .btn-primary');
+  await page.waitForSelector('#error');
+  expect(await page.inputValue('[name=phone_number]')).toBe('+49 30 1234567');
+  expect(await page.isVisible('[name=name]')).toBe(true);
+});
+
 it('does the same by API', async () => {
   const api = await aService(idp);
   const body = { username: 'new-api', password: PASSWORD, groups: ['Deck hands'] };
