@@ -163,7 +163,7 @@ describe('users', () => {
     expect(applications.suggestions).toMatchObject([{ value: clientId, label: 'Suggestion box' }]);
     expect((await ask(admin, '/admin/suggest/roles?q=edi')).suggestions).toMatchObject([{ value: 'editor' }]);
     const events = (await ask(admin, '/admin/suggest/event-types?q=user.')).suggestions;
-    expect(events.filter(({ value }) => value === 'user.*')).toHaveLength(1);
+    expect(events.filter(({ value }: { value: string }) => value === 'user.*')).toHaveLength(1);
     expect(await ask(admin, '/admin/suggest/users?q=')).toEqual({ suggestions: [], summary: 'No matches' });
     // The role opens the access check, whose field offers applications.
     expect((await support.get('/admin/suggest/applications?q=s')).status).toBe(200);
