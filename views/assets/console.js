@@ -168,8 +168,6 @@
   // A link to a page that only asks, or is a short form, opens it over this page. Any other page is opened.
   const ask = async (link) => {
     const answer = await fetch(link.href).catch(() => undefined);
-    // After a double click.
-    if (document.querySelector('dialog:modal')) return;
     const isPage = answer?.ok && !answer.redirected;
     const main = isPage && new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('main');
     const isQuestion =
@@ -201,11 +199,17 @@
       link.focus();
     });
   };
+  let isAsking = false;
   for (const link of document.querySelectorAll('a[data-asks]')) {
     link.addEventListener('click', (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
       event.preventDefault();
-      ask(link);
+      // A double click asks once.
+      if (isAsking) return;
+      isAsking = true;
+      ask(link).finally(() => {
+        isAsking = false;
+      });
     });
   }
 
