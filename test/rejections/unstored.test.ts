@@ -1,9 +1,9 @@
 // Beyond the limit of an address, a rejected request is not stored: one a minute is in the log. A flood costs neither memory nor the database.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { limits } from '../../src/base/limits.ts';
 import type { Sql } from '../../src/base/storage/statements.ts';
-import type { NewRejection } from '../../src/core/rejections/rejections.ts';
+import { createRejections, type NewRejection } from '../../src/core/rejections/rejections.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 
@@ -99,6 +99,37 @@ it('4000 at once take few turns of one address, and the memory of 1000 from many
   await rejections.countRecent();
   expect((await db.rejection.count()) - stored).toBe(1000);
   expect(linesSince(start).length).toBeLessThanOrEqual(101);
+});
+
+it('a line a minute, and a row, say how many more of a sender were not stored', async () => {
+  const start = idp.log.length;
+  const limit = { waitSeconds: () => 3600, consume: async () => ({ allowed: false }) };
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  try {
+    const rejections = createRejections({ ...idp.services, limit, networkOf: (address) => address });
+    const reject = (times: number, address: string) => {
+      for (let at = 0; at < times; at += 1) rejections.record(requestFrom(address), rejection);
+    };
+    reject(8, '192.0.2.66');
+    reject(1, '192.0.2.67');
+    vi.advanceTimersByTime(60_000);
+    reject(3, '192.0.2.66');
+    vi.advanceTimersByTime(60_000);
+    const counts = idp.log.slice(start).map((line) => JSON.parse(line) as { sender?: string; unstored?: number });
+    expect(counts.filter(({ unstored }) => unstored).map(({ sender, unstored }) => [sender, unstored])).toEqual([
+      ['192.0.2.66', 7],
+      ['192.0.2.66', expect.any(Number)],
+    ]);
+    const { rejections: rows } = await rejections.list({ limit: 2 });
+    expect(rows.map(({ reason, received }) => [reason, received.address, received.count])).toEqual(
+      expect.arrayContaining([
+        ['not_stored', '192.0.2.66', '11'],
+        ['not_stored', '192.0.2.67', '1'],
+      ]),
+    );
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 it('a denied address is counted once an hour', async () => {

@@ -7,7 +7,7 @@ import { createScimUsers } from '../../src/protocols/scim/users.ts';
 import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { aConnection, type Connection, clientOf, USER } from './support.ts';
+import { aConnection, type Connection, clientOf, setDeletedDaysAgo, USER } from './support.ts';
 
 let idp: TestIdp;
 let hr: Connection;
@@ -73,17 +73,12 @@ describe('people with permissions in Gatehouse', () => {
   });
 
   it('after their deletion in the directory are kept, and so is whom an administrator enabled again', async () => {
-    const { roles, accounts, db } = idp.services;
+    const { roles, accounts } = idp.services;
     const [staff, enabled, gone] = [await aPerson(), await aPerson(), await aPerson()];
     for (const { path } of [staff, enabled, gone]) expect((await hr.send('DELETE', path)).status).toBe(204);
     await roles.assign(staff.id, 'admin', {});
     await accounts.setActive(enabled.id, true, {});
-    for (const { id: userId } of [staff, enabled, gone]) {
-      const row = await db.scimUser.findUniqueOrThrow({ where: { userId } });
-      const { createdAt: _at, mac: _mac, ...covered } = row;
-      const deletedAt = new Date(Date.now() - 31 * 24 * 3600 * 1000);
-      await db.scimUser.update({ where: { userId }, data: { ...covered, deletedAt } });
-    }
+    for (const { id } of [staff, enabled, gone]) await setDeletedDaysAgo(idp, id, 31);
     await createScimUsers(idp.services).deleteOld.run(new AbortController().signal);
     expect(await accounts.find(staff.id)).toBeDefined();
     expect(await accounts.find(enabled.id)).toMatchObject({ isActive: true });

@@ -95,6 +95,18 @@ it('a connection has a budget of its own, and a reference leads to what is store
   expect(await idp.services.rejections.find((await fail(other)) ?? '')).toMatchObject({
     clientId: other.connection.id,
   });
+  // The page and the API say how many more there were.
+  const more = '2 more requests were rejected, and not stored.';
+  const admin = await consoleOf(idp, await staff(idp, 'admin'));
+  const { id } = one.connection;
+  const pages = [`/admin/scim/${id}`, `/admin/rejections?client=${id}`];
+  for (const path of pages) expect(textOf((await admin.get(path)).text)).toContain(more);
+  await fail(one);
+  for (const path of pages) expect(textOf((await admin.get(path)).text)).toContain(more.replace('2', '3'));
+  const { rejections } = await idp.services.rejections.list({ clientId: id, limit: 5 });
+  expect(rejections.filter(({ reason }) => reason === 'not_stored')).toMatchObject([{ received: { count: '3' } }]);
+  const about = await admin.get(`/admin/rejections/${rejections[0]?.code}`);
+  expect([about.status, textOf(about.text)]).toEqual([200, expect.stringContaining(more.replace('2', '3'))]);
   // Nor does it use up the budget of its network.
   const request = { requestId: 'r', address: '127.0.0.1', userAgent: '' };
   const rejection = { endpoint: 'token', reason: 'invalid_client', message: 'x', received: {}, rules: [] } as const;

@@ -66,3 +66,9 @@ export function clientOf(idp: TestIdp, token: string) {
 }
 
 export type Connection = Awaited<ReturnType<typeof aConnection>>;
+
+/** As if the directory had deleted the person so many days ago. */
+export async function setDeletedDaysAgo({ services: { db } }: TestIdp, userId: string, days: number): Promise<void> {
+  const deletedAt = new Date(Date.now() - days * 24 * 3600 * 1000);
+  await db.scimUser.update({ where: { userId }, data: { deletedAt } });
+}

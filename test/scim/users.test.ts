@@ -238,7 +238,7 @@ describe('a change', () => {
     await later.ok('PUT', `/Users/${idOf(first)}`, people[0]);
     expect(await accountOf(first)).toMatchObject(has);
     expect(await accountOf(second)).toMatchObject({ emailVerified: false });
-    await createScimUsers(idp.services).fillAll.run(new AbortController().signal);
+    await createScimUsers(idp.services).follow.run(new AbortController().signal);
     expect(await accountOf(second)).toMatchObject({ ...has, attributes: { department: 'HR', color: 'red' } });
     expect(await accountOf(third)).toMatchObject({ emailVerified: false, attributes: {} });
     expect(await isWaiting()).toBe(false);
@@ -275,9 +275,9 @@ describe('a change', () => {
       return found;
     };
     const { signal } = new AbortController();
-    await createScimUsers({ ...idp.services, accounts: { ...accounts, findAll } }).fillAll.run(signal);
+    await createScimUsers({ ...idp.services, accounts: { ...accounts, findAll } }).follow.run(signal);
     expect(await accountOf(user)).toMatchObject({ emailVerified: false });
-    await createScimUsers(idp.services).fillAll.run(signal);
+    await createScimUsers(idp.services).follow.run(signal);
     expect(await accountOf(user)).toMatchObject({ emailVerified: false });
     expect((await scimConnections.unapplied()).map(({ id }) => id)).not.toContain(later.connection.id);
   });

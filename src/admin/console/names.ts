@@ -27,7 +27,7 @@ export function createNames({ db, pictures }: { db: Db; pictures: ApplicationPic
 
   /** The SCIM connections. */
   async function directories(ids: readonly (string | null)[]): Promise<Map<string, string>> {
-    const where = { id: { in: distinct(ids) } };
+    const where = { id: { in: distinct(ids) }, removedAt: null };
     const rows = await db.asStored.scimConnection.findMany({ where, select: { id: true, name: true } });
     return new Map(rows.map(({ id, name }) => [id, name]));
   }

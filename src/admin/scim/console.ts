@@ -1,6 +1,7 @@
 // /admin/scim: the SCIM connections, one of them with its tokens, a new one, and the deletion of one.
 import { z } from 'zod';
 import { invalidInput } from '../../base/http/errors.ts';
+import { limits } from '../../base/limits.ts';
 import { check, type Fault } from '../../base/texts/faults.ts';
 import { type PageText, sentences, t, textAt } from '../../base/texts/text.ts';
 import { type Actor, directoryActor } from '../../core/audit/audit.ts';
@@ -121,7 +122,12 @@ export function scimRoutes(services: ConsoleServices) {
   question('/delete', {
     title: ({ name }) => t('console.scim.delete', { name }),
     back: (connection) => ({ href: pathOf(connection), label: connection.name }),
-    lead: () => t('console.scim.delete-lead'),
+    lead: async ({ subject }) => {
+      const { leavers: count } = await scim.counts(subject.id);
+      const { keepDeletedDays: days } = limits.scim;
+      const kept = count > 0 ? [t('console.scim.delete-leavers', { count, days })] : [];
+      return sentences([t('console.scim.delete-lead'), ...kept]);
+    },
     typedName: ({ name }) => name,
     async submit({ by, subject }) {
       await scim.remove(subject.id, by);
@@ -152,8 +158,8 @@ export function scimRoutes(services: ConsoleServices) {
         ...tableOf(rejected, [
           [
             t('console.rejections.reason'),
-            ({ code, message, rules: [rule] }) => ({
-              text: textAt(`console.rejections.failed.${rule?.rule}`) ?? message,
+            ({ code, message, received, rules: [{ rule } = { rule: 'unstored' }] }) => ({
+              text: textAt(`console.rejections.failed.${rule}`, { count: Number(received.count) }) ?? message,
               href: `/admin/rejections/${code}`,
             }),
           ],
@@ -213,7 +219,7 @@ function newPage(given: Form): ConsolePage {
 interface PageOptions {
   issuer: string;
   tokens: readonly ScimToken[];
-  counts: { users: number; groups: number };
+  counts: Awaited<ReturnType<ConsoleServices['admin']['scim']['counts']>>;
   history: readonly Block[];
   mayWrite: boolean;
   mayRelease: boolean;
@@ -235,6 +241,7 @@ function connectionPage(
       { label: t('console.scim.last-request'), value: connection.lastRequestAt ?? t('console.api-keys.never') },
       { label: t('console.navigation.users'), value: counts.users },
       { label: t('console.navigation.groups'), value: counts.groups },
+      ...(counts.leavers > 0 ? [{ label: t('console.scim.leavers'), value: counts.leavers }] : []),
     ],
   };
   const table: Block = {

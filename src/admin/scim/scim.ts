@@ -172,7 +172,7 @@ export function scimEndpoints(scim: ScimAdmin): Endpoint[] {
     remove({
       summary: 'Deletes the connection and its tokens',
       description:
-        'Its people and groups stay, and are managed here from then on. Whom the directory deleted stays disabled.',
+        'Its people and groups stay, and are managed here from then on. Whom the directory deleted is still deleted 30 days after that, unless enabled.',
       run: scim.remove,
     }),
     action({

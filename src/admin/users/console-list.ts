@@ -188,7 +188,7 @@ export const CONNECTIONS = 'gatehouse.connections:read' as const;
 /** Who manages the account by SCIM, with a link for who may read connections. */
 export function directoryTag(directory: Directory | undefined, isLinked: boolean): Mark[] {
   if (!directory) return [];
-  const href = isLinked ? `/admin/scim/${directory.id}` : undefined;
+  const href = isLinked && !directory.isRemoved ? `/admin/scim/${directory.id}` : undefined;
   return [{ text: t('console.groups.way.scim', { name: directory.name }), tone: 'plain', href }];
 }
 

@@ -698,11 +698,13 @@ function userTabPage(
 /** What the directory of the account manages, or when the account that it deleted is deleted for good. */
 function directoryNotice({ details: { directory }, may }: OpenUser): Block[] {
   if (!directory) return [];
-  const { id, name, deletedAt } = directory;
+  const { id, name, deletedAt, isRemoved } = directory;
+  const key = isRemoved ? 'console.users.directory-removed' : 'console.users.directory-deleted';
   const text = deletedAt
-    ? t('console.users.directory-deleted', { name, at: deletedAt, until: keptUntil(deletedAt) })
+    ? t(key, { name, at: deletedAt, until: keptUntil(deletedAt) })
     : t('console.users.directory-manages', { name });
-  const link = may(CONNECTIONS) && { label: t('console.users.directory-open', { name }), href: `/admin/scim/${id}` };
+  const link = !isRemoved &&
+    may(CONNECTIONS) && { label: t('console.users.directory-open', { name }), href: `/admin/scim/${id}` };
   return [{ kind: 'text', tone: 'notice', text, ...(link && { link }) }];
 }
 

@@ -454,6 +454,7 @@ export const protectedTables = {
       mayCreate: 'flag',
       deletePolicy: 'text',
       mappings: 'text',
+      removedAt: 'time',
     },
   },
   scim_tokens: {

@@ -85,7 +85,7 @@ export const eventDetails = {
       after: { may_create: false },
       source: 'local',
     },
-    'scim-connection.deleted': { connectionId: 'entra', name: 'Entra ID' },
+    'scim-connection.deleted': { connectionId: 'entra', name: 'Entra ID', leavers: 2 },
     'scim-token.created': {
       connectionId: 'entra',
       name: 'Entra ID',

@@ -60,11 +60,27 @@ const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 /** Requests that wait for their row. Writes are short: only a flood, or a database that fails, has more. */
 const MAX_WAITING = 1000;
-/** Senders with a line about unstored requests in the same minute. */
+/** Senders with a line about an unstored request in the same minute; as many networks, and each SCIM connection, have a count of theirs. */
 const MAX_LINES = 100;
+/** Of the row that says how many more of a sender were not stored: `received.count`. */
+export const NOT_STORED = 'not_stored';
 const TOO_MANY = 'too many from its network or SCIM connection';
 /** Above this, the number beside the entry of the navigation says only that there are more. */
 export const MOST_COUNTED = 99;
+
+/** The requests of a sender that are not stored, and the row that says how many they are. */
+interface Unstored {
+  code: string;
+  /** The last one. */
+  request: RequestInfo;
+  rejection: NewRejection;
+  count: number;
+  /** How many of them the row says, and the lines of the log. */
+  stored: number;
+  logged: number;
+  /** Later ones have another row. */
+  until: number;
+}
 
 /** Stores rejected requests behind the response, and reads them. */
 export function createRejections(
@@ -81,6 +97,8 @@ export function createRejections(
   let written: Promise<unknown> = Promise.resolve();
   let waiting = 0;
   let logged = { until: 0, senders: new Set<string>() };
+  const unstored = new Map<string, Unstored>();
+  let isReportDue = false;
 
   /** Whose budget it is. A connection has its own: its directory may call from the network of others. */
   const senderOf = ({ address }: RequestInfo, { endpoint, clientId }: NewRejection): string =>
@@ -95,8 +113,12 @@ export function createRejections(
     return true;
   }
 
-  function logUnstored(code: string, request: RequestInfo, rejection: NewRejection, why: string): void {
-    if (!isFirstLine(senderOf(request, rejection))) return;
+  /** One that is not stored: it is counted, and the first one of a minute has a line. */
+  function dismiss(code: string, request: RequestInfo, rejection: NewRejection, why: string): void {
+    const sender = senderOf(request, rejection);
+    const counted = countUnstored(sender, request, rejection);
+    if (!isFirstLine(sender)) return;
+    if (counted) counted.logged += 1;
     const { requestId, address } = request;
     const { endpoint, reason, message, clientId, rules } = rejection;
     logger.warn(
@@ -110,15 +132,66 @@ export function createRejections(
         address,
         client: clientId && clipped(clientId),
       },
-      `a rejected request was not stored: ${why}; others of the same sender have no line for a minute`,
+      `a rejected request was not stored: ${why}; a later line says how many others of the same sender`,
     );
+  }
+
+  /** Undefined where too many networks are counted. */
+  function countUnstored(sender: string, request: RequestInfo, rejection: NewRejection): Unstored | undefined {
+    const at = now().getTime();
+    const before = unstored.get(sender);
+    const isNew = !before || before.until <= at;
+    if (isNew && unstored.size >= MAX_LINES && rejection.endpoint !== 'scim') return undefined;
+    const until = at + Math.max(MINUTE_MS, limit.waitSeconds(sender) * 1000);
+    const one = isNew ? { code: newCode(), request, rejection, count: 0, stored: 0, logged: 0, until } : before;
+    Object.assign(one, { request, rejection, count: one.count + 1 });
+    unstored.set(sender, one);
+    if (!isReportDue) setTimeout(report, MINUTE_MS).unref();
+    isReportDue = true;
+    return one;
+  }
+
+  /** Once a minute: how many more, in the log and in the row of each sender. */
+  function report(): void {
+    isReportDue = false;
+    storeCounts();
+    for (const [sender, one] of unstored) {
+      const more = one.count - one.logged;
+      if (more > 0) logger.warn({ sender, unstored: more }, `${more} more rejected requests were not stored`);
+      one.logged = one.count;
+      if (one.until <= now().getTime()) unstored.delete(sender);
+    }
+  }
+
+  /** Without the wait of a minute for those who look now. */
+  function storeCounts(): void {
+    for (const one of unstored.values()) {
+      if (one.count === one.stored) continue;
+      const { code, request, count, rejection } = one;
+      one.stored = count;
+      const { endpoint, clientId } = rejection;
+      const message = `${count} more requests of this sender were rejected, and not stored.`;
+      const received = { count: String(count), address: request.address };
+      const row = { endpoint, reason: NOT_STORED, message, received, rules: [] };
+      const of = endpoint === 'scim' ? { ...row, clientId } : row;
+      written = written
+        .then(() => write(dependencies, code, request, of))
+        .catch((err: unknown) => logger.error({ err }, 'how many requests were not stored was not stored'));
+    }
+  }
+
+  /** All that was rejected until now is stored, or counted. */
+  async function settled(): Promise<void> {
+    await written;
+    storeCounts();
+    await written;
   }
 
   async function store(code: string, request: RequestInfo, rejection: NewRejection): Promise<boolean> {
     try {
       const { allowed } = await limit.consume(senderOf(request, rejection));
       if (allowed) await write(dependencies, code, request, rejection);
-      else logUnstored(code, request, rejection, TOO_MANY);
+      else dismiss(code, request, rejection, TOO_MANY);
       return allowed;
     } catch (err) {
       if (isFirstLine('failed')) logger.error({ err }, 'a rejected request was not stored');
@@ -130,7 +203,7 @@ export function createRejections(
   async function storeInTurn(code: string, request: RequestInfo, rejection: NewRejection): Promise<boolean> {
     const isOver = limit.waitSeconds(senderOf(request, rejection)) > 0;
     if (isOver || waiting >= MAX_WAITING) {
-      logUnstored(code, request, rejection, isOver ? TOO_MANY : 'too many wait for the database');
+      dismiss(code, request, rejection, isOver ? TOO_MANY : 'too many wait for the database');
       return false;
     }
     waiting += 1;
@@ -168,7 +241,7 @@ export function createRejections(
 
     /** By its code, in either case and with or without the dash. */
     async find(code: string): Promise<Rejection | undefined> {
-      await written;
+      await settled();
       const row = await db.rejection.findUnique({ where: { id: normalized(code) } });
       return row ? fromRow(row) : undefined;
     },
@@ -186,7 +259,7 @@ export function createRejections(
 
     /** Newest first. */
     async list(query: RejectionQuery): Promise<{ rejections: Rejection[]; next?: string }> {
-      await written;
+      await settled();
       return listRejections(dependencies, query);
     },
   };

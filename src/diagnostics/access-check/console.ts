@@ -299,7 +299,7 @@ async function rejectionItems(rejections: readonly Rejection[], names: Names): P
     names.applications(rejections.map(({ clientId }) => clientId ?? null)),
     names.users(rejections.map(({ subjectId }) => subjectId ?? null)),
   ]);
-  return rejections.map(({ at, code, clientId, endpoint, rules, reason, requestId, subjectId }) => ({
+  return rejections.map(({ at, code, clientId, endpoint, rules, reason, received, requestId, subjectId }) => ({
     at,
     ...DENIED,
     tone: 'bad' as const,
@@ -308,7 +308,7 @@ async function rejectionItems(rejections: readonly Rejection[], names: Names): P
       subjectId ? userCell(subjectId, users) : null,
       clientId && endpoint !== 'upstream' ? applicationCell(clientId, applications) : null,
     ),
-    place: rejectionText({ endpoint, rules }),
+    place: rejectionText({ endpoint, reason, received, rules }),
     details: [
       { label: t('console.audit.reason'), value: { text: reason, code: true } },
       { label: t('console.audit.endpoint'), value: { text: endpoint, code: true } },

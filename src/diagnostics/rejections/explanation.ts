@@ -79,7 +79,7 @@ export function createRejectionAdmin(services: DiagnosticServices) {
   async function explained(code: string): Promise<{ explanation: Explanation; fixes: ApplicableFix[] }> {
     const about = await caseOf(code);
     const { rejection, application, account, connection } = about;
-    const ofScim = rejection.endpoint === 'scim' ? { id: rejection.clientId ?? '' } : undefined;
+    const ofScim = rejection.endpoint === 'scim' ? { id: rejection.clientId ?? '', removedAt: null } : undefined;
     const select = { id: true, name: true } as const;
     const directory = ofScim && (await db.asStored.scimConnection.findUnique({ where: ofScim, select }));
     const failed = rejection.rules.find(({ state }) => state === 'failed')?.rule;

@@ -1,7 +1,7 @@
 // The label and the explanation of each rule, and what a request that broke it did wrong, for administrators.
 
 import { type Text, t } from '../../base/texts/text.ts';
-import type { Rejection, RejectionEndpoint } from '../../core/rejections/rejections.ts';
+import { NOT_STORED, type Rejection, type RejectionEndpoint } from '../../core/rejections/rejections.ts';
 import type { RuleId } from '../../core/rejections/rules.ts';
 
 /** Those that say more than their label. */
@@ -62,7 +62,13 @@ export function ruleExplanation(rule: RuleId, endpoint: RejectionEndpoint): Text
 }
 
 /** Why the request was rejected, in one sentence. What a library or the other server said is among the details for developers. */
-export function rejectionText({ endpoint, rules }: Pick<Rejection, 'endpoint' | 'rules'>): Text {
+export function rejectionText({
+  endpoint,
+  reason,
+  received,
+  rules,
+}: Pick<Rejection, 'endpoint' | 'reason' | 'received' | 'rules'>): Text {
+  if (reason === NOT_STORED) return t('console.rejections.failed.unstored', { count: Number(received.count) });
   const failed = rules.find(({ state }) => state === 'failed');
   return t(`console.rejections.failed.${failed ? keyOf(failed.rule, endpoint) : 'other'}`);
 }

@@ -295,6 +295,8 @@ export interface Directory {
   attributes: readonly string[];
   /** It deleted the account, which is kept for some days and not managed meanwhile. */
   deletedAt: Date | null;
+  /** Its connection has been deleted since. */
+  isRemoved: boolean;
 }
 
 const NAMES = ['name', 'givenName', 'middleName', 'familyName', 'nickname'] as const;
@@ -314,15 +316,15 @@ async function assertNotManaged({ id, attributes }: Account, changes: Partial<Co
 
 /** The directories of those accounts that have one, by account. */
 async function directoriesOf(ids: readonly string[], tx: Tx): Promise<Map<string, Directory>> {
-  const select = { id: true, name: true, mappings: true } as const;
+  const select = { id: true, name: true, mappings: true, removedAt: true } as const;
   const rows = await tx.asStored.scimUser.findMany({
-    where: { userId: { in: [...ids] } },
+    where: { userId: { in: [...ids] }, OR: [{ deletedAt: { not: null } }, { connection: { removedAt: null } }] },
     select: { userId: true, deletedAt: true, connection: { select } },
   });
   return new Map(
-    rows.map(({ userId, deletedAt, connection: { mappings, ...connection } }) => {
+    rows.map(({ userId, deletedAt, connection: { id, name, mappings, removedAt } }) => {
       const { attributes } = JSON.parse(mappings) as { attributes: object };
-      return [userId, { ...connection, attributes: Object.keys(attributes), deletedAt }];
+      return [userId, { id, name, attributes: Object.keys(attributes), deletedAt, isRemoved: removedAt !== null }];
     }),
   );
 }

@@ -22,6 +22,9 @@ const MOST_TOKENS = 2;
 const MOST_MAPPINGS = 200;
 const HASH_PURPOSE = 'scim-token';
 const DAY_MS = 24 * 3600 * 1000;
+/** One that no administrator has deleted. */
+const PRESENT = { removedAt: null };
+const leaversOf = (connectionId: string) => ({ connectionId, deletedAt: { not: null } });
 
 const isAttributePath = (path: string): boolean => {
   try {
@@ -129,7 +132,7 @@ export function createScimConnections({ db, vault, now, audit, logger }: Core) {
   }
 
   async function get(id: string, tx: Tx = db): Promise<ScimConnection> {
-    const row = await tx.scimConnection.findUnique({ where: { id } });
+    const row = await tx.scimConnection.findFirst({ where: { id, ...PRESENT } });
     if (!row) throw notFound({ message: t('console.scim.error.unknown') });
     return connectionOf(row);
   }
@@ -146,22 +149,26 @@ export function createScimConnections({ db, vault, now, audit, logger }: Core) {
 
     /** By name. Those that another program wrote are left out. */
     async list(): Promise<ScimConnection[]> {
-      const rows = await db.scimConnection.findMany({ orderBy: [{ name: 'asc' }] });
+      const rows = await db.scimConnection.findMany({ where: PRESENT, orderBy: [{ name: 'asc' }] });
       return rows.map(connectionOf);
     },
 
-    /** Throws conflict (409) for a name or an application that another connection has, and for too many. */
+    /**
+     * Throws conflict (409) for a name or an application that another connection has, and for too many.
+     * @param id of the configuration file; that of a deleted connection has those again whom this one deleted
+     */
     create: (
       given: ScimDeclaration,
       by: Actor,
       { source = 'local', id = randomId(), tx }: ScimChange & { id?: string } = {},
     ) =>
       withinTransaction(db, tx, async (own): Promise<ScimConnection> => {
-        if ((await own.scimConnection.count()) >= MOST_CONNECTIONS)
+        if ((await own.scimConnection.count({ where: PRESENT })) >= MOST_CONNECTIONS)
           throw conflict('conflict', { message: t('console.scim.error.too-many', { count: MOST_CONNECTIONS }) });
         const at = now();
         const data = { id, ...columnsOf(given), source, createdAt: at, updatedAt: at };
-        await own.scimConnection.create({ data }).catch(throwTaken);
+        const update = { ...data, lastRequestAt: null, isApplied: false };
+        await own.scimConnection.upsert({ where: { id }, create: data, update }).catch(throwTaken);
         await record('created', { id, name: given.name }, by, own, { after: given });
         return get(id, own);
       }),
@@ -174,18 +181,38 @@ export function createScimConnections({ db, vault, now, audit, logger }: Core) {
           JSON.stringify([domains, mappings.attributes]);
         const isSame = fills(before) === fills(given);
         const data = { id, ...columnsOf(given), source, updatedAt: now(), ...(!isSame && { isApplied: false }) };
-        await own.scimConnection.update({ where: { id }, data, select: { id: true } }).catch(throwTaken);
+        const where = { id, ...PRESENT };
+        await own.scimConnection.update({ where, data, select: { id: true } }).catch(throwTaken);
         await record('updated', { id, name: given.name }, by, own, { before, after: given });
         return get(id, own);
       }),
 
-    /** Deletes it with its tokens. Its people and groups stay as they are, and are managed here from then on; whom the directory deleted stays disabled. */
+    /**
+     * Deletes it with its tokens. Its people and groups stay as they are, and are managed here from then on; whom the directory deleted is deleted at
+     * the same date as before. The row stays until the job has released the people, who may be a million.
+     */
     remove: (id: string, by: Actor, { source = 'local', tx }: ScimChange = {}) =>
       withinTransaction(db, tx, async (own): Promise<void> => {
-        const { name } = await changeable(id, source, own);
-        await own.scimConnection.delete({ where: { id }, select: { id: true } });
-        await record('deleted', { id, name }, by, own);
+        const before = await changeable(id, source, own);
+        const leavers = await own.scimUser.count({ where: leaversOf(id) });
+        await own.scimToken.deleteMany({ where: { connectionId: id } });
+        await own.scimGroup.deleteMany({ where: { connectionId: id } });
+        const freed = { ...columnsOf(declarationOf(before)), clientId: null, source: 'local', removedAt: now() };
+        await own.scimConnection.update({ where: { id }, data: { id, ...freed }, select: { id: true } });
+        await record('deleted', before, by, own, { leavers });
       }),
+
+    /** The deleted ones that still have people. */
+    async removed(): Promise<string[]> {
+      const rows = await db.scimConnection.findMany({ where: { removedAt: { not: null } }, select: { id: true } });
+      return rows.map(({ id }) => id);
+    },
+
+    /** Deletes a deleted one that has nobody any more. */
+    async forget(id: string): Promise<void> {
+      if (await db.asStored.scimUser.findFirst({ where: { connectionId: id }, select: { userId: true } })) return;
+      await db.scimConnection.deleteMany({ where: { id, removedAt: { not: null } } });
+    },
 
     /** Its tokens, the newest first. */
     async tokens(connectionId: string, tx: Tx = db): Promise<ScimToken[]> {
@@ -261,7 +288,7 @@ export function createScimConnections({ db, vault, now, audit, logger }: Core) {
     async present(text: string): Promise<ScimConnection | undefined> {
       const row = await db.scimToken.findUnique({ where: { id: idOfToken(text) }, include: { connection: true } });
       const matches = vault.macMatches(text, row?.secretHash ?? noHash, HASH_PURPOSE);
-      if (!row || !matches || (row.expiresAt && row.expiresAt <= now())) return undefined;
+      if (!row || !matches || row.connection.removedAt || (row.expiresAt && row.expiresAt <= now())) return undefined;
       if (isDue(`token ${row.id}`, row.lastUsedAt))
         await note(db.scimToken.updateMany({ where: { id: row.id }, data: { lastUsedAt: now() } }));
       return noted(connectionOf(row.connection));
@@ -269,13 +296,13 @@ export function createScimConnections({ db, vault, now, audit, logger }: Core) {
 
     /** The connection of an application that calls with its own access token. */
     async ofClient(clientId: string): Promise<ScimConnection | undefined> {
-      const row = await db.scimConnection.findUnique({ where: { clientId } });
+      const row = await db.scimConnection.findUnique({ where: { clientId, ...PRESENT } });
       return row ? noted(connectionOf(row)) : undefined;
     },
 
     /** Those whose domains or mappings have changed, and whose people do not have yet what they fill now. */
     async unapplied(): Promise<ScimConnection[]> {
-      return (await db.scimConnection.findMany({ where: { isApplied: false } })).map(connectionOf);
+      return (await db.scimConnection.findMany({ where: { isApplied: false, ...PRESENT } })).map(connectionOf);
     },
 
     /** Whether it has not been changed meanwhile. */
@@ -288,13 +315,14 @@ export function createScimConnections({ db, vault, now, audit, logger }: Core) {
       await db.scimConnection.updateMany({ where: { id, updatedAt }, data: { isApplied: true } });
     },
 
-    /** How many people and groups it has. */
+    /** How many people and groups it has, and how many people it deleted whose accounts are kept for some days. */
     async counts(connectionId: string) {
-      const [users, groups] = await Promise.all([
+      const [users, groups, leavers] = await Promise.all([
         db.scimUser.count({ where: { connectionId, deletedAt: null } }),
         db.scimGroup.count({ where: { connectionId } }),
+        db.scimUser.count({ where: leaversOf(connectionId) }),
       ]);
-      return { users, groups };
+      return { users, groups, leavers };
     },
   };
 
@@ -321,6 +349,7 @@ export function declarationOf(connection: ScimConnection): ScimDeclaration {
 }
 
 const columnsOf = (given: ScimDeclaration) => ({
+  ...PRESENT,
   name: given.name,
   clientId: given.client_id ?? null,
   ownedDomains: JSON.stringify(given.owned_domains),

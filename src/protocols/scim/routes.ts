@@ -305,7 +305,7 @@ export function createScim(
     const headers = { Allow: methods.join(', ') };
     throw methodNotAllowed('method_not_allowed', { message: `It allows ${headers.Allow}.`, headers });
   });
-  return { router, jobs: [users.deleteOld, users.fillAll] };
+  return { router, jobs: [users.deleteOld, users.follow] };
 }
 
 const queryOf = (ctx: Context): ListQuery => parseQuery(ctx, listQuery);

@@ -249,7 +249,9 @@ export function createScimUsers(
       const given = Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== null));
       return accounts.create({ ...rest, attributes: given }, by, tx);
     }
-    const owner = await tx.asStored.scimUser.findUnique({ where: { userId: first.id } });
+    const owner = await tx.asStored.scimUser.findUnique({
+      where: { userId: first.id, connection: { removedAt: null } },
+    });
     const isOwned =
       connection.adopt === 'owned_domains' &&
       first.emailVerified &&
@@ -257,6 +259,7 @@ export function createScimUsers(
       isInOwned(first.email, connection);
     if (found.length > 1 || owner || !isOwned) throw conflict('user_name_taken', { message: TAKEN });
     const account = await changeable(first.id, tx);
+    await tx.scimUser.deleteMany({ where: { userId: account.id } });
     const { attributes, ...rest } = profile;
     const own = Object.entries(attributes ?? {}).filter(([, value]) => value !== null);
     await accounts.update(account.id, { ...rest, attributes: filledWith(own) }, by, tx);
@@ -291,6 +294,18 @@ export function createScimUsers(
   /** The person is managed here from now on. */
   async function release(userId: string, tx: Tx): Promise<void> {
     await tx.scimUser.delete({ where: { userId }, select: { userId: true } });
+  }
+
+  /** The people of a deleted connection, but for those whom it deleted, in pieces; false where the signal stops it. */
+  async function releaseAll(connectionId: string, signal: AbortSignal): Promise<boolean> {
+    const where = { connectionId, deletedAt: null, connection: { removedAt: { not: null } } };
+    while (!signal.aborted) {
+      const rows = await db.asStored.scimUser.findMany({ where, select: { userId: true }, take: PIECE });
+      const ids = rows.map(({ userId }) => userId);
+      await db.scimUser.deleteMany({ where: { ...where, userId: { in: ids } } });
+      if (ids.length < PIECE) return true;
+    }
+    return false;
   }
 
   /** A deleted person's names are free for another one; when the same person comes back, they get theirs again, if they are still free. */
@@ -463,11 +478,15 @@ export function createScimUsers(
       },
     } satisfies ScheduledJob,
 
-    /** After a change of the domains or mappings of a connection: gives its people what it fills now. */
-    fillAll: {
-      name: 'scim-mappings',
+    /** After a change of the domains or mappings of a connection: gives its people what it fills now. After its deletion: releases them. */
+    follow: {
+      name: 'scim-connections',
       everySeconds: 60,
       async run(signal) {
+        for (const id of await scimConnections.removed()) {
+          if (!(await releaseAll(id, signal))) return;
+          await scimConnections.forget(id);
+        }
         for (const connection of await scimConnections.unapplied()) {
           const { id, name } = connection;
           const request = { connection, by: { scim: { id, name } } };

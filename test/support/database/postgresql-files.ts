@@ -130,6 +130,7 @@ const races = {
   'provisioning/failures': 'claims, leases and conditional writes of deliveries',
   'provisioning/people': 'changes read in the order of the audit chain, members as differences',
   'scim/attacks': 'what a directory cannot do; rows that are locked, NUL and half characters in keys',
+  'scim/deleted-connections': 'a unique name among the connections that are not deleted',
   'scim/groups': 'fifty changes of one group at the same moment',
   'scim/leavers': 'sessions, tokens and the logout run of the transaction that disables a user',
   'scim/lists': 'filters by indexes, and pages in the order of creation',

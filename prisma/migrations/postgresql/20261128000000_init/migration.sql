@@ -1768,6 +1768,7 @@ CREATE TABLE "scim_connections" (
     "may_create" BOOLEAN NOT NULL,
     "delete_policy" TEXT NOT NULL,
     "mappings" TEXT NOT NULL,
+    "removed_at" TIMESTAMP(3),
     "mac" TEXT NOT NULL DEFAULT '',
     "is_applied" BOOLEAN NOT NULL DEFAULT true,
     "created_at" TIMESTAMP(3) NOT NULL,
@@ -1822,7 +1823,7 @@ CREATE TABLE "scim_groups" (
 );
 
 -- CreateIndex
-CREATE UNIQUE INDEX "scim_connections_name_key" ON "scim_connections"("name");
+CREATE UNIQUE INDEX "scim_connections_name_key" ON "scim_connections"("name") WHERE ("removed_at" IS NULL);
 
 -- CreateIndex
 CREATE UNIQUE INDEX "scim_connections_client_id_key" ON "scim_connections"("client_id");
