@@ -8,7 +8,8 @@ import { type Access, needsSecretValue, type OidcMetadata, oidcMetadata } from '
 import { type ProxiedSettings, proxiedSettings } from './fields/proxied-application.ts';
 import { type ServiceProviderSettings, serviceProviderSettings } from './fields/service-provider.ts';
 
-export type ApplicationSource = 'local' | 'file' | 'dynamic';
+/** dynamic: the client registered itself (RFC 7591). document: its client_id is the address of its metadata (client ID metadata document). */
+export type ApplicationSource = 'local' | 'file' | 'dynamic' | 'document';
 
 type Common = {
   id: string;

@@ -1,18 +1,57 @@
 // Registered APIs (RFC 8707 resources): a client that asks for one gets a JWT access token with it as the only audience.
 
+import { z } from 'zod';
 import { conflict, forbidden, invalidInput, notFound } from '../base/http/errors.ts';
+import { type DescribedField, describedFields } from '../base/platform/described-fields.ts';
 import { inChunks } from '../base/storage/chunks.ts';
-import { isUniqueConstraintError, type Tx, withinTransaction } from '../base/storage/database.ts';
+import { type Db, isUniqueConstraintError, type Tx, withinTransaction } from '../base/storage/database.ts';
 import { isStorable } from '../base/storage/storable-text.ts';
-import { type Fault, fault } from '../base/texts/faults.ts';
+import { type Fault, fault, rule } from '../base/texts/faults.ts';
 import { t } from '../base/texts/text.ts';
 import type { Actor } from '../core/audit/audit.ts';
 import type { Core } from '../core/core.ts';
 import type { KeyAlg } from '../core/keys/rotation.ts';
-import { accessOf, fromRow, idsOfAccess, readMetadata, withAccess } from './application.ts';
+import { host } from '../core/settings/value-schemas.ts';
+import { claimsByScope } from '../people/accounts/claims.ts';
+import { type ApplicationSource, accessOf, fromRow, idsOfAccess, readMetadata, withAccess } from './application.ts';
 import type { Access } from './fields/oidc-client.ts';
 import { WEBSITE_SCOPE } from './fields/proxied-application.ts';
 import { unlistedAlgFault } from './rules/signing-algorithms.ts';
+import { canonicalResource } from './uris.ts';
+
+const reservedScopes = [...Object.keys(claimsByScope), 'offline_access'];
+export const apiScope = z
+  .string()
+  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, rule('scope'))
+  .refine((value) => !reservedScopes.includes(value), rule('openid-scope'));
+
+const agentFields = z.registry<DescribedField>();
+/** Who may ask for an API beside the clients that an administrator registered for it. */
+export const agentSchemas = {
+  clients: z
+    .enum(['registered', 'documents', 'self-registered'])
+    .default('registered')
+    .describe(
+      'who may ask for it: clients whose `resources` name it; also those with a metadata document; also those that registered themselves',
+    )
+    .register(agentFields, { section: null }),
+  document_hosts: z
+    .array(host)
+    .max(100)
+    .default([])
+    .describe('only documents on these hosts count. Empty: all that the setting `agents` allows')
+    .register(agentFields, { section: null, rows: 4 }),
+  agent_scopes: z
+    .array(apiScope)
+    .max(100)
+    .default([])
+    .describe('the only scopes that clients get which nobody registered. Empty: all')
+    .register(agentFields, { section: null, rows: 4 }),
+} as const;
+export const agentSources = describedFields(agentSchemas, agentFields).map((field) => ({
+  ...field,
+  texts: 'console.apis.',
+}));
 
 export interface Resource {
   identifier: string;
@@ -22,17 +61,64 @@ export interface Resource {
   signingAlg: KeyAlg;
   /** Which users may get a token for it, by the names of their roles and groups. */
   access: Access;
+  /** Who may ask for it: registered clients alone, also those with a metadata document, also those that registered themselves. */
+  clients: 'registered' | 'documents' | 'self-registered';
+  /** Hosts whose documents count; empty: every host. */
+  documentHosts: string[];
+  /** The scopes for clients that nobody registered; empty: all. */
+  agentScopes: string[];
   source: 'local' | 'file';
 }
 
-/** Scopes that are tied to a permission, but are not scopes of the API. */
-export function scopePermissionFaults({
+/** Whether some API is open to clients with a document on this host. */
+export async function isOpenToDocumentsOn(host: string, of: AgentSettings, { asStored }: Db): Promise<boolean> {
+  if (of.agents === 'off' || (of.agents === 'listed' && !of.agent_hosts.includes(host))) return false;
+  const apis = await asStored.resource.findMany({
+    where: { clients: { not: 'registered' } },
+    select: { documentHosts: true },
+  });
+  return apis.some(({ documentHosts }) => {
+    const hosts = JSON.parse(documentHosts) as string[];
+    return hosts.length === 0 || hosts.includes(host);
+  });
+}
+
+/** Which clients may ask for APIs without being registered: the settings of these names. */
+type AgentSettings = { agents: 'off' | 'listed' | 'allowed'; agent_hosts: readonly string[] };
+
+/**
+ * The scopes that an API gives to a client that nobody registered for it; undefined: the client may not ask for it.
+ *
+ * @param client its document is its client_id
+ */
+export function scopesForAgent(
+  { clients, documentHosts, agentScopes, scopes }: TokenTarget,
+  { source, clientId }: { source: ApplicationSource; clientId: string },
+  { agents, agent_hosts: hosts }: AgentSettings,
+): string[] | undefined {
+  const isSelfRegistered = source === 'dynamic' && agents === 'allowed' && clients === 'self-registered';
+  const { host } = source === 'document' ? new URL(clientId) : { host: '' };
+  const isAllowed = agents === 'allowed' || (agents === 'listed' && hosts.includes(host));
+  const hasDocument =
+    host !== '' &&
+    isAllowed &&
+    clients !== 'registered' &&
+    (documentHosts.length === 0 || documentHosts.includes(host));
+  if (!isSelfRegistered && !hasDocument) return undefined;
+  return agentScopes.length === 0 ? scopes : scopes.filter((scope) => agentScopes.includes(scope));
+}
+
+/** Scopes that are tied to a permission, or given to agents, but are not scopes of the API. */
+export function scopeFaults({
   scopes,
   scopePermissions,
-}: Pick<Resource, 'scopes' | 'scopePermissions'>): Fault[] {
-  return Object.keys(scopePermissions)
-    .filter((scope) => !scopes.includes(scope))
-    .map((scope) => fault(['scope_permissions', scope], 'not-a-scope'));
+  agentScopes,
+}: Omit<Resource, 'identifier' | 'source'>): Fault[] {
+  const tied = Object.keys(scopePermissions).filter((scope) => !scopes.includes(scope));
+  return [
+    ...tied.map((scope) => fault(['scope_permissions', scope], 'not-a-scope')),
+    ...agentScopes.flatMap((scope, at) => (scopes.includes(scope) ? [] : fault(['agent_scopes', at], 'not-a-scope'))),
+  ];
 }
 
 export type Resources = ReturnType<typeof createResources>;
@@ -71,17 +157,15 @@ export function createResources(core: Core, isReserved: (identifier: string) => 
 
     create: ({ identifier, ...declared }: Omit<Resource, 'source'>, by: Actor = {}, outer?: Tx): Promise<Resource> =>
       withinTransaction(db, outer, async (tx) => {
-        assertNoFaults(scopePermissionFaults(declared));
+        assertNoFaults(scopeFaults(declared));
         assertNoFaults(unlistedAlgFault('signing_alg', declared.signingAlg, signingAlgorithms(), undefined));
         if (isReserved(identifier)) throw invalidInput([fault(['identifier'], 'reserved')]);
+        const exists = () => conflict('conflict', { message: t('console.applications.error.api-exists') });
+        if (await findRow(identifier, tx)) throw exists();
         const columns = await columnsOf(declared, tx);
         const data = { identifier, ...columns, source: 'local', createdAt: now() };
         await tx.resource.create({ data }).catch((error: unknown) => {
-          if (!isUniqueConstraintError(error)) throw error;
-          throw conflict('conflict', {
-            message: t('console.applications.error.api-exists'),
-            cause: error,
-          });
+          throw isUniqueConstraintError(error) ? exists() : error;
         });
         const { source: _source, ...after } = await get(identifier, tx);
         await audit.record({ ...by, type: 'resource.created', outcome: 'success', data: { after } }, tx);
@@ -96,7 +180,7 @@ export function createResources(core: Core, isReserved: (identifier: string) => 
     ): Promise<Resource> {
       const before = await getChangeable(identifier, tx);
       const changed = { ...before, ...changes };
-      assertNoFaults(scopePermissionFaults(changed));
+      assertNoFaults(scopeFaults(changed));
       assertNoFaults(unlistedAlgFault('signing_alg', changed.signingAlg, signingAlgorithms(), before.signingAlg));
       const data = { identifier, ...(await columnsOf(changed, tx)), source: before.source };
       await tx.resource.update({ where: { identifier }, data });
@@ -141,14 +225,28 @@ function assertNoFaults(faults: readonly Fault[]): void {
   if (faults.length > 0) throw invalidInput(faults);
 }
 
-type Columns = { scopes: string; scopePermissions: string; signingAlg: string; access: string };
+type Columns = Record<
+  'scopes' | 'scopePermissions' | 'signingAlg' | 'access' | 'clients' | 'documentHosts' | 'agentScopes',
+  string
+>;
 
 /** Throws invalid_input for a role or group that does not exist. */
 async function columnsOf(
-  { scopes, scopePermissions, signingAlg, access }: Omit<Resource, 'identifier' | 'source'>,
+  {
+    scopes,
+    scopePermissions,
+    signingAlg,
+    access,
+    clients,
+    documentHosts,
+    agentScopes,
+  }: Omit<Resource, 'identifier' | 'source'>,
   tx: Tx,
 ): Promise<Columns> {
   return {
+    clients,
+    documentHosts: JSON.stringify(documentHosts),
+    agentScopes: JSON.stringify(agentScopes),
     scopes: JSON.stringify(scopes),
     scopePermissions: JSON.stringify(scopePermissions),
     signingAlg,
@@ -162,10 +260,18 @@ const idsIn = ({ access }: ResourceRow): { roles: string[]; groups: string[] } =
   access === 'everyone' ? { roles: [], groups: [] } : JSON.parse(access);
 
 /** What a token for an API is made by. */
-export type TokenTarget = Pick<Resource, 'scopes' | 'scopePermissions' | 'access'> & {
+export type TokenTarget = Omit<Resource, 'signingAlg' | 'source'> & {
   /** Of JWTs; undefined: its tokens are opaque. */
   signingAlg?: KeyAlg;
 };
+
+/** The row of an API, whose identifier may be spelled otherwise. */
+async function findRow(identifier: string, tx: Tx): Promise<ResourceRow | undefined> {
+  const canonical = canonicalResource(identifier);
+  const spellings = [canonical, `${canonical}/`].filter((one) => canonicalResource(one) === canonical);
+  const [row] = await tx.resource.findMany({ where: { identifier: { in: spellings } }, take: 1 });
+  return row;
+}
 
 /**
  * The API of this identifier: a registered one, or a website behind a proxy that lets programs in with access tokens. This server itself
@@ -173,13 +279,15 @@ export type TokenTarget = Pick<Resource, 'scopes' | 'scopePermissions' | 'access
  */
 export async function findResource(identifier: string, tx: Tx): Promise<TokenTarget | undefined> {
   if (!isStorable(identifier)) return undefined;
-  const row = await tx.resource.findUnique({ where: { identifier } });
+  const row = await findRow(identifier, tx);
   if (row) return resourceOf(row, tx);
-  const website = await tx.application.findUnique({ where: { clientId: identifier }, include: withAccess });
+  const clientId = canonicalResource(identifier);
+  const website = await tx.application.findUnique({ where: { clientId }, include: withAccess });
   if (website?.protocol !== 'proxy' || !website.enabled) return undefined;
   const { access, protocol, metadata } = fromRow(website);
   if (protocol !== 'proxy' || metadata.access_tokens === 'none') return undefined;
-  return { scopes: [WEBSITE_SCOPE], scopePermissions: {}, access };
+  const ofAgents = { clients: 'registered' as const, documentHosts: [], agentScopes: [] };
+  return { identifier: clientId, scopes: [WEBSITE_SCOPE], scopePermissions: {}, access, ...ofAgents };
 }
 
 /** A row of the table as the rest of the code sees it. */
@@ -211,6 +319,9 @@ export async function resourcesOf(rows: readonly ResourceRow[], tx: Tx): Promise
       row.access === 'everyone'
         ? 'everyone'
         : accessOf(namesOf(named[at]?.roles ?? []), namesOf(named[at]?.groups ?? [])),
+    clients: row.clients as Resource['clients'],
+    documentHosts: JSON.parse(row.documentHosts) as string[],
+    agentScopes: JSON.parse(row.agentScopes) as string[],
     source: row.source === 'file' ? 'file' : 'local',
   }));
 }

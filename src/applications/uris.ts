@@ -100,6 +100,10 @@ export function redirectUriFault(uri: string, applicationType: 'web' | 'native')
   return NOT_AN_APP.test(uri) ? fault([], 'forbidden-scheme', { scheme: protocol.slice(0, -1) }) : undefined;
 }
 
+/** The type that the redirect URIs of a client need which names none: a program on a device returns to it or to a private scheme. */
+export const applicationTypeOf = (redirectUris: readonly string[]): 'web' | 'native' =>
+  redirectUris.every((uri) => /^https:/i.test(uri)) ? 'web' : 'native';
+
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/([a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$/i;
 /** What `originFault` accepts. */
 export const originSchema = { pattern: '^[A-Za-z][A-Za-z0-9+.-]*://[^/?#*\\s]+$' };
@@ -122,6 +126,16 @@ export function originOf(uri: string): string | undefined {
   // URLs of other schemes have the origin "null" in the URL Standard; browsers send scheme and host.
   return ORIGIN.test(uri) && URL.canParse(uri) ? uri.toLowerCase() : undefined;
 }
+
+/** The one form of the spellings of an API (RFC 3986 6.2): scheme and host in lower case, an empty path without its slash. */
+export function canonicalResource(uri: string): string {
+  const [, origin, rest] = /^(https?:\/\/[^/?#]*)(.*)$/is.exec(uri) ?? [];
+  return origin === undefined ? uri : `${origin.toLowerCase()}${rest === '/' ? '' : rest}`;
+}
+
+/** Whether one of these identifiers is a spelling of the API. */
+export const includesResource = (identifiers: readonly string[] | undefined, uri: string): boolean =>
+  identifiers?.some((one) => canonicalResource(one) === canonicalResource(uri)) ?? false;
 
 /** An absolute URI without fragment (RFC 8707 2). */
 export function resourceFault(uri: string): Fault | undefined {

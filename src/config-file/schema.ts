@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { accessField, type OidcClient } from '../applications/fields/oidc-client.ts';
 import type { ProxiedEntry } from '../applications/fields/proxied-application.ts';
 import type { ServiceProviderEntry } from '../applications/fields/service-provider.ts';
-import { type Resource, scopePermissionFaults } from '../applications/resources.ts';
+import { agentSchemas, apiScope, type Resource, scopeFaults } from '../applications/resources.ts';
 import { resourceFault, resourceSchema, typedAddress } from '../applications/uris.ts';
 import { limits } from '../base/limits.ts';
 import { emailDomain } from '../base/network/domains.ts';
@@ -15,7 +15,6 @@ import { type Fault, fault, faultFrom, rule } from '../base/texts/faults.ts';
 import { keyAlgs } from '../core/keys/rotation.ts';
 import { settingSchemas } from '../core/settings/settings.ts';
 import type { ConnectionEntry } from '../federation/connections/schema.ts';
-import { claimsByScope } from '../people/accounts/claims.ts';
 import type { Profile } from '../people/accounts/profile.ts';
 import { addressSchema, textFieldNames, textFields, textSchemas } from '../people/accounts/profile-fields.ts';
 import { isAcceptableHash } from '../people/credentials/password.ts';
@@ -31,12 +30,6 @@ import {
 import { isBrokenLimit, limitSyntax } from '../people/rbac/rights.ts';
 import { eventStreamFields, streamSecret } from '../protocols/event-streams/streams.ts';
 import { scimDeclaration } from '../protocols/scim/connections.ts';
-
-const reservedScopes = [...Object.keys(claimsByScope), 'offline_access'];
-const scope = z
-  .string()
-  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, rule('scope'))
-  .refine((value) => !reservedScopes.includes(value), rule('openid-scope'));
 
 export const settings = z.strictObject(
   // Absent means "not declared here", so no defaults are filled in.
@@ -59,13 +52,18 @@ const permission = z
 const isOrdinary = (value: string) => !value.startsWith(OWN_PREFIX);
 
 export const resource = z.strictObject({
-  identifier: typedAddress(255).min(1).superRefine(faultFrom(resourceFault)).meta(resourceSchema),
-  scopes: z.array(scope).default([]),
+  identifier: typedAddress(255)
+    .min(1)
+    .overwrite((uri) => uri.replace(/^https?:\/\/[^/?#]*/i, (origin) => origin.toLowerCase()))
+    .superRefine(faultFrom(resourceFault))
+    .meta(resourceSchema),
+  scopes: z.array(apiScope).default([]),
   scope_permissions: z.record(z.string(), permission.refine(isOrdinary, rule('own-permission'))).default({}),
   signing_alg: z.enum(keyAlgs).default('RS256'),
   access: accessField.access.describe(
     'which users get tokens for it: as for [applications](#clients); a client that acts for itself is not asked',
   ),
+  ...agentSchemas,
 });
 
 export const role = z.strictObject({
@@ -180,14 +178,14 @@ export function resourceInput(
   identifier: string,
   entry: Omit<DeclaredResource, 'identifier'>,
 ): Omit<Resource, 'source'> {
-  const { scopes, scope_permissions: scopePermissions, signing_alg: signingAlg, access } = entry;
-  return { identifier, scopes, scopePermissions, signingAlg, access };
+  const { scopes, scope_permissions: scopePermissions, signing_alg: signingAlg, access, clients } = entry;
+  const { document_hosts: documentHosts, agent_scopes: agentScopes } = entry;
+  return { identifier, scopes, scopePermissions, signingAlg, access, clients, documentHosts, agentScopes };
 }
 
 /** Rules between the fields of an API. */
-export function resourceRules({ scopes, scope_permissions }: DeclaredResource): Fault[] {
-  return scopePermissionFaults({ scopes, scopePermissions: scope_permissions });
-}
+export const resourceRules = ({ identifier, ...entry }: DeclaredResource): Fault[] =>
+  scopeFaults(resourceInput(identifier, entry));
 
 export type DeclaredSettings = z.output<typeof settings>;
 export type DeclaredResource = z.output<typeof resource>;

@@ -17,7 +17,7 @@ import {
 import { aConnection, USER } from '../scim/support.ts';
 import { type RelyingPartyApp, relyingPartyApp } from '../support/applications/rp-app.ts';
 import { aServiceProvider } from '../support/applications/sp.ts';
-import { aUser, type TestUser } from '../support/factories.ts';
+import { anApi, aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { signedIn } from '../support/pages/account.ts';
@@ -82,11 +82,10 @@ describe('an account that ends', () => {
   it('opens nothing from that moment on, in every protocol, and its person is signed out everywhere by the job', async () => {
     const user = await aUser(idp.services);
     const identifier = 'https://orders.example';
-    await idp.services.resources.create({
+    await anApi(idp.services, {
       identifier,
       scopes: ['orders:read'],
-      scopePermissions: {},
-      signingAlg: 'ES256',
+      signing_alg: 'ES256',
       access: 'everyone',
     });
     const app = await anApplication(idp, {

@@ -11,7 +11,7 @@ import {
 import { parseAuthorization } from '../../src/protocols/forward-auth/programs.ts';
 import { aPerson } from '../admin/support.ts';
 import { type Application, anApplication, completeSignIn, forApi, postAs } from '../oidc/support.ts';
-import { aUser, type TestUser } from '../support/factories.ts';
+import { anApi, aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { signedIn } from '../support/pages/account.ts';
@@ -240,11 +240,10 @@ describe('an access token', () => {
 
   it('is a JWT where the website is registered as an API too', async () => {
     const site = await aWebsite('caddy', { access_tokens: 'all' });
-    await idp.services.resources.create({
+    await anApi(idp.services, {
       identifier: site.origin,
       scopes: [SCOPE],
-      scopePermissions: {},
-      signingAlg: 'ES256',
+      signing_alg: 'ES256',
       access: 'everyone',
     });
     const user = await aUser(idp.services);

@@ -16,7 +16,7 @@ import {
   signIn,
 } from '../oidc/support.ts';
 import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
-import { aUser, type TestUser } from '../support/factories.ts';
+import { anApi, aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { textOf } from '../support/pages/html.ts';
@@ -33,7 +33,7 @@ const named = (name: string) => ids[name] ?? expect.fail(name);
 
 beforeAll(async () => {
   idp = await sharedIdp();
-  const { groups, resources, roles } = idp.services;
+  const { groups, roles } = idp.services;
   await roles.create({ name: 'crm-user', permissions: ['crm:use'] });
   await roles.create({ name: 'crm-admin', permissions: ['crm:manage'] });
   await roles.create({ name: 'crm-direct', permissions: ['crm:own'] });
@@ -48,11 +48,11 @@ beforeAll(async () => {
   await groups.addRole(named('Customers'), 'crm-user');
   await groups.addRole(named('Acme'), 'crm-admin');
   const scopePermissions = { 'hosted:manage': 'crm:manage' };
-  await resources.create({
+  await anApi(idp.services, {
     identifier: api,
     scopes: ['hosted:read', 'hosted:manage'],
-    scopePermissions,
-    signingAlg: 'RS256',
+    scope_permissions: scopePermissions,
+    signing_alg: 'RS256',
     access: 'everyone',
   });
 });

@@ -1,7 +1,10 @@
 // Users and applications for tests, each with a name of its own.
 
+import type { z } from 'zod';
 import type { OidcClientInput } from '../../src/applications/fields/oidc-client.ts';
+import type { Resource } from '../../src/applications/resources.ts';
 import { randomToken } from '../../src/base/platform/random.ts';
+import { resource, resourceInput } from '../../src/config-file/schema.ts';
 import type { Account } from '../../src/people/accounts/account.ts';
 import type { Services } from '../../src/server/services.ts';
 
@@ -69,6 +72,12 @@ export async function manyUsers(services: Services, many: number): Promise<strin
       })),
     });
   return names;
+}
+
+/** An API, as the configuration file declares it. */
+export function anApi({ resources }: Services, declared: z.input<typeof resource>): Promise<Resource> {
+  const { identifier, ...entry } = resource.parse(declared);
+  return resources.create(resourceInput(identifier, entry));
 }
 
 export interface TestClient {

@@ -1,12 +1,12 @@
 // /admin/apis: the APIs that access tokens are issued for, their scopes, and the permissions that scopes are tied to.
 
 import { z } from 'zod';
-import { type Resource, scopePermissionFaults } from '../../applications/resources.ts';
+import { agentSources, type Resource } from '../../applications/resources.ts';
 import type { Context } from '../../base/http/context.ts';
 import { invalidInput } from '../../base/http/errors.ts';
 import { check, type Fault } from '../../base/texts/faults.ts';
-import { t } from '../../base/texts/text.ts';
-import { resource as declaredResource, resourceInput } from '../../config-file/schema.ts';
+import { t, textAt } from '../../base/texts/text.ts';
+import { resource as declaredResource, resourceInput, resourceRules } from '../../config-file/schema.ts';
 import { keyAlgs } from '../../core/keys/rotation.ts';
 import { etagOf } from '../api/versions.ts';
 import { accessCell, accessChoices } from '../applications/console-parts.ts';
@@ -22,7 +22,7 @@ import {
   versionField,
 } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
-import type { FormKey } from '../console/form-fields.ts';
+import { bodyOf, type FormKey, keyOf } from '../console/form-fields.ts';
 import { listAt, sortedBy, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
 import type { Visit } from '../console/pages.ts';
@@ -39,6 +39,8 @@ const ADD: Action = { label: t('console.apis.add'), icon: 'plus', href: `${HOME}
 
 const listIn = listAt(HOME, {}, ['identifier', '-identifier']);
 const names = z.array(z.string().max(100)).max(1000).default([]);
+/** Which clients beside the registered ones may ask for it. */
+const agentKeys = agentSources.map((source) => keyOf(source, {}));
 const apiForm = z.object({
   identifier: z.string().trim().max(255).default(''),
   scopes: z.string().max(50_000).default(''),
@@ -46,6 +48,9 @@ const apiForm = z.object({
   access: z.string().max(20).default('everyone'),
   'access.roles': names,
   'access.groups': names,
+  clients: z.string().max(20).default('registered'),
+  document_hosts: z.string().max(30_000).default(''),
+  agent_scopes: z.string().max(50_000).default(''),
   [VERSION]: z.string().max(100).default(''),
 });
 type ApiForm = z.output<typeof apiForm>;
@@ -223,6 +228,7 @@ function apiPage(
     rows: [
       { label: t('console.apis.signing-alg'), value: api.signingAlg },
       { label: options.access.fields({})[0]?.label ?? '', value: accessCell(api) },
+      { label: t('console.apis.clients.label'), value: textAt(`console.apis.clients.${api.clients}`) ?? api.clients },
     ],
   };
   const danger = dangerZone([
@@ -272,8 +278,12 @@ function fieldsOf(given: ApiForm, { access, signingAlgs }: FormOptions): Field[]
       options: algs.map((alg) => ({ value: alg, label: alg })),
     },
     ...access.fields({ access: given.access === 'everyone' ? 'everyone' : named }),
+    ...agentKeys.flatMap((key) => key.fields(bodyOf(agentKeys, sentOf(given)))),
   ];
 }
+
+const sentOf = ({ clients, document_hosts, agent_scopes }: ApiForm) =>
+  toSent({ clients, document_hosts, agent_scopes });
 
 interface ScopeLine {
   scope: string;
@@ -299,10 +309,9 @@ function declaredBy(identifier: string, given: ApiForm): Omit<Resource, 'source'
     access: applicationKey('oidc', 'access').read(
       toSent({ access: given.access, 'access.roles': given['access.roles'], 'access.groups': given['access.groups'] }),
     ),
+    ...bodyOf(agentKeys, sentOf(given)),
   };
-  const checked = check(declaredResource, declaration, ({ scopes, scope_permissions: scopePermissions }) =>
-    scopePermissionFaults({ scopes, scopePermissions }),
-  );
+  const checked = check(declaredResource, declaration, resourceRules);
   if (checked.ok) return resourceInput(identifier, checked.value);
   throw invalidInput(checked.faults.map((one) => atLine(one, entries)));
 }
@@ -325,6 +334,9 @@ function formOf(api: Resource): ApiForm {
     access: access === 'everyone' ? 'everyone' : 'roles',
     'access.roles': rule.roles,
     'access.groups': rule.groups ?? [],
+    clients: api.clients,
+    document_hosts: api.documentHosts.join('\n'),
+    agent_scopes: api.agentScopes.join('\n'),
     [VERSION]: etagOf(api),
   };
 }

@@ -2,7 +2,7 @@
 // locked meanwhile. A scope that is tied to a permission is meant for its holders, so only an actor who has the permission ties and unties it.
 
 import { z } from 'zod';
-import type { Resource as Api } from '../../applications/resources.ts';
+import { type Resource as Api, agentSchemas } from '../../applications/resources.ts';
 import { accessChange } from '../../applications/rules/field-rights.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { lockRow } from '../../base/storage/row-lock.ts';
@@ -92,6 +92,7 @@ const schema = z
       .describe('Scope to the permission that a user needs to get it; a client that acts for itself never gets it'),
     signing_alg: z.enum(keyAlgs),
     access: declaredResource.shape.access.describe('which users get tokens for it'),
+    ...agentSchemas,
     source: z.enum(['local', 'file']).describe('file: declared in the configuration file'),
   })
   .meta({ id: 'Resource' });
@@ -108,12 +109,15 @@ export const apiNoun = (resources: ResourceAdmin): Resource<Api> => ({
   keyOf: ({ identifier }) => identifier,
   get: (identifier) => resources.get(identifier),
   schema,
-  json: ({ identifier, scopes, scopePermissions, signingAlg, access, source }) => ({
+  json: ({ identifier, scopes, scopePermissions, signingAlg, access, source, ...api }) => ({
     identifier,
     scopes,
     scope_permissions: scopePermissions,
     signing_alg: signingAlg,
     access,
+    clients: api.clients,
+    document_hosts: api.documentHosts,
+    agent_scopes: api.agentScopes,
     source,
   }),
   version: (api) => api,
@@ -143,14 +147,21 @@ export function resourceEndpoints(resources: ResourceAdmin): Endpoint[] {
         scope_permissions: editable.scope_permissions.unwrap().optional(),
         signing_alg: editable.signing_alg.unwrap().optional(),
         access: editable.access.unwrap().optional(),
+        clients: editable.clients.unwrap().optional(),
+        document_hosts: editable.document_hosts.unwrap().optional(),
+        agent_scopes: editable.agent_scopes.unwrap().optional(),
       }),
       async run(identifier, body, by, version) {
-        const { scopes, scope_permissions: scopePermissions, signing_alg: signingAlg, access } = body;
+        const { scopes, scope_permissions: scopePermissions, signing_alg: signingAlg, access, clients } = body;
+        const { document_hosts: documentHosts, agent_scopes: agentScopes } = body;
         const changes = {
           ...(scopes && { scopes }),
           ...(scopePermissions && { scopePermissions }),
           ...(signingAlg && { signingAlg }),
           ...(access && { access }),
+          ...(clients && { clients }),
+          ...(documentHosts && { documentHosts }),
+          ...(agentScopes && { agentScopes }),
         };
         return answerOf(noun, await resources.update(identifier, changes, by, version));
       },

@@ -51,7 +51,7 @@ export const SECURITY: SettingGroup = {
 export const SETTINGS: SettingGroup = {
   title: t('console.navigation.settings'),
   tabs: [
-    tab('sessions', '/admin/settings', ['sessions', 'role-changes', 'tokens', 'api-keys']),
+    tab('sessions', '/admin/settings', ['sessions', 'role-changes', 'tokens', 'agents', 'api-keys']),
     tab(
       'mail',
       '/admin/settings/mail',

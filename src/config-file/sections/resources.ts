@@ -7,6 +7,7 @@ import {
   storeDeclaredResource,
 } from '../../applications/resources.ts';
 import { unlistedAlgFault } from '../../applications/rules/signing-algorithms.ts';
+import { includesResource } from '../../applications/uris.ts';
 import { fault } from '../../base/texts/faults.ts';
 import type { Core } from '../../core/core.ts';
 import { accessFaults, differences, type Planned, type Planning, planEntries, sortedAccess } from '../planning.ts';
@@ -25,11 +26,18 @@ export async function planResources(planning: Planning): Promise<Planned> {
       const before = take(identifier);
       const input = resourceInput(identifier, entry);
       const reserved = applications.isReserved(identifier) ? [fault(['identifier'], 'reserved')] : [];
+      const others = [...declared.resources, ...[...stored.values()].filter(({ source }) => source === 'local')];
+      const twin = others.find(
+        (one) => one.identifier !== identifier && includesResource([one.identifier], identifier),
+      );
+      const where = `resources: ${twin?.identifier}`;
+      const spelled = twin ? [fault(['identifier'], 'declared-already', { where })] : [];
       const algs = settingAfter('signing_algorithms');
       return {
         name: identifier,
         faults: [
           ...reserved,
+          ...spelled,
           ...unlistedAlgFault('signing_alg', input.signingAlg, algs, before?.signingAlg),
           ...accessFaults(input, planning),
         ],
@@ -47,9 +55,15 @@ export async function exportResources({ db }: Core, known: (access: Access) => A
   return apis.map((api) => ({ identifier: api.identifier, ...fieldsOf({ ...api, access: known(api.access) }) }));
 }
 
-/** The fields of an API by their names in the file; `scope_permissions` and `access` only where they restrict something. */
-function fieldsOf({ scopes, scopePermissions, signingAlg, access }: Omit<Resource, 'source'>) {
+/** The fields of an API by their names in the file; all but the first and the algorithm only where they say something. */
+function fieldsOf(api: Omit<Resource, 'source'>) {
+  const { scopes, scopePermissions, signingAlg, access, clients, documentHosts, agentScopes } = api;
   const tied = Object.keys(scopePermissions).length > 0 ? { scope_permissions: scopePermissions } : {};
   const rule = access === 'everyone' ? {} : { access: sortedAccess(access) };
-  return { scopes, ...tied, signing_alg: signingAlg, ...rule };
+  const agents = {
+    ...(clients !== 'registered' && { clients }),
+    ...(documentHosts.length > 0 && { document_hosts: documentHosts }),
+    ...(agentScopes.length > 0 && { agent_scopes: agentScopes }),
+  };
+  return { scopes, ...tied, signing_alg: signingAlg, ...rule, ...agents };
 }

@@ -15,6 +15,7 @@ import {
   attributeSchema,
   brandSchemas,
   deniedNetwork,
+  host,
   languageSchemas,
   mailDomain,
   mailPort,
@@ -76,6 +77,19 @@ export const settingSchemas = {
     .default(limits.refreshToken.defaultRetrySeconds)
     .describe('how long a used refresh token [can be repeated](api.md#refresh-tokens); 0: never')
     .register(settingFields, { section: 'tokens', unit: 'seconds' }),
+  agents: z
+    .enum(['off', 'listed', 'allowed'])
+    .default('off')
+    .describe(
+      'clients that nobody registered here, such as AI assistants. `listed`: those whose document is on one of `agent_hosts`; `allowed`: all, and those that register themselves',
+    )
+    .register(settingFields, { section: 'agents' }),
+  agent_hosts: z
+    .array(host)
+    .max(100)
+    .default([])
+    .describe('hosts of client ID metadata documents, for `listed`: `claude.ai`')
+    .register(settingFields, { section: 'agents', rows: 4 }),
   api_key_max_days: z
     .int()
     .min(1)

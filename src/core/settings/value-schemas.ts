@@ -32,6 +32,7 @@ export type SettingBox =
   | 'sessions'
   | 'role-changes'
   | 'tokens'
+  | 'agents'
   | 'api-keys'
   | 'languages'
   | 'outgoing'
@@ -78,6 +79,13 @@ export const mailDomain = z
   .string()
   .max(253)
   .regex(/^[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+$/u, rule('mail-domain'));
+
+/** The host of a URL, with its port where it has one: ASCII (punycode), in lower case. */
+export const host = z
+  .string()
+  .max(260)
+  .overwrite((value) => value.trim().toLowerCase())
+  .regex(/^[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?$/, rule('host'));
 
 /** What tokens are signed with (RFC 7518 3.1): RS256 is mandatory (OpenID Connect Discovery 3), and HS256 uses the client's secret. */
 export const signingAlgorithms = z

@@ -2,6 +2,7 @@
 // test/contracts/patches for each; why it exists and what to ask upstream: patches/README.md.
 
 import { decodeProtectedHeader } from 'jose';
+import { canonicalResource } from '../../applications/uris.ts';
 import type { Base } from '../../base/base.ts';
 import type { Context } from '../../base/http/context.ts';
 import type { Cookies } from '../../base/http/cookies.ts';
@@ -232,7 +233,8 @@ export function includeSessionId(provider: Provider): void {
 // rejects it); the same is true of prompt and response_type (OpenID Connect Core 3.1.2.1). An authorization request without a scope that this server knows has the registered scope of its client, which RFC 6749 3.3
 // calls a pre-defined default value. The engine checks the scope before any of its hooks that know both client and request object.
 // With `resource`, the default depends on the API, which is looked up later (engine/requests/request-checks.ts). A client that acts for itself
-// has its registered scopes of the API by default; without an API, a scope has no meaning for it.
+// has its registered scopes of the API by default; without an API, a scope has no meaning for it. An API has one spelling: the MCP SDK
+// adds the slash of an empty path, and what is requested is compared with what was granted.
 
 const PARAMS = Symbol('params');
 const WITH_DEFAULT = new Set(['authorization', 'pushed_authorization_request', 'device_authorization']);
@@ -257,7 +259,8 @@ export function completeRequestedScope(provider: Provider, { clients }: { client
     },
     set(this: RequestContext, params: Params | undefined) {
       if (params && Object.hasOwn(params, 'scope')) defineScope(this, params, clients);
-      for (const name of SETS) if (params && Object.hasOwn(params, name)) defineSet(params, name);
+      for (const name of SETS) if (params && Object.hasOwn(params, name)) defineNormal(params, name, asSet);
+      if (params && Object.hasOwn(params, 'resource')) defineNormal(params, 'resource', asCanonical);
       this[PARAMS] = params;
     },
   });
@@ -291,16 +294,24 @@ function defineScope(context: RequestContext, params: Params, clients: ClientSou
 }
 
 /** Also of a request object, as above. */
-function defineSet(params: Params, name: string): void {
-  let value = asSet(params[name]);
+function defineNormal(params: Params, name: string, normal: (sent: unknown) => unknown): void {
+  let value = normal(params[name]);
   Object.defineProperty(params, name, {
     enumerable: true,
     configurable: true,
     get: () => value,
     set: (sent: unknown) => {
-      value = asSet(sent);
+      value = normal(sent);
     },
   });
+}
+
+/** Each API once (RFC 8707 2); one alone is no list. */
+function asCanonical(sent: unknown): unknown {
+  if (typeof sent === 'string') return canonicalResource(sent);
+  if (!Array.isArray(sent)) return sent;
+  const all = [...new Set(sent.map(asCanonical))];
+  return all.length === 1 ? all[0] : all;
 }
 
 /** The registered scopes of APIs, where none of them was requested. The engine leaves out those of other APIs. */

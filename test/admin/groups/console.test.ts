@@ -4,7 +4,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { logoPath } from '../../../src/base/http/pages/render.ts';
 import { limits } from '../../../src/base/limits.ts';
 import { anApplication } from '../../oidc/support.ts';
-import { aClient, aUser } from '../../support/factories.ts';
+import { aClient, anApi, aUser } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
 import type { TestIdp } from '../../support/idp.ts';
 import { linksOf, textOf } from '../../support/pages/html.ts';
@@ -334,14 +334,13 @@ it('counts the people below, and lists what happened to this group only', async 
 });
 
 it('says which applications and APIs the deletion of a role closes', async () => {
-  const { roles, resources } = idp.services;
+  const { roles } = idp.services;
   const { id, name } = await roles.create({ name: 'closing role' });
   const identifier = 'https://closed-by-role.example';
-  await resources.create({
+  await anApi(idp.services, {
     identifier,
     scopes: ['read'],
-    scopePermissions: {},
-    signingAlg: 'RS256',
+    signing_alg: 'RS256',
     access: { roles: [name] },
   });
   await anApplication(idp, { client_name: 'Closed By Role', access: { roles: [name] } });

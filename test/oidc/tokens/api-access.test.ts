@@ -5,7 +5,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { consoleOf, staff } from '../../admin/console/support.ts';
 import { aService } from '../../admin/support.ts';
 import { itOnSqlite } from '../../support/database/it-on-sqlite.ts';
-import { aUser, type TestUser } from '../../support/factories.ts';
+import { anApi, aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient, type Page } from '../../support/http.ts';
 import type { TestIdp } from '../../support/idp.ts';
 import { textOf } from '../../support/pages/html.ts';
@@ -25,7 +25,7 @@ const closed = 'https://closed-api.example.com';
 const open = 'https://everyones-api.example.com';
 const scope = 'openid offline_access lab:read';
 const rule = { roles: [], groups: ['API Lab'] };
-const declared = { scopes: ['lab:read'], scopePermissions: {}, signingAlg: 'RS256' as const };
+const declared = { scopes: ['lab:read'] };
 let idp: TestIdp;
 let lab: string;
 let member: TestUser;
@@ -34,12 +34,12 @@ let app: Application;
 
 beforeAll(async () => {
   idp = await sharedIdp();
-  const { groups, resources } = idp.services;
+  const { groups } = idp.services;
   const [above, below] = [await groups.create({ name: 'API Lab' }), await groups.create({ name: 'API Lab Night' })];
   await groups.addChild(above.id, below.id);
   lab = below.id;
-  await resources.create({ identifier: closed, ...declared, access: rule });
-  await resources.create({ identifier: open, ...declared, access: 'everyone' });
+  await anApi(idp.services, { identifier: closed, ...declared, access: rule });
+  await anApi(idp.services, { identifier: open, ...declared, access: 'everyone' });
   stranger = await aUser(idp.services);
 });
 

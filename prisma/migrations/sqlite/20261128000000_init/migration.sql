@@ -487,6 +487,9 @@ CREATE TABLE "resources" (
     "scope_permissions" TEXT NOT NULL DEFAULT '{}',
     "signing_alg" TEXT NOT NULL DEFAULT 'RS256',
     "access" TEXT NOT NULL DEFAULT 'everyone',
+    "clients" TEXT NOT NULL DEFAULT 'registered',
+    "document_hosts" TEXT NOT NULL DEFAULT '[]',
+    "agent_scopes" TEXT NOT NULL DEFAULT '[]',
     "source" TEXT NOT NULL DEFAULT 'local',
     "mac" TEXT NOT NULL DEFAULT '',
     "created_at" DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP

@@ -2,15 +2,32 @@
 
 import { type AccessSubject, accessDecision, accessDecisionRule } from '../../../applications/access-decision.ts';
 import type { AccountInGroup } from '../../../applications/groups-to-choose.ts';
-import { findResource, type TokenTarget } from '../../../applications/resources.ts';
+import { findResource, scopesForAgent, type TokenTarget } from '../../../applications/resources.ts';
 import { profileAlgs } from '../../../applications/security-profile.ts';
+import { includesResource } from '../../../applications/uris.ts';
 import type { Core } from '../../../core/core.ts';
 import type { BrokenRule } from '../../../core/rejections/rules.ts';
 import type { Account } from '../../../people/accounts/account.ts';
 import type { People } from '../../../people/people.ts';
 import { SSF_SCOPES, ssfApi } from '../../../people/rbac/built-in.ts';
 import { errors, type KoaContextWithOIDC, type ResourceServer } from '../engine/library.ts';
-import type { ClientSource } from '../store/clients.ts';
+import type { ClientApplication, ClientSource } from '../store/clients.ts';
+
+interface FoundApi extends Omit<TokenTarget, 'signingAlg'> {
+  /** It is one of this server. */
+  isOwn: boolean;
+  token: { accessTokenFormat: 'jwt' | 'opaque'; jwt: { sign: { alg: string } } | undefined };
+}
+
+const OPAQUE = { accessTokenFormat: 'opaque', jwt: undefined } as const;
+/** What all APIs of this server have in common. */
+const CLOSED = {
+  scopePermissions: {},
+  access: 'everyone',
+  clients: 'registered',
+  documentHosts: [],
+  agentScopes: [],
+} satisfies Partial<FoundApi>;
 
 export function createResourceServers(
   dependencies: Core &
@@ -22,7 +39,7 @@ export function createResourceServers(
       serverApis: Record<string, readonly string[]>;
     },
 ) {
-  const { accounts, clients, config, accessTokenMinutes, serverApis } = dependencies;
+  const { accounts, clients, config, accessTokenMinutes, serverApis, settings } = dependencies;
   return { resourceServer, defaultResource, registeredScopes };
 
   /** Receivers of shared signals request their scopes alone: SSF 1.0 knows no `resource`. */
@@ -42,9 +59,8 @@ export function createResourceServers(
   ): Promise<ResourceServer> {
     const [api, application] = await Promise.all([findApi(identifier), clients.applicationOf(clientId)]);
     if (!api) throw new errors.InvalidTarget('this resource is not registered here');
-    // Closed by default: both the API and each of its scopes must be in the client's registration.
-    const { resources = [], scope = '' } = application?.metadata ?? {};
-    if (!resources.includes(identifier)) throw new errors.InvalidTarget('the client may not ask for this resource');
+    const allowed = application && scopesOf(api, application);
+    if (!allowed) throw new errors.InvalidTarget('the client may not ask for this resource');
     const alg = api.token.jwt?.sign.alg;
     if (application?.metadata.profile && alg !== undefined && !profileAlgs.includes(alg))
       throw new errors.InvalidTarget(`the resource signs with ${alg}, which the profile of the client forbids`);
@@ -53,10 +69,9 @@ export function createResourceServers(
     if (holder && !mayReach(api, holder)) throw new errors.InvalidTarget('the user may not reach this resource');
     if (holder?.group && api.isOwn)
       throw new errors.InvalidTarget('a sign-in for one group may not reach this resource');
-    const allowed = scopesInBoth(api, scope);
     return {
       scope: withoutMissingPermissions(oidc.route, await userOf(oidc), allowed, api.scopePermissions).join(' '),
-      audience: identifier,
+      audience: api.identifier,
       accessTokenTTL:
         60 * Math.min(accessTokenMinutes(), application?.metadata.access_token_minutes ?? accessTokenMinutes()),
       ...api.token,
@@ -66,32 +81,31 @@ export function createResourceServers(
   /** The scopes of the API that the client may request, for any user. */
   async function registeredScopes(identifier: string, clientId: string): Promise<string[]> {
     const [api, application] = await Promise.all([findApi(identifier), clients.applicationOf(clientId)]);
-    return api ? scopesInBoth(api, application?.metadata.scope) : [];
+    return (api && application && scopesOf(api, application)) ?? [];
+  }
+
+  /**
+   * The scopes of the API that the client may request. Closed by default: both the API and each of its scopes must be in the client's
+   * registration, or the API must be open to clients that nobody registered; those of this server never are.
+   */
+  function scopesOf(api: FoundApi, application: ClientApplication): string[] | undefined {
+    const { resources, scope = '' } = application.metadata;
+    const named = scope.split(' ');
+    const registered = includesResource(resources, api.identifier)
+      ? api.scopes.filter((one) => named.includes(one))
+      : undefined;
+    const asAgent = api.isOwn ? undefined : scopesForAgent(api, application, settings.latest());
+    return registered && asAgent ? [...new Set([...registered, ...asAgent])] : (registered ?? asAgent);
   }
 
   /** An API of this server, or a registered one. */
-  async function findApi(identifier: string) {
+  async function findApi(identifier: string): Promise<FoundApi | undefined> {
     const own = Object.hasOwn(serverApis, identifier) ? serverApis[identifier] : undefined;
-    if (own)
-      return {
-        scopes: own,
-        scopePermissions: {},
-        access: 'everyone' as const,
-        isOwn: true,
-        token: { accessTokenFormat: 'opaque', jwt: undefined },
-      };
+    if (own) return { ...CLOSED, identifier, scopes: [...own], isOwn: true, token: OPAQUE };
     const found = await findResource(identifier, dependencies.db);
     if (!found) return undefined;
-    const { scopes, scopePermissions, access, signingAlg } = found;
-    return {
-      scopes,
-      scopePermissions,
-      access,
-      isOwn: false,
-      token: signingAlg
-        ? { accessTokenFormat: 'jwt', jwt: { sign: { alg: signingAlg } } }
-        : { accessTokenFormat: 'opaque', jwt: undefined },
-    };
+    const { signingAlg: alg } = found;
+    return { ...found, isOwn: false, token: alg ? { accessTokenFormat: 'jwt', jwt: { sign: { alg } } } : OPAQUE };
   }
 
   /** The active user of the request, or of the session before the engine has loaded the account. */
@@ -142,11 +156,6 @@ function withoutMissingPermissions(
 ): readonly string[] {
   if (user === undefined && route !== 'token') return scopes;
   return permittedScopes(scopes, tied, user?.permissions ?? []);
-}
-
-function scopesInBoth(api: { scopes: readonly string[] }, registered = ''): string[] {
-  const named = registered.split(' ');
-  return api.scopes.filter((one) => named.includes(one));
 }
 
 /** The scopes that need no permission, or one that is held. */

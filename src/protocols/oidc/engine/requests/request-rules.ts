@@ -2,6 +2,7 @@
 // functions find the broken rule from the code and the request. The console evaluates them again to find out whether a fix helped. A
 // check of this server reports its own brokenRule.
 import { deviceCodeGrant, needsPkce, type OidcMetadata } from '../../../../applications/fields/oidc-client.ts';
+import { includesResource } from '../../../../applications/uris.ts';
 import { isLoopback } from '../../../../base/config/addresses.ts';
 import type { ReceivedParameters, RejectionEndpoint } from '../../../../core/rejections/rejections.ts';
 import { type BrokenRule, type RuleId, type RuleResult, ruleResults } from '../../../../core/rejections/rules.ts';
@@ -257,7 +258,7 @@ const requestRules: readonly RequestRule[] = [
     passes: ({ received: { resource }, metadata }) =>
       resource === undefined
         ? undefined
-        : metadata && resource.split(' ').every((one) => metadata.resources?.includes(one) ?? false),
+        : metadata && resource.split(' ').every((one) => includesResource(metadata.resources, one)),
   },
   {
     id: 'access',

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { createLocalJWKSet, type JWK, type JWTPayload, jwtVerify } from 'jose';
 import { z } from 'zod';
+import { includesResource } from '../../../../applications/uris.ts';
 import type { PrivateJwk } from '../../../../core/keys/key-pair.ts';
 import { keyAlgs } from '../../../../core/keys/rotation.ts';
 import { withChosenGroup } from '../../claims/chosen-group.ts';
@@ -68,7 +69,7 @@ export function createJwtAccessTokens(provider: Provider, { clients, isRegistere
       const { client_id: clientId, iat, exp, jti, aud, scope, sub, cnf } = payload;
       const { resources = [] } = (await clients.applicationOf(clientId))?.metadata ?? {};
       // An administrator may have removed the API, or have taken it from the application.
-      if (!resources.includes(aud) || !(await isRegisteredApi(aud))) return undefined;
+      if (!includesResource(resources, aud) || !(await isRegisteredApi(aud))) return undefined;
       const extra = Object.fromEntries(Object.entries(payload).filter(([claim]) => !STANDARD.has(claim)));
       const common = { iat, exp, jti, aud, scope, clientId, extra, jkt: cnf?.jkt };
       const grantId = jti.split('.')[1];
@@ -122,6 +123,6 @@ export function introspectJwts(provider: Provider, dependencies: JwtTokenDepende
     if (caller.clientId === client_id) return true;
     if (caller.clientAuthMethod === 'none') return false;
     const { resources = [] } = (await clients.applicationOf(caller.clientId))?.metadata ?? {};
-    return caller.clientId === aud || resources.includes(aud);
+    return caller.clientId === aud || includesResource(resources, aud);
   }
 }
