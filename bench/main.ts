@@ -14,6 +14,7 @@ import {
   passwordSignIn,
   samlSignOn,
   scenarios,
+  tokenExchange,
 } from './scenarios.ts';
 import { compareWithBuild } from './support/builds.ts';
 import { closeConnections, repeat } from './support/load.ts';
@@ -24,7 +25,7 @@ import { createDatabase, gatehouseFolder, startBare, startGatehouse, type Target
 import { startUpstream } from './support/upstream.ts';
 
 const help = `npm run bench -- [options]
-  --only TEXT         only what has this in its name: ${[...scenarios, samlSignOn, passwordSignIn, connectionSignIn].map(({ name }) => name).join(', ')}, memory, start; with --against also size
+  --only TEXT         only what has this in its name: ${[...scenarios, samlSignOn, tokenExchange, passwordSignIn, connectionSignIn].map(({ name }) => name).join(', ')}, memory, start; with --against also size
   --bursts N          measured bursts of each (default 15)
   --operations N      operations before memory is read (default 100000)
   --postgresql        Gatehouse on a throw-away PostgreSQL instead of SQLite
@@ -49,6 +50,7 @@ const targets = {
   clientCredentials: 1.4,
   postgresql: 1.33,
   saml: 1.5,
+  exchange: 1.5,
   blockMs: 5,
   signIn: 1.2,
   connection: 1.3,
@@ -104,6 +106,13 @@ async function compareWithSqlite(gatehouse: Target): Promise<Row[]> {
   await sqlite.stop();
   rmSync(folder, { recursive: true, force: true });
   return rows;
+}
+
+async function compareExchange(gatehouse: Target): Promise<Row[]> {
+  const refresh = scenarios.find(({ name }) => name === 'refresh');
+  if (!refresh || !isWanted(tokenExchange.name)) return [];
+  const limit = { limitName: 'a refresh', target: targets.exchange };
+  return [await rowOf({ ...tokenExchange, target: gatehouse }, { ...refresh, target: gatehouse }, limit)];
 }
 
 async function compareSaml(gatehouse: Target): Promise<Row[]> {
@@ -226,6 +235,7 @@ async function run(): Promise<Row[]> {
       ...(await compareWithEngine(gatehouse)),
       ...(await compareWithSqlite(gatehouse)),
       ...(await compareSaml(gatehouse)),
+      ...(await compareExchange(gatehouse)),
       ...(await comparePassword(gatehouse)),
       ...(await memory(gatehouse)),
     ];

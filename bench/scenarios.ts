@@ -4,7 +4,7 @@ import { agent, send } from './support/load.ts';
 import type { Scenario } from './support/measure.ts';
 import { samlWorker } from './support/saml.ts';
 import { clientHeaders, codeFor, redeem, signIn, token } from './support/sign-in.ts';
-import { person, type Target } from './support/target.ts';
+import { api, exchangingApi, otherApi, person, type Target } from './support/target.ts';
 import { ask, questionOfProgram, questionOfSession, questionWithoutSession } from './support/website.ts';
 
 async function accessToken(target: Target): Promise<string> {
@@ -73,6 +73,28 @@ export const scenarios: Scenario[] = [
     worker: async (target) => () => send(`${target.origin}/.well-known/openid-configuration`, {}),
   },
 ];
+
+/** Compared with a refresh that gives the token of the first API. */
+export const tokenExchange: Scenario = {
+  name: 'token exchange',
+  operations: 80,
+  workers: 4,
+  async worker(target) {
+    const form = { resource: api, scope: 'openid offline_access item:read' };
+    const { refresh_token = '' } = await redeem(target, (await signIn(target, form)).code);
+    const refresh = { grant_type: 'refresh_token', refresh_token, resource: api };
+    const { access_token } = await token(target, refresh);
+    const { id, secret } = exchangingApi;
+    const headers = { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` };
+    const exchange = {
+      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+      subject_token: access_token,
+      subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+      resource: otherApi,
+    };
+    return () => send(`${target.origin}/token`, { headers, form: exchange });
+  },
+};
 
 /** A service provider's request, and the Response to it. */
 export const samlSignOn: Scenario = {

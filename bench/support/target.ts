@@ -24,6 +24,10 @@ export const client = {
   secret: 'bench-secret-of-at-least-thirty-two-bytes',
   redirectUri: 'http://127.0.0.1:4999/cb',
 };
+/** An API, the client that runs it, and the API that it calls. */
+export const api = 'https://api.example';
+export const otherApi = 'https://other-api.example';
+export const exchangingApi = { id: 'bench-api', secret: 'bench-secret-of-the-api-of-thirty-two-bytes' };
 /** Behind a proxy of which only the questions are sent; nothing listens there. */
 export const website = { origin: 'http://127.0.0.2:4997', proxy: 'caddy' };
 export const serviceProvider = { entityId: 'https://wiki.example/metadata', acsUrl: 'https://wiki.example/acs' };
@@ -57,7 +61,18 @@ ${isAdministrator ? '  admin_mfa: optional # the password is enough\n' : ''}clie
     redirect_uris: ['${client.redirectUri}']
     grant_types: [authorization_code, refresh_token, client_credentials]
     consent: implicit
+    resources: [${api}]
+    scope: openid profile email offline_access item:read
     access: ${groups > 0 ? '{ groups: [Everyone] }' : 'everyone'}
+  - client_id: ${exchangingApi.id}
+    client_secret: ${exchangingApi.secret}
+    grant_types: ['urn:ietf:params:oauth:grant-type:token-exchange']
+    may_exchange: [${api}]
+    resources: [${otherApi}]
+    scope: item:read
+resources:
+  - { identifier: ${api}, scopes: [item:read] }
+  - { identifier: ${otherApi}, scopes: [item:read] }
 service_providers:
   - name: Wiki
     entity_id: ${serviceProvider.entityId}

@@ -4,7 +4,13 @@ import { at, type Fault, fault } from '../base/texts/faults.ts';
 import { claimsByScope } from '../people/accounts/claims.ts';
 import { claimSources, permissionFilterFaults } from './fields/claim-settings.ts';
 import { clientKeyFaults, hasKeyFor, signingAlgs } from './fields/client-keys.ts';
-import { deviceCodeGrant, type OidcMetadata, usesSecret } from './fields/oidc-client.ts';
+import {
+  confidentialGrants,
+  deviceCodeGrant,
+  type OidcMetadata,
+  tokenExchangeGrant,
+  usesSecret,
+} from './fields/oidc-client.ts';
 import { provisionFaults } from './fields/provisioning.ts';
 import { profileFaults } from './security-profile.ts';
 import { redirectUriFault } from './uris.ts';
@@ -55,9 +61,12 @@ function grantFaults(client: Client): Fault[] {
   if (grants.has('refresh_token') && !codeFlow && !grants.has(deviceCodeGrant))
     faults.push(fault(['grant_types'], 'refresh-needs-grant'));
   const isPublic = client.token_endpoint_auth_method === 'none';
-  if (grants.has('client_credentials') && isPublic) {
-    faults.push(fault(['token_endpoint_auth_method'], 'client-credentials-auth'));
-  }
+  const proving = confidentialGrants.find((grant) => grants.has(grant));
+  if (proving !== undefined && isPublic)
+    faults.push(fault(['token_endpoint_auth_method'], 'grant-auth', { grant: proving }));
+  for (const field of ['may_exchange', 'id_jag_clients'] as const)
+    if (client[field] && !grants.has(tokenExchangeGrant))
+      faults.push(fault([field], 'needs-grant', { grant: tokenExchangeGrant }));
   if (client.require_pkce === false && isPublic) {
     faults.push(fault(['require_pkce'], 'public-pkce'));
   }

@@ -47,6 +47,10 @@ export const limits = {
   pushedRequest: { seconds: MINUTE },
   /** An initial access token (RFC 7591 3) is given to a developer who uses it on the same day. */
   registrationToken: { defaultSeconds: DAY, maxSeconds: 30 * DAY },
+  /** RFC 8693: applications that a token may come through, so that a loop of APIs ends and a token has a bounded size. */
+  tokenExchange: { actors: 3 },
+  /** An identity assertion (ID-JAG) is redeemed at once. */
+  idJag: { seconds: 5 * MINUTE },
   /** A remembered consent. */
   grant: { seconds: 365 * DAY },
   /** How long a sign-in page may stay open. */

@@ -15,6 +15,7 @@ import { createExternalIdentities } from './identities.ts';
 import { createDirectory } from './ldap/directory.ts';
 import { createPlanUpstream, type UpstreamLogoutProtocols } from './logout/upstream-participants.ts';
 import { createOAuth2Protocol } from './oauth2/protocol.ts';
+import { createReadAssertion } from './oidc/id-jag.ts';
 import { createOidcLogout, createOidcProtocol } from './oidc/protocol.ts';
 import { createUpstreamRequests } from './requests.ts';
 import { createUpstreamSessions } from './sessions.ts';
@@ -68,6 +69,7 @@ export function createFederationServices(services: Core & People & SessionServic
     clientSecrets,
     upstreamSessions,
     identities,
+    readAssertion: createReadAssertion({ ...services, ...stored, connectionDocuments }),
     planUpstream: createPlanUpstream({ connections, upstreamSessions }),
     otherSignIns: createOtherSignIns(stored),
     upstreamRequests: createUpstreamRequests(services),

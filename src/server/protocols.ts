@@ -40,7 +40,7 @@ export async function createProtocols(services: Services, http: Http) {
       }),
     firstPartyClient: firstPartyClientMetadata(config.issuer),
     checkDirectories: services.directoryUsers.check,
-    upstream: { ...upstreamSessions, ...services.stepUps },
+    upstream: { ...upstreamSessions, ...services.stepUps, readAssertion: services.readAssertion },
     logout: {
       ...createEngineLogoutHooks({ ...services, ...http, ownClientId: FIRST_PARTY_CLIENT_ID }),
       async limitSessions(accountId) {

@@ -23,7 +23,19 @@ import { ownClaims, presetField, viewFields } from './claim-settings.ts';
 import { provisionField, withoutToken } from './provisioning.ts';
 
 export const deviceCodeGrant = 'urn:ietf:params:oauth:grant-type:device_code';
-const grantTypes = ['authorization_code', 'refresh_token', 'client_credentials', deviceCodeGrant] as const;
+export const tokenExchangeGrant = 'urn:ietf:params:oauth:grant-type:token-exchange';
+/** RFC 7523, with identity assertions alone. */
+export const idJagGrant = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+const grantTypes = [
+  'authorization_code',
+  'refresh_token',
+  'client_credentials',
+  deviceCodeGrant,
+  tokenExchangeGrant,
+  idJagGrant,
+] as const;
+/** Grants of programs that prove themselves: without a credential, anybody could use them. */
+export const confidentialGrants: readonly string[] = ['client_credentials', tokenExchangeGrant, idJagGrant];
 const grantType = z.enum(grantTypes, {
   error: ({ input }) => (input === 'implicit' || input === 'password' ? rule('no-grant').error : undefined),
 });
@@ -259,6 +271,21 @@ export const oidcMetadata = z.strictObject({
     .optional()
     .describe('the APIs that it may request tokens for, with the scopes that `scope` names; default: none')
     .register(applicationFields, { section: 'tokens', gives: 'apis', options: 'apis' }),
+  may_exchange: uniqueList(line)
+    .min(1)
+    .optional()
+    .describe(
+      'the APIs that it runs: it may [exchange tokens](agents.md#token-exchange) for them into tokens for its `resources`',
+    )
+    .register(applicationFields, { section: 'tokens', gives: 'apis', options: 'apis' }),
+  id_jag_clients: z
+    .record(line, clientId)
+    .refine((value) => Object.keys(value).length > 0)
+    .optional()
+    .describe(
+      'its client ID at authorization servers elsewhere, for [identity assertions](agents.md#enterprise-managed-authorization): `{ https://auth.partner.example: crm }`. Each is an API here, among its `resources`',
+    )
+    .register(applicationFields, { section: 'tokens', gives: 'apis' }),
   access_token_minutes: settingSchemas.access_token_minutes
     .unwrap()
     .optional()

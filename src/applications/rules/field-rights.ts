@@ -138,8 +138,14 @@ const openingOf = (access: Declaration['access'], wasClosed: boolean): Change =>
 
 /** APIs belong to no application, so a right that is limited to one adds none. */
 function apiChange(before: Declaration | undefined, { metadata }: Declaration): Change[] {
-  const known = new Set([...(before?.metadata.resources ?? []), ...scopesOf(before?.metadata)]);
-  const isNew = [...(metadata.resources ?? []), ...scopesOf(metadata)].some((one) => !known.has(one));
+  const namedBy = (declared: Declaration['metadata'] = {}) => [
+    ...(declared.resources ?? []),
+    ...scopesOf(declared),
+    ...(declared.may_exchange ?? []).map((one) => `exchange ${one}`),
+    ...Object.entries(declared.id_jag_clients ?? {}).map((entry) => entry.join(' as ')),
+  ];
+  const known = new Set(namedBy(before?.metadata));
+  const isNew = namedBy(metadata).some((one) => !known.has(one));
   return isNew ? [{ what: 'permissions', permissions: [ALL_APPLICATIONS] }] : [];
 }
 

@@ -123,6 +123,7 @@ export const eventDetails = {
     'registration.tokens-revoked': { count: 2 },
     'token.rejected': { detail: 'the code was used before' },
     'token.revoked': { access: 'denied' },
+    'token.exchanged': { api: 'https://api.example.com', scope: 'orders:read', actors: ['gateway', 'shop'] },
     'api-key.used': { keyId: 'r7…', name: 'Script' },
     'sign-up-code.rejected': {},
   },

@@ -166,7 +166,7 @@ function reasonText({ reason }: AuditEntry): Text | undefined {
 /** The values of all placeholders of the sentences. */
 function valuesOf(event: AuditEntry, nameOf: MentionRenderer): Record<string, string | Slot | Text> {
   const { subjectId, clientId, data } = event;
-  const nameFields = ['name', 'roleName', 'number', 'message', 'domain', 'version', 'groupName', 'childName'];
+  const nameFields = ['name', 'roleName', 'number', 'message', 'domain', 'version', 'groupName', 'childName', 'api'];
   const connection =
     typeof data.connection === 'string' ? nameOf({ type: 'connection', id: data.connection }) : undefined;
   return {

@@ -38,8 +38,8 @@ export async function verifyLogoutToken(
   token: string,
 ): Promise<NamedSessions> {
   const { sql, now } = dependencies;
-  const kind = { types: TYPES, audience: connection.settings.client_id, maxAge };
-  const payload = await verified(dependencies, connection, token, kind).catch(rejected);
+  const kind = { types: TYPES, audience: connection.settings.client_id, maxAge, claims: ['events'] };
+  const payload = await verifiedOf(dependencies, connection, token, kind);
   const claims = claimsSchema.safeParse(payload);
   if (!claims.success) {
     const [issue] = claims.error.issues;
@@ -88,8 +88,8 @@ export async function verifySecurityEvents(
 ): Promise<SecurityEvents | undefined> {
   const { db, sql, now } = dependencies;
   const { upstreamSeconds } = limits.ssf;
-  const kind = { types: ['secevent+jwt'], audience, maxAge: upstreamSeconds };
-  const payload = await verified(dependencies, connection, token, kind).catch(rejected);
+  const kind = { types: ['secevent+jwt'], audience, maxAge: upstreamSeconds, claims: ['events'] };
+  const payload = await verifiedOf(dependencies, connection, token, kind);
   const claims = eventClaims.safeParse(payload);
   if (!claims.success) throw invalid('answer', 'The claims of the security event are invalid.', 'events');
   const { jti, sub_id, events } = claims.data;
@@ -128,15 +128,29 @@ export async function discoveryOf(
   return discoverySchema.parse(JSON.parse(content));
 }
 
+/** What a JWT of this upstream says. Throws FederationError. */
+export async function verifiedOf(
+  dependencies: Base & { connectionDocuments: ConnectionDocuments },
+  connection: OidcConnection,
+  token: string,
+  kind: KindOfToken,
+): Promise<JWTPayload> {
+  return verified(dependencies, connection, token, kind).catch(rejected);
+}
+
+interface KindOfToken {
+  types: readonly (string | undefined)[];
+  audience: string;
+  maxAge: number;
+  /** Claims that it must have, beside `iat` and `jti`. */
+  claims: string[];
+}
+
 async function verified(
   { connectionDocuments: documents, now }: Base & { connectionDocuments: ConnectionDocuments },
   connection: OidcConnection,
   token: string,
-  {
-    types,
-    audience,
-    maxAge: maxTokenAge,
-  }: { types: readonly (string | undefined)[]; audience: string; maxAge: number },
+  { types, audience, maxAge: maxTokenAge, claims }: KindOfToken,
 ): Promise<JWTPayload> {
   const { settings } = connection;
   const { kid, typ } = decodeProtectedHeader(token);
@@ -149,7 +163,7 @@ async function verified(
     algorithms: settings.id_token_signing_algs,
     issuer: await issuersOf({ connectionDocuments: documents }, connection),
     audience,
-    requiredClaims: ['iat', 'jti', 'events'],
+    requiredClaims: ['iat', 'jti', ...claims],
     maxTokenAge,
     clockTolerance: skew,
     currentDate: now(),
@@ -170,6 +184,6 @@ function rejected(error: unknown): never {
   throw invalid(rule ?? 'answer', `The token is invalid: ${message}`, claim || 'a valid token');
 }
 
-function invalid(rule: RuleId, message: string, expected: string, received?: string): FederationError {
+export function invalid(rule: RuleId, message: string, expected: string, received?: string): FederationError {
   return new FederationError('upstream_answer_invalid', { rule, reason: message, expected, received });
 }

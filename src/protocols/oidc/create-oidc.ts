@@ -40,6 +40,7 @@ import { createEngine, type ResponseMode } from './engine/provider.ts';
 import { createPublished } from './engine/public-documents.ts';
 import { createRequestCheck, type RequestCheckDependencies } from './engine/requests/request-checks.ts';
 import type { SamlRequirements } from './engine/saml-requirements.ts';
+import type { IdJagDependencies } from './identity-assertions.ts';
 import { createDevicePages, createErrorPage, createLogoutPages } from './pages.ts';
 import { createClientKeySets } from './patches/provider/client-key-sets.ts';
 import type { QueueLogoutToken } from './patches/provider/logout-token-queue.ts';
@@ -71,6 +72,8 @@ export async function createOidc(dependencies: Core & Http & People & Applicatio
   const pairwise = createPairwiseSubjects(await stableSecret({ db, vault }, 'pairwise'));
   const pairwiseIdentifier: PairwiseIdentifier = async (_ctx, accountId, client) =>
     pairwise.subjectOf(sectorOf(client), accountId);
+  const accountOfSubject = (client: Client, subject: string) =>
+    client.subjectType === 'pairwise' ? pairwise.accountOf(sectorOf(client), subject) : subject;
   const clients = createClientSource({
     ...dependencies,
     ...createDynamicRegistration(dependencies),
@@ -94,6 +97,16 @@ export async function createOidc(dependencies: Core & Http & People & Applicatio
     configuration: () => configurationOf(dependencies, shared),
     events: eventsOf(dependencies, { clients, clientLimits }),
     patches: { ...dependencies, ...patchesOf(dependencies, shared), admitClient: clientLimits.admit },
+    grants: {
+      ...dependencies,
+      ...patchesOf(dependencies, shared),
+      readAssertion: dependencies.upstream.readAssertion,
+      subjects: {
+        of: (client, accountId) =>
+          client.subjectType === 'pairwise' ? pairwise.subjectOf(sectorOf(client), accountId) : accountId,
+        accountOf: accountOfSubject,
+      },
+    },
     samlResponse: saml.respond,
   });
   keyring.onChange(() => engine.rebuild());
@@ -125,7 +138,7 @@ export async function createOidc(dependencies: Core & Http & People & Applicatio
     /** The account with this `sub` at the client; undefined for an unknown one. */
     async accountOf(clientId: string, subject: string): Promise<string | undefined> {
       const client = await engine.current().Client.find(clientId);
-      return client?.subjectType === 'pairwise' ? pairwise.accountOf(sectorOf(client), subject) : subject;
+      return client ? accountOfSubject(client, subject) : subject;
     },
   };
 }
@@ -403,7 +416,10 @@ interface OidcDependencies {
   /** Whether the tokens of the account may be refreshed: false for a user whom the directory has no more. */
   checkDirectories(accountId: string): Promise<boolean>;
   /** Sessions at upstream identity providers (src/federation). */
-  upstream: UpstreamSource & { attach(id: string, session: SignedInSession): Promise<void> };
+  upstream: UpstreamSource & {
+    attach(id: string, session: SignedInSession): Promise<void>;
+    readAssertion: IdJagDependencies['readAssertion'];
+  };
   /** Logout across both protocols (src/protocols/logout). */
   logout: {
     endSession: OnSessionDestroyed;

@@ -185,7 +185,11 @@ const usedElsewhere: Record<string, string[]> = {
     'oidc/tokens/refresh-token.test.ts',
     'oidc/tokens/client-credentials.test.ts',
     'oidc/tokens/device-flow.test.ts',
+    'oidc/tokens/token-exchange.test.ts',
+    'federation/identity-assertions.test.ts',
   ],
+  identity_chaining_requested_token_types_supported: ['federation/identity-assertions.test.ts'],
+  authorization_grant_profiles_supported: ['federation/identity-assertions.test.ts'],
   scopes_supported: [
     'oidc/claims/standard-claims.test.ts',
     'oidc/claims/role-claims.test.ts',

@@ -44,6 +44,8 @@ describe('discovery', () => {
         'refresh_token',
         'client_credentials',
         'urn:ietf:params:oauth:grant-type:device_code',
+        'urn:ietf:params:oauth:grant-type:token-exchange',
+        'urn:ietf:params:oauth:grant-type:jwt-bearer',
       ]),
     );
     expect(document.id_token_signing_alg_values_supported).toEqual(['HS256', 'RS256', 'PS256', 'ES256', 'EdDSA']);

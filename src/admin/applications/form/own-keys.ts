@@ -290,6 +290,12 @@ export const ownKeys: Readonly<Record<string, (source: FieldSource, choices: Cho
       { name: 'name', label: t('console.fields.roles-rename.name') },
     ]),
 
+  id_jag_clients: (source) =>
+    mapKey(source, [
+      { name: 'issuer', label: t('console.connection-field.issuer.label') },
+      { name: 'client', label: t('console.connection-field.client_id.label') },
+    ]),
+
   /** An object with a field for each setting; without an address, nobody is written to the application. */
   provision: (source) => {
     const keys = provisionKeys(source);

@@ -100,6 +100,12 @@ export const oidcSettings = {
     security_events_audience: lineUpTo(1024)
       .optional()
       .describe('`aud` of the [security events](events.md#shared-signals) of the provider; absent: none are accepted'),
+    accept_id_jag: z
+      .boolean()
+      .default(false)
+      .describe(
+        'believes its [identity assertions](agents.md#enterprise-managed-authorization) about linked people: clients get tokens without a page',
+      ),
   }),
 };
 

@@ -236,6 +236,8 @@ interface IssuedToken {
   kind: string;
   accountId?: string;
   resourceServer?: { accessTokenFormat?: string };
+  /** Of a token that follows from another one: its claims. */
+  issuedClaims?: Record<string, unknown>;
 }
 
 /** Claims of JWT access tokens that have a scope of their name. */
@@ -258,6 +260,7 @@ async function claimsOfUser(
   { oidc }: KoaContextWithOIDC,
   token: IssuedToken,
 ): Promise<Record<string, unknown> | undefined> {
+  if (token.issuedClaims) return token.issuedClaims;
   const { Grant: grant, AuthorizationCode, RefreshToken, DeviceCode } = oidc.entities;
   const source = AuthorizationCode ?? RefreshToken ?? DeviceCode;
   if (token.kind !== 'AccessToken' || !grant || !source) return undefined;

@@ -5,6 +5,7 @@ import type { Http } from '../../../base/http/http.ts';
 import { limits } from '../../../base/limits.ts';
 import { keyAlgs } from '../../../core/keys/rotation.ts';
 import { claimsByScope } from '../../../people/accounts/claims.ts';
+import { ID_JAG } from '../identity-assertions.ts';
 import { jtiWithGrant } from '../patches/provider/jwt-introspection.ts';
 import { extraClientMetadata, registrationPolicies } from '../registration.ts';
 import {
@@ -88,6 +89,9 @@ const discovery = {
   // OpenID Connect Front-Channel Logout 1.0, section 3: served by src/protocols/logout.
   frontchannel_logout_supported: true,
   frontchannel_logout_session_supported: true,
+  // draft-ietf-oauth-identity-assertion-authz-grant: issued (6.2), and accepted (6.3).
+  identity_chaining_requested_token_types_supported: [ID_JAG],
+  authorization_grant_profiles_supported: ['urn:ietf:params:oauth:grant-profile:id-jag'],
   prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
 };
 

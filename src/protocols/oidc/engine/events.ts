@@ -248,7 +248,8 @@ const RECORDED_EVENTS: Record<string, RejectionEndpoint> = {
 const RECORDED_VALUES = new Set(
   (
     'client_id redirect_uri post_logout_redirect_uri response_type response_mode scope resource audience prompt max_age acr_values ' +
-    'code_challenge code_challenge_method grant_type client_assertion_type token_type_hint group'
+    'code_challenge code_challenge_method grant_type client_assertion_type token_type_hint group ' +
+    'subject_token_type requested_token_type'
   ).split(' '),
 );
 

@@ -35,6 +35,34 @@ declare module 'oidc-provider/lib/helpers/errors.js' {
   export import UnmetAuthenticationRequirements = errors.UnmetAuthenticationRequirements;
 }
 
+declare module 'oidc-provider/lib/helpers/grants.js' {
+  import type { Account, KoaContextWithOIDC, Provider, ResourceServerInstance } from 'oidc-provider';
+
+  interface Proof {
+    thumbprint: string;
+    jti: string;
+  }
+  export function validateDpop(provider: Provider, ctx: KoaContextWithOIDC): Promise<Proof | undefined>;
+  export function checkDpopRequired(provider: Provider, ctx: KoaContextWithOIDC, proof: Proof | undefined): void;
+  export function checkDpopReplay(
+    provider: Provider,
+    ctx: KoaContextWithOIDC,
+    proof: Proof,
+    clientId: string,
+  ): Promise<void>;
+  export function findAccount(
+    provider: Provider,
+    ctx: KoaContextWithOIDC,
+    accountId: string,
+    token: never,
+  ): Promise<Account | undefined>;
+  export function resolveRequestedResources(
+    provider: Provider,
+    ctx: KoaContextWithOIDC,
+  ): Promise<ResourceServerInstance[]>;
+  export function buildTokenResponse(provider: Provider, response: Record<string, unknown>): Record<string, unknown>;
+}
+
 declare module 'oidc-provider/lib/helpers/interaction_policy/index.js' {
   import { interactionPolicy } from 'oidc-provider';
   export import Check = interactionPolicy.Check;

@@ -3,8 +3,10 @@
 // ones stay published.
 
 import type { Base } from '../../../base/base.ts';
+import { registerIdJag } from '../identity-assertions.ts';
 import { createLogoutTokenSender, type SendLogoutToken } from '../patches/provider/logout-token-queue.ts';
 import { type ProviderPatchDependencies, providerPatches } from '../patches.ts';
+import { registerTokenExchange } from '../token-exchange.ts';
 import { type EngineEvents, listenToEvents } from './events.ts';
 import { type Configuration, type KoaContextWithOIDC, Provider } from './library.ts';
 import { respondToTest, TEST_MODE } from './test-response-mode.ts';
@@ -21,6 +23,7 @@ export interface EngineDependencies {
   configuration(): Configuration;
   events: EngineEvents;
   patches: Base & ProviderPatchDependencies;
+  grants: Parameters<typeof registerTokenExchange>[1];
   samlResponse: ResponseMode;
 }
 
@@ -39,7 +42,14 @@ export function createEngine(dependencies: Base & EngineDependencies) {
   };
 }
 
-function build({ configuration, events, patches, samlResponse, config: { issuer } }: Base & EngineDependencies) {
+function build({
+  configuration,
+  events,
+  patches,
+  grants,
+  samlResponse,
+  config: { issuer },
+}: Base & EngineDependencies) {
   const provider = new Provider(issuer, configuration());
   // The host guard has replaced the forwarded headers by checked values (base/http/host-guard.ts).
   provider.proxy = true;
@@ -48,5 +58,7 @@ function build({ configuration, events, patches, samlResponse, config: { issuer 
   listenToEvents(provider, events);
   const sendLogoutToken = createLogoutTokenSender(provider, patches.reportRejectedClient);
   for (const { apply } of providerPatches) apply(provider, patches);
+  registerTokenExchange(provider, grants);
+  registerIdJag(provider, grants);
   return { provider, sendLogoutToken };
 }

@@ -1,7 +1,13 @@
 // The rules of OpenID Connect requests. The engine reports an error code without a rule, so for a rejected request these
 // functions find the broken rule from the code and the request. The console evaluates them again to find out whether a fix helped. A
 // check of this server reports its own brokenRule.
-import { deviceCodeGrant, needsPkce, type OidcMetadata } from '../../../../applications/fields/oidc-client.ts';
+import {
+  deviceCodeGrant,
+  idJagGrant,
+  needsPkce,
+  type OidcMetadata,
+  tokenExchangeGrant,
+} from '../../../../applications/fields/oidc-client.ts';
 import { includesResource } from '../../../../applications/uris.ts';
 import { isLoopback } from '../../../../base/config/addresses.ts';
 import type { ReceivedParameters, RejectionEndpoint } from '../../../../core/rejections/rejections.ts';
@@ -219,6 +225,8 @@ const requestRules: readonly RequestRule[] = [
       ['verifier', /code_verifier/, 'authorization_code'],
       ['refresh_token', /refresh token/, 'refresh_token'],
       ['device_code', /device code/, deviceCodeGrant],
+      ['id_jag', /assertion/, idJagGrant],
+      ['subject_token', /subject_token|actor_token|requested_token_type/, tokenExchangeGrant],
     ] as const
   ).map(
     ([id, says, grant]): RequestRule => ({

@@ -24,6 +24,7 @@ const accessToken = z.looseObject({
   scope: z.string().optional(),
   group: z.object({ id: z.string() }).optional(),
   cnf: z.object({ jkt: z.string().optional() }).optional(),
+  act: z.looseObject({ sub: z.string() }).optional(),
 });
 
 /** The engine's own members of the answer; every other claim is additional. */
@@ -40,7 +41,7 @@ function publicPart({ kty, kid, alg, use, n, e, crv, x, y }: PrivateJwk): JWK {
   return Object.fromEntries(members) as unknown as JWK;
 }
 
-interface JwtTokenDependencies {
+export interface JwtTokenDependencies {
   clients: ClientSource;
   isRegisteredApi(identifier: string): Promise<boolean>;
   /** The private keys of the moment; a change makes a new Provider. */
@@ -48,6 +49,14 @@ interface JwtTokenDependencies {
 }
 
 type JwtClaims = z.output<typeof accessToken> & JWTPayload;
+
+/** The applications that a token came through (RFC 8693 4.1), its own first and that of the sign-in last. */
+export function actorsOf({ client_id, act }: JwtClaims): string[] {
+  const actors: string[] = [];
+  for (let one: unknown = act; typeof one === 'object' && one !== null; one = (one as { act?: unknown }).act)
+    actors.push(String((one as { sub?: unknown }).sub));
+  return actors.length === 0 ? [client_id] : actors;
+}
 
 /** Reads access tokens of APIs (RFC 9068 4). */
 export function createJwtAccessTokens(provider: Provider, { clients, isRegisteredApi, jwks }: JwtTokenDependencies) {
@@ -67,6 +76,9 @@ export function createJwtAccessTokens(provider: Provider, { clients, isRegistere
     /** The token as a stored one; undefined where its grant has ended, or the application may not use the API any more. */
     async tokenOf(payload: JwtClaims) {
       const { client_id: clientId, iat, exp, jti, aud, scope, sub, cnf } = payload;
+      const actors = actorsOf(payload);
+      // There is no client when the application is disabled.
+      for (const actor of actors) if (!(await provider.Client.find(actor))) return undefined;
       const { resources = [] } = (await clients.applicationOf(clientId))?.metadata ?? {};
       // An administrator may have removed the API, or have taken it from the application.
       if (!includesResource(resources, aud) || !(await isRegisteredApi(aud))) return undefined;
@@ -75,16 +87,17 @@ export function createJwtAccessTokens(provider: Provider, { clients, isRegistere
       const grantId = jti.split('.')[1];
       if (grantId === undefined)
         return sub === clientId ? new provider.ClientCredentials({ ...common, jti } as never) : undefined;
-      const accountId = (await provider.Grant.find(grantId))?.accountId;
-      return (
-        accountId &&
-        new provider.AccessToken({
-          ...common,
-          grantId,
-          accountId,
-          claims: withChosenGroup({}, payload.group?.id),
-        } as never)
-      );
+      const grant = await provider.Grant.find(grantId);
+      const isExchanged = actors.length > 1;
+      // A token that was exchanged has the grant of the first application.
+      if (!grant?.accountId || (isExchanged && grant.clientId !== actors.at(-1))) return undefined;
+      return new provider.AccessToken({
+        ...common,
+        // The engine compares the client of the grant with that of the token.
+        ...(!isExchanged && { grantId }),
+        accountId: grant.accountId,
+        claims: withChosenGroup({}, payload.group?.id),
+      } as never);
     },
   };
 }

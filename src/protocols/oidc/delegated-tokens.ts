@@ -1,0 +1,129 @@
+// What the grants share that give a token for a person without a page: token exchange and identity assertions.
+
+import { canonicalResource } from '../../applications/uris.ts';
+import { limits } from '../../base/limits.ts';
+import { createThrottle } from '../../base/platform/throttle.ts';
+import type { Core } from '../../core/core.ts';
+import type { BrokenRule } from '../../core/rejections/rules.ts';
+import { appContext, asciiText } from './engine/app-context.ts';
+import { type Account, errors, grantHelpers, type Provider, type TokenEndpointGrantContext } from './engine/library.ts';
+
+export type Params = Record<string, unknown>;
+export type GrantContext = TokenEndpointGrantContext<Params>;
+
+/** The one API of a parameter that may be repeated, in any spelling. Throws invalid_target. */
+export function oneOf(values: readonly unknown[]): string {
+  const [value, ...others] = new Set(values.map((one) => (typeof one === 'string' ? canonicalResource(one) : one)));
+  if (typeof value !== 'string' || others.length > 0)
+    throw new errors.InvalidTarget('resource must name one API that the token is for');
+  return value;
+}
+
+/** The requested scopes; without any, these. */
+export const askedOf = ({ oidc }: GrantContext, others: Iterable<string>): string[] => [
+  ...(oidc.params.scope === undefined ? others : oidc.requestParamScopes),
+];
+
+/**
+ * The person at this client and API, with the permissions, roles and groups of now. Throws invalid_grant, or invalid_target for an API that is
+ * closed to the person.
+ *
+ * @param claims what the token says beside its scopes: the group that it is for
+ */
+export async function findForApi(
+  provider: Provider,
+  ctx: GrantContext,
+  api: string,
+  { accountId, claims = {} }: { accountId: string; claims?: object | undefined },
+): Promise<Account> {
+  const { client, params } = ctx.oidc;
+  params.resource = api;
+  const asked = { kind: 'AccessToken', clientId: client.clientId, claims } as never;
+  const account = await grantHelpers.findAccount(provider, ctx, accountId, asked);
+  if (!account) throw invalidGrant('the person may not use this application');
+  ctx.oidc.entity('Account', account);
+  return account;
+}
+
+/** Answers with an access token for the API of `findForApi`, bound to the key of a DPoP proof. */
+export async function issueForApi(
+  provider: Provider,
+  ctx: GrantContext,
+  {
+    accountId,
+    claims,
+    seconds,
+    issuedClaims,
+    issuedTokenType,
+    scopeOf,
+    ...from
+  }: {
+    accountId: string;
+    claims?: object | undefined;
+    /** It lives no longer. */
+    seconds?: number;
+    /** Its claims beside the standard ones of the engine; undefined members are left out. */
+    issuedClaims: Params;
+    issuedTokenType?: string;
+    /** Those of its scopes among these of the API, which the client and the person may have. */
+    scopeOf(ofApi: ReadonlySet<string>): string[];
+    /** The grant that it is issued under, or what makes it. */
+    grantId: string | ((scope: string, seconds: number) => Promise<string>);
+  },
+): Promise<void> {
+  const { client } = ctx.oidc;
+  const dPoP = await grantHelpers.validateDpop(provider, ctx);
+  grantHelpers.checkDpopRequired(provider, ctx, dPoP);
+  const [api] = await grantHelpers.resolveRequestedResources(provider, ctx);
+  // Those of this server, and of websites: what an API may do there, it asks for with its own name.
+  if (api?.accessTokenFormat !== 'jwt') throw new errors.InvalidTarget('no such token is issued for this resource');
+  const scope = scopeOf(api.scopes).join(' ');
+  if (scope === '') throw new errors.InvalidScope('there is no scope that this client may have for the API', '');
+  if (dPoP) await grantHelpers.checkDpopReplay(provider, ctx, dPoP, client.clientId);
+
+  const token = new provider.AccessToken({ accountId, client, gty: ctx.oidc.params.grant_type, claims } as never);
+  token.resourceServer = api;
+  const expiresIn = Math.max(1, Math.min(token.expiration, seconds ?? token.expiration));
+  const grantId = typeof from.grantId === 'string' ? from.grantId : await from.grantId(scope, expiresIn);
+  const stated = Object.fromEntries(Object.entries(issuedClaims).filter(([, value]) => value !== undefined));
+  Object.assign(token, { scope, expiresIn, grantId, issuedClaims: stated });
+  if (dPoP) token.setThumbprint('jkt', dPoP.thumbprint);
+  ctx.oidc.entity('AccessToken', token);
+  ctx.body = grantHelpers.buildTokenResponse(provider, {
+    accessToken: await token.save(),
+    issuedTokenType,
+    expiresIn,
+    scope,
+    tokenType: token.tokenType,
+  });
+}
+
+/** One entry for each person, client, target and way within an hour. */
+export function createExchangeRecorder({ audit, now }: Core) {
+  const isDue = createThrottle(now, limits.applicationUsage.seconds);
+  return async (ctx: GrantContext, data: { api: string } & Record<string, unknown>) => {
+    const { client, account } = ctx.oidc;
+    const subjectId = account?.accountId ?? '';
+    if (!isDue(JSON.stringify([subjectId, client.clientId, data]))) return;
+    const { scope } = ctx.body as { scope?: string };
+    const { request } = appContext(ctx).state;
+    await audit.record({
+      type: 'token.exchanged',
+      outcome: 'success',
+      subjectId,
+      clientId: client.clientId,
+      data: { ...data, scope: scope ?? '' },
+      request,
+    });
+  };
+}
+
+/** The engine keeps what it says about an invalid_grant to itself; here the client learns it. */
+export const invalidGrant = (description: string, brokenRule?: BrokenRule) =>
+  Object.assign(new errors.InvalidGrant(description), {
+    error_description: asciiText(description),
+    ...(brokenRule && { brokenRule }),
+  });
+
+/** RFC 8693 2.2.2: a subject_token that is invalid, or not acceptable, is an invalid_request. */
+export const rejected = (description: string) => new errors.InvalidRequest(description);
