@@ -69,6 +69,7 @@ const restrictedPackages: Record<string, { in: string[]; typesToo: boolean }> = 
   'altcha-lib': { in: ['people/rate-limits/', 'people/credentials/', 'base/http/'], typesToo: true },
   pino: { in: ['base/platform/logger.ts'], typesToo: true },
   '@opentelemetry/': { in: ['base/platform/otlp.ts'], typesToo: true },
+  'mmdb-lib': { in: ['base/network/'], typesToo: true },
   'prom-client': { in: ['base/platform/metrics.ts'], typesToo: true },
   'intl-messageformat': { in: ['base/texts/'], typesToo: true },
   eta: { in: ['base/http/', 'core/mail/', 'admin/applications/presets/frameworks.ts'], typesToo: true },

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Extras, State } from '../base/http/context.ts';
 import { parseQuery } from '../base/http/input.ts';
 import type { Db } from '../base/storage/database.ts';
-import { type PageText, t } from '../base/texts/text.ts';
+import { addressIn, type PageText, t } from '../base/texts/text.ts';
 import type { AuditEntry } from '../core/audit/audit.ts';
 import { type EventKind, eventTypesByKind } from '../core/audit/events.ts';
 import { type Mention, mentionsIn, nameSlot, sentenceOf } from '../core/audit/sentence.ts';
@@ -57,8 +57,9 @@ export function activityRoutes({
   return router;
 }
 
-function placeOf({ userAgent, address }: AuditEntry): PageText[] {
-  return [browserName(userAgent) ?? [], address || []].flat();
+function placeOf({ userAgent, address, data }: AuditEntry): PageText[] {
+  const country = typeof data.country === 'string' ? data.country : undefined;
+  return [browserName(userAgent) ?? [], address ? addressIn(address, country) : []].flat();
 }
 
 /** The names of the applications and connections that the events mention. */

@@ -6,7 +6,7 @@ import type { Base } from '../base/base.ts';
 import type { Context, Extras, State } from '../base/http/context.ts';
 import type { Http } from '../base/http/http.ts';
 import { parseForm } from '../base/http/input.ts';
-import { listOf, type PageText, sentences, t } from '../base/texts/text.ts';
+import { addressIn, listOf, type PageText, sentences, t } from '../base/texts/text.ts';
 import type { Core } from '../core/core.ts';
 import { browserName } from '../core/mail/browser-name.ts';
 import type { People } from '../people/people.ts';
@@ -19,7 +19,7 @@ import type { AccountPageHelpers } from './account-page-helpers.ts';
 const endForm = z.object({ uid: z.string().min(1).max(64) });
 
 export function sessionRoutes(
-  dependencies: Base &
+  dependencies: Core &
     SessionServices & {
       page: AccountPageHelpers;
       /** The browser of a request, for a logout that goes through it. */
@@ -38,7 +38,7 @@ export function sessionRoutes(
 }
 
 async function showSessions(
-  dependencies: Base &
+  dependencies: Core &
     SessionServices & {
       page: AccountPageHelpers;
       /** The name of a SAML application in the language of the page. */
@@ -46,7 +46,7 @@ async function showSessions(
     },
   ctx: Context,
 ): Promise<void> {
-  const { page, db, sessions } = dependencies;
+  const { page, db, sessions, countries } = dependencies;
   const { account, session: here } = page.signedIn.userOf(ctx);
   const live = await sessions.list(account.id);
   const devices = await db.sessionDevice.findMany({ where: { uid: { in: live.map(({ uid }) => uid) } } });
@@ -60,7 +60,7 @@ async function showSessions(
         uid,
         isHere: uid === here.ssoUid,
         browser: browserName(device?.userAgent) ?? t('browsers.unknown'),
-        address: device?.address,
+        address: device && addressIn(device.address, countries.of(device.address)),
         signedInAt,
         lastSeenAt: device?.lastSeenAt ?? signedInAt,
         apps: applicationsIn(session)

@@ -35,6 +35,7 @@ export type Config = Readonly<{
   configFile?: string;
   secrets: readonly Buffer[]; // the first encrypts, all decrypt
   secretFile?: string; // absent when the secret came from the environment
+  countryDatabase?: string;
   checkpointFile: string;
   checkpointUrl?: string;
   smtpUrl?: string;
@@ -93,6 +94,7 @@ export function loadConfig(env: Environment = process.env, place: Place = {}): C
     ...(configFile === undefined ? {} : { configFile }),
     secrets: Object.freeze(secret.keys),
     ...('file' in secret ? { secretFile: secret.file } : {}),
+    ...(values.COUNTRY_DATABASE === undefined ? {} : { countryDatabase: path.resolve(cwd, values.COUNTRY_DATABASE) }),
     checkpointFile: path.resolve(cwd, values.AUDIT_CHECKPOINT_FILE ?? path.join(dataDir, 'audit-checkpoints.jsonl')),
     ...(values.AUDIT_CHECKPOINT_URL === undefined ? {} : { checkpointUrl: values.AUDIT_CHECKPOINT_URL }),
     ...(values.SMTP_URL === undefined ? {} : { smtpUrl: values.SMTP_URL }),

@@ -1,6 +1,7 @@
 // What every service above this folder is created with: the base, and audit, settings, keys, mail and outgoing calls.
 import type { Base } from '../base/base.ts';
 import type { StoredPages } from '../base/http/stored-pages.ts';
+import type { Countries } from '../base/network/countries.ts';
 import type { OutgoingOptions } from '../base/network/outgoing-fetch.ts';
 import type { ResolveTxt } from '../base/network/txt-records.ts';
 import type { Tx } from '../base/storage/database.ts';
@@ -30,6 +31,7 @@ export interface Core extends Base {
   /** For addresses that an administrator or another program chose: only allowed networks, with limits of time and size. */
   outgoing: typeof fetch;
   outgoingRules: OutgoingOptions['rules'];
+  countries: Countries;
   /** Looks up DNS records. */
   resolveTxt: ResolveTxt;
   outbox: Outbox;

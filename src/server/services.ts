@@ -9,6 +9,7 @@ import type { Base } from '../base/base.ts';
 import type { Config } from '../base/config.ts';
 import { createStoredPages } from '../base/http/stored-pages.ts';
 import { limits } from '../base/limits.ts';
+import { createCountries } from '../base/network/countries.ts';
 import { createOutgoingFetch } from '../base/network/outgoing-fetch.ts';
 import { createTxtResolver, type ResolveTxt } from '../base/network/txt-records.ts';
 import { type Clock, systemClock } from '../base/platform/clock.ts';
@@ -250,6 +251,7 @@ async function createCore({ config, logger, now, ...options }: CoreOptions) {
     keyring: createKeyring({ ...base, audit, sessionSeconds }),
     outgoing,
     outgoingRules,
+    countries: createCountries(config.countryDatabase, base),
     resolveTxt,
     outbox,
     mailServer: createMailServer({ config, settings }),

@@ -174,8 +174,13 @@ async function finishSignIn(services: SignInState, ctx: Context, current: Curren
   if (attempt.userId === undefined) return interactions.answer(ctx, { stepUp: 'unmet' });
   const about = { actorId: account.id, subjectId: account.id, clientId: openedBy(current, account, request), request };
   const login = await loginOf(services, attempt, account, current, { actorId: account.id, request });
-  const data = { acr, amr, ...(attempt.upstream && { connection: attempt.upstream.connectionId }) };
+  const country = services.countries.of(request.address);
+  const isNewCountry = country !== undefined && (await isFirstFrom(services, account.id, country));
+  const upstream = attempt.upstream && { connection: attempt.upstream.connectionId };
+  const data = { acr, amr, ...upstream, ...(country && { country }) };
   await audit.record({ type: 'sign-in.completed', outcome: 'success', ...about, data });
+  if (isNewCountry)
+    await audit.record({ type: 'sign-in.new-country', outcome: 'success', ...about, data: { country } });
   if (amr.includes('mfa') && hasOwnFactor(attempt)) await firstEnrolment.secondFactorProven(account.id);
   // A new sign-in answers the select_account prompt too.
   await interactions.answer(ctx, { login, select_account: {} });
@@ -187,6 +192,17 @@ async function finishSignIn(services: SignInState, ctx: Context, current: Curren
     await interactions.withdraw(ctx);
     throw error;
   });
+}
+
+/** Whether the audit log has sign-ins of the account with a country, but none from this one. The newest is read first, and mostly the only one. */
+async function isFirstFrom({ db }: SignInState, subjectId: string, country: string): Promise<boolean> {
+  const earlier = (text: string) =>
+    db.auditEvent.findFirst({
+      where: { subjectId, type: 'sign-in.completed', data: { contains: text } },
+      orderBy: { id: 'desc' },
+      select: { id: true },
+    });
+  return !(await earlier(`"country":"${country}"`)) && (await earlier('"country":"')) !== null;
 }
 
 /**

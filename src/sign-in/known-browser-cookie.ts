@@ -12,6 +12,7 @@ export type KnownBrowserCookie = ReturnType<typeof createKnownBrowserCookie>;
 export function createKnownBrowserCookie({
   audit,
   cookies,
+  countries,
   now,
   outbox,
   settings,
@@ -26,7 +27,8 @@ export function createKnownBrowserCookie({
   async function sendNotice(ctx: Context, account: Account): Promise<void> {
     const to = recipientOf(account, ctx.state.request);
     if (!to || !settings.latest().new_browser_notice) return;
-    await outbox.send({ to, kind: 'new-sign-in', place: placeOf(ctx.state.request, now()) });
+    const country = countries.of(ctx.state.request.address);
+    await outbox.send({ to, kind: 'new-sign-in', place: { ...placeOf(ctx.state.request, now()), country } });
   }
 
   const recognize = (ctx: Context, accountId: string) => knownBrowsers.recognize(cookieOf(ctx), accountId);

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { Context } from '../../base/http/context.ts';
-import { dotted, type PageText, partsOf, Slot, t } from '../../base/texts/text.ts';
+import { addressIn, dotted, type PageText, partsOf, Slot, t } from '../../base/texts/text.ts';
 import type { AuditEntry, AuditFilter } from '../../core/audit/audit.ts';
 import { type AuditEventType, type EventKind, eventTypesByKind, kindOfEvent } from '../../core/audit/events.ts';
 import { applicationOf, type Mention, mentionsIn, sentenceOf } from '../../core/audit/sentence.ts';
@@ -148,10 +148,11 @@ function toneOf(event: AuditEntry): { tone?: 'good' | 'bad' } {
 
 function placeOf([event, ...others]: [AuditEntry, ...AuditEntry[]]): PageText {
   const { userAgent, address, data } = event;
-  const { apiKey, repeated, recipient } = data as {
+  const { apiKey, repeated, recipient, country } = data as {
     apiKey?: { name?: unknown };
     repeated?: unknown;
     recipient?: unknown;
+    country?: string;
   };
   const isRepeated = others.every(({ type }) => type === event.type);
   return dotted([
@@ -163,7 +164,7 @@ function placeOf([event, ...others]: [AuditEntry, ...AuditEntry[]]): PageText {
     typeof apiKey?.name === 'string' ? t('console.audit.api-key', { name: apiKey.name }) : undefined,
     typeof recipient === 'string' ? recipient : undefined,
     browserName(userAgent),
-    address,
+    address && addressIn(address, country),
   ]);
 }
 

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { Notice } from '../../account/account-page-helpers.ts';
 import { limits } from '../../base/limits.ts';
-import { listOf, type PageText, sentences, t } from '../../base/texts/text.ts';
+import { addressIn, listOf, type PageText, sentences, t } from '../../base/texts/text.ts';
 import { browserName } from '../../core/mail/browser-name.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { EndResult } from '../../protocols/logout/end-session.ts';
@@ -113,8 +113,11 @@ function userOf({ name, username, accountId }: SessionView, users: ReadonlyMap<s
 }
 
 /** The browser and its address. */
-export const deviceCell = ({ device }: SessionView): Cell =>
-  device ? { text: browserName(device.userAgent) ?? t('console.person.unknown-browser'), small: device.address } : null;
+export function deviceCell({ device }: SessionView): Cell {
+  if (!device) return null;
+  const text = browserName(device.userAgent) ?? t('console.person.unknown-browser');
+  return { text, small: addressIn(device.address, device.country) };
+}
 
 /** The applications in which each of these sessions is. */
 export async function applicationsOf(sessions: readonly SessionView[], names: Names) {

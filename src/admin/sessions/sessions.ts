@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { notFound } from '../../base/http/errors.ts';
 import { fullName } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
-import type { Db } from '../../base/storage/database.ts';
 import { fragment, trustedText } from '../../base/storage/fragments.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -30,7 +29,7 @@ export interface SessionView extends SessionEntry {
   /** The display name of the user. */
   name: string | null;
   /** Not yet stored in the first moment after the sign-in. */
-  device?: { userAgent: string; address: string; lastSeenAt: Date };
+  device?: { userAgent: string; address: string; country: string | undefined; lastSeenAt: Date };
 }
 
 export type SessionPage = { sessions: SessionView[]; next?: string };
@@ -57,7 +56,7 @@ export function createSessionAdmin(services: AdminServices) {
   ) => {
     const session = await sessions.find(uid);
     if (session) await authority.assertCovers(by, needs, session.accountId).catch(throwNoSession);
-    const [view] = session ? await viewsOf(db, [session]) : [];
+    const [view] = session ? await viewsOf(services, [session]) : [];
     return view ?? throwNoSession();
   };
 
@@ -72,7 +71,7 @@ export function createSessionAdmin(services: AdminServices) {
       await authority.assertCovers(by, READ, userId);
       if ((await db.user.count({ where: { id: userId } })) === 0)
         throw notFound({ message: t('console.person.unknown') });
-      return viewsOf(db, await sessions.list(userId));
+      return viewsOf(services, await sessions.list(userId));
     },
 
     get,
@@ -98,9 +97,10 @@ function throwNoSession(): never {
 
 /** The live sessions after the cursor, at most `limit`. */
 async function listSessions(
-  { db, sessions }: AdminServices,
+  services: AdminServices,
   { limit, cursor, extent, isAscending = false, userId }: PageOfSessions,
 ): Promise<SessionPage> {
+  const { db, sessions } = services;
   const [beyond, order] = isAscending
     ? [trustedText('>'), trustedText('ASC')]
     : [trustedText('<'), trustedText('DESC')];
@@ -120,7 +120,7 @@ async function listSessions(
       orderBy: isAscending ? [{ createdAt: 'asc' }, { uid: 'asc' }] : [{ createdAt: 'desc' }, { uid: 'desc' }],
       select: { uid: true, createdAt: true },
     });
-    const live = await viewsOf(db, await sessions.findAll(rows.map(({ uid }) => uid)));
+    const live = await viewsOf(services, await sessions.findAll(rows.map(({ uid }) => uid)));
     for (const { uid, createdAt } of rows) {
       const session = live.find((one) => one.uid === uid);
       if (session && found.length === limit) return { sessions: found, next: cursorOf(last) };
@@ -132,19 +132,20 @@ async function listSessions(
 }
 
 /** Each session with its username and its browser. */
-async function viewsOf(db: Db, found: readonly SessionEntry[]): Promise<SessionView[]> {
+async function viewsOf({ db, countries }: AdminServices, live: readonly SessionEntry[]): Promise<SessionView[]> {
   const [devices, users] = await Promise.all([
-    db.sessionDevice.findMany({ where: { uid: { in: found.map(({ uid }) => uid) } } }),
+    db.sessionDevice.findMany({ where: { uid: { in: live.map(({ uid }) => uid) } } }),
     db.asStored.user.findMany({
-      where: { id: { in: found.map(({ accountId }) => accountId) } },
+      where: { id: { in: live.map(({ accountId }) => accountId) } },
       select: NAMED_PERSON,
     }),
   ]);
-  return found.map((session) => {
+  return live.map((session) => {
     const device = devices.find(({ uid }) => uid === session.uid);
     const user = users.find(({ id }) => id === session.accountId);
     const { username = '' } = user ?? {};
-    return { ...session, username, name: user ? fullName(user) : null, ...(device && { device }) };
+    const found = device && { device: { ...device, country: countries.of(device.address) } };
+    return { ...session, username, name: user ? fullName(user) : null, ...found };
   });
 }
 

@@ -198,6 +198,12 @@ export const variables = {
     default: '1',
     meaning: 'number of processes that serve PORT together',
   },
+  COUNTRY_DATABASE: {
+    schema: path,
+    allowed: 'the path of a MaxMind DB file (.mmdb) with countries',
+    default: 'none',
+    meaning: 'says from which country a sign-in comes',
+  },
   DRAIN_SECONDS: {
     schema: wholeNumber(0, 600),
     allowed: 'a whole number from 0 to 600',

@@ -42,14 +42,22 @@ export function nameOf(language: string): string {
 
 const displayNames = new Map<string, Intl.DisplayNames>();
 
+function namesIn(language: string, type: 'language' | 'region'): Intl.DisplayNames {
+  const key = `${type} ${language}`;
+  const names = displayNames.get(key) ?? new Intl.DisplayNames([language], { type, languageDisplay: 'standard' });
+  displayNames.set(key, names);
+  return names;
+}
+
+/** The name of a country: `Switzerland` for the code `CH` (ISO 3166-1); a code that none has stays as it is. */
+export const countryWithin = (language: string, code: string): string =>
+  /^[A-Z]{2}$/.test(code) ? (namesIn(language, 'region').of(code) ?? code) : code;
+
 /** The name of any tag in another language: `German (Switzerland)`; what is no tag stays as it is. */
 export function nameWithin(language: string, tag: string): string {
   const canonical = canonicalTag(tag);
   if (canonical === undefined) return tag;
-  const names =
-    displayNames.get(language) ?? new Intl.DisplayNames([language], { type: 'language', languageDisplay: 'standard' });
-  displayNames.set(language, names);
-  const name = names.of(canonical) ?? canonical;
+  const name = namesIn(language, 'language').of(canonical) ?? canonical;
   return name.charAt(0).toLocaleUpperCase(language) + name.slice(1);
 }
 

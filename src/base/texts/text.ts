@@ -1,7 +1,7 @@
 // `t('sign-in.identify.title')` is a text of views/texts. It becomes words where it is written: in the language of the page or mail that is
 // being rendered, and in English everywhere else, such as logs and JSON. So code that finds out what to say needs not know to whom.
 import type { TextArguments, TextKey } from '../../generated/texts.ts';
-import { bestLanguage, nameWithin, SOURCE_LANGUAGE } from './languages.ts';
+import { bestLanguage, countryWithin, nameWithin, SOURCE_LANGUAGE } from './languages.ts';
 import {
   escapeHtml,
   formatHtml,
@@ -90,7 +90,7 @@ export type TextForm =
   | { of: 'parts'; join: JoinName; parts: readonly PageText[] }
   | { of: 'capital'; text: Text }
   | { of: 'name'; name: string; names: Readonly<Record<string, string>> }
-  | { of: 'language'; tag: string };
+  | { of: 'language' | 'country'; tag: string };
 
 /** A value that a page displays in its own way, such as a name as a link, wherever the language puts it. Elsewhere it is its text. */
 export class Slot<Content extends { text: PageText } = { text: PageText }> {
@@ -288,20 +288,23 @@ export function nameIn(name: string, names: Readonly<Record<string, string>>): T
   return new Named(name, names);
 }
 
-class NamedLanguage extends Text {
+/** Of a language or a country. */
+class DisplayName extends Text {
+  readonly #of: 'language' | 'country';
   readonly #tag: string;
 
-  constructor(tag: string) {
+  constructor(of: 'language' | 'country', tag: string) {
     super('');
+    this.#of = of;
     this.#tag = tag;
   }
 
   override toString(): string {
-    return nameWithin(current, this.#tag);
+    return (this.#of === 'language' ? nameWithin : countryWithin)(current, this.#tag);
   }
 
   override get form(): TextForm {
-    return { of: 'language', tag: this.#tag };
+    return { of: this.#of, tag: this.#tag };
   }
 
   override toHtml(): string {
@@ -315,8 +318,17 @@ class NamedLanguage extends Text {
 
 /** The name of a language: `French` for the tag `fr`. */
 export function languageName(tag: string): Text {
-  return new NamedLanguage(tag);
+  return new DisplayName('language', tag);
 }
+
+/** The name of a country: `Switzerland` for the code `CH`. */
+export function countryName(code: string): Text {
+  return new DisplayName('country', code);
+}
+
+/** An address with its country, as far as they are known: `192.0.2.7 (Switzerland)`. */
+export const addressIn = (address: string, country: string | undefined): PageText =>
+  country === undefined ? address : concatenated([address, ' (', countryName(country), ')']);
 
 /** The text of this form; undefined when this version has no such text. */
 export function textOfForm(made: TextForm): Text | undefined {
@@ -324,7 +336,7 @@ export function textOfForm(made: TextForm): Text | undefined {
   if (made.of === 'parts') return made.join in joins ? new Joined(made.parts, made.join) : undefined;
   if (made.of === 'capital') return new Capitalized(made.text);
   if (made.of === 'name') return new Named(made.name, made.names);
-  return made.of === 'language' ? new NamedLanguage(made.tag) : undefined;
+  return made.of === 'language' || made.of === 'country' ? new DisplayName(made.of, made.tag) : undefined;
 }
 
 /** Where the list of Intl has only spaces, or joins its "and" to the next name, which stands on the wrong side of one in Latin letters. */

@@ -3,6 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { isLoopback } from '../../base/config/addresses.ts';
 import { ConfigError } from '../../base/config/config-error.ts';
 import type { Config } from '../../base/config.ts';
+import { readCountryDatabase, reasonOf } from '../../base/network/countries.ts';
 import { freeBytes, whyNotWritable } from '../../base/platform/folders.ts';
 import { plural } from '../../base/platform/plural.ts';
 import { readValidFile } from '../../config-file/read-file.ts';
@@ -17,6 +18,7 @@ export async function checkConfig(config: Config): Promise<Finding[]> {
     checkProxy(config),
     checkSecret(config),
     checkSpace(config),
+    ...checkCountries(config),
     ...(await checkFile(config)),
   ];
 }
@@ -69,6 +71,17 @@ function checkSpace({ dataDir, minFreeMb }: Config): Finding {
     return make('disk', message, 'Free disk space: a full disk stops every sign-in.');
   } catch (error) {
     return failure('disk', `${dataDir}: ${error instanceof Error ? error.message : String(error)}`, advice);
+  }
+}
+
+function checkCountries({ countryDatabase: file }: Config): Finding[] {
+  if (file === undefined) return [];
+  try {
+    const { type, builtAt } = readCountryDatabase(file);
+    return [ok('countries', `${file}, ${type} of ${builtAt.toISOString().slice(0, 10)}`)];
+  } catch (error) {
+    const advice = 'Set COUNTRY_DATABASE to a MaxMind DB file with countries: without it, no sign-in has a country.';
+    return [failure('countries', `${file}: ${reasonOf(error)}`, advice)];
   }
 }
 

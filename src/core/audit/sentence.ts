@@ -1,5 +1,15 @@
 // Audit events in sentences, such as `Ann signed in to Payroll with a passkey`, for the activity log and every page that lists events.
-import { allOf, hasText, type PageText, Slot, sentenceCase, Text, type TextKey, t } from '../../base/texts/text.ts';
+import {
+  allOf,
+  countryName,
+  hasText,
+  type PageText,
+  Slot,
+  sentenceCase,
+  Text,
+  type TextKey,
+  t,
+} from '../../base/texts/text.ts';
 import { type AuditEntry, directoryActor } from './audit.ts';
 import type { AuditEventType, EventKind } from './events.ts';
 
@@ -187,6 +197,7 @@ function valuesOf(event: AuditEntry, nameOf: MentionRenderer): Record<string, st
     with: methodsOf(data.amr, connection),
     method: data.method === 'recovery-code' ? 'recovery' : String(data.method),
     channel: String(data.channel),
+    country: typeof data.country === 'string' ? countryName(data.country) : nameSlot('…'),
     count: nameSlot(String(data.count ?? '…')),
   };
 }

@@ -2,7 +2,7 @@
 
 import type { RequestInfo } from '../../base/platform/request-info.ts';
 import { dateFormats } from '../../base/texts/dates.ts';
-import { type PageText, type TextKey, t } from '../../base/texts/text.ts';
+import { addressIn, type PageText, type TextKey, t } from '../../base/texts/text.ts';
 import { browserName } from './browser-name.ts';
 
 /** Where a request came from. `browser` is a name from browser-name.ts, never the header itself. */
@@ -10,6 +10,8 @@ export interface Place {
   at: Date;
   browser?: PageText | undefined;
   address?: string | undefined;
+  /** Of the address, by its code. */
+  country?: string | undefined;
 }
 
 const MAX_NAME = 60;
@@ -60,11 +62,11 @@ export function describeTime(at: Date): string {
 }
 
 /** The lines about time, browser and network address, as far as they are known. */
-export function facts({ at, browser, address }: Place): { label: string; value: string }[] {
+export function facts({ at, browser, address, country }: Place): { label: string; value: string }[] {
   return [
     { label: words('mail.when'), value: describeTime(at) },
     ...(browser ? [{ label: words('mail.browser'), value: String(browser) }] : []),
-    ...(address ? [{ label: words('mail.address'), value: address }] : []),
+    ...(address ? [{ label: words('mail.address'), value: String(addressIn(address, country)) }] : []),
   ];
 }
 

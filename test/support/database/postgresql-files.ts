@@ -50,6 +50,7 @@ const storageContract = {
   'connections/documents': 'documents stored by two readers; times of faults',
   'credentials/credentials': 'a rehash loses against a change made meanwhile',
   'diagnostics/access-check': 'look-ups by any text that an administrator types',
+  'jobs/destinations': 'jobs of every table claimed and retried by hot statements',
   'jobs/scheduler': 'job locks between instances; a database that is away',
   'jobs/sweep': 'deletion in batches by row identifier',
   'keys/first-start': 'serializable "only if there is none yet"',
@@ -137,6 +138,7 @@ const races = {
   'scim/rejected-requests': 'the budget of a connection, and answers that wait for the stored row',
   'scim/users': 'unique names; a row that is locked while it changes',
   'sign-in/captcha': 'a proof of work counts once, on any instance',
+  'sign-in/new-country': 'sign-ins found by a word of their details',
   'sign-in/commits': 'how many transactions a sign-in writes',
   'sign-in/parallel-second-factor': 'one sign-in attempt, many posts',
 };
