@@ -242,7 +242,15 @@ export const limits = {
   /** Outgoing calls (back-channel logout, jwks_uri, SAML metadata, gateways). */
   outgoing: { timeoutMs: 2500, maxBytes: 1024 * KIB },
   /** Mail and back-channel deliveries are retried with growing pauses, then given up. Each instance looks for due ones. */
-  delivery: { maxTries: 12, pollSeconds: 5, firstPauseSeconds: 10, maxPauseSeconds: HOUR, leaseSeconds: MINUTE },
+  delivery: {
+    maxTries: 12,
+    pollSeconds: 5,
+    firstPauseSeconds: 10,
+    maxPauseSeconds: HOUR,
+    leaseSeconds: MINUTE,
+    atOnce: 64, // attempts of a queue, where each destination has a few; one that never answers holds its own for the time limit
+    pausedAfterSeconds: 3 * DAY, // a destination that takes nothing
+  },
   /** How long a logout waits for each application, and how long its result can be opened. */
   logout: {
     probeMs: 2000, // probe, before a browser is sent there
@@ -348,8 +356,6 @@ export const limits = {
     leaseSeconds: 3 * MINUTE,
     attemptSeconds: MINUTE,
     members: 100,
-    pausedAfterSeconds: 3 * DAY,
-    maxPauseSeconds: HOUR,
     pollSeconds: 5,
     compareSeconds: DAY,
     leavers: 10,

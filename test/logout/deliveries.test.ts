@@ -47,6 +47,7 @@ function deliveries(send: Send = async () => 'sent', database: Database = test.d
   return createLogoutDeliveries({
     ...servicesOf({
       db: database.db,
+      sql: database.sql,
       now: clock.now,
       audit: { record: async (event: { type: string }) => void events.push(event) } as never,
       logger: { warn: (about: unknown) => void logged.push(about) } as never,

@@ -43,8 +43,8 @@ it('an application that is away delays no other one, and gets everything when it
   await people('near', 'live', 1);
   await expect.poll(() => named(live, 'near0'), { timeout: 20_000 }).toMatchObject({ active: true });
   await expect.poll(async () => (await stateOf(dead)).failingSince, { timeout: 20_000 }).not.toBeNull();
-  const { nextTryAt } = await stateOf(dead);
-  expect((nextTryAt?.getTime() ?? 0) - Date.now()).toBeGreaterThan(3_500_000);
+  const { retryAt } = await stateOf(dead);
+  expect((retryAt?.getTime() ?? 0) - Date.now()).toBeGreaterThan(3_500_000);
   const calls = dead.gate.sent.length;
   dead.gate.instead = () => undefined;
   await decide(dead, 'compare');

@@ -339,3 +339,11 @@ export class UnexpectedAnswer extends Error {
 export async function unexpectedAnswer(response: Response): Promise<UnexpectedAnswer> {
   return new UnexpectedAnswer(response.status, await response.text().catch(() => ''));
 }
+
+/** The seconds after which the server wants the next call (RFC 9110 10.2.3), at most an hour; undefined where it says nothing. */
+export function retryAfterSeconds({ headers }: Response, now: Date): number | undefined {
+  const value = headers.get('retry-after');
+  if (value === null) return undefined;
+  const seconds = /^\d{1,9}$/.test(value) ? Number(value) : (Date.parse(value) - now.getTime()) / 1000;
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 1), 3600);
+}

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { limits } from '../../base/limits.ts';
 import type { Clock } from '../../base/platform/clock.ts';
+import { hotStatements, type Sql } from '../../base/storage/statements.ts';
 import { unavailableIn } from '../../base/storage/unavailable.ts';
 
 const BATCH = 50;
@@ -42,6 +43,36 @@ export interface QueueStore<Job extends QueuedJob> {
   giveUp(job: Job, reason: string): Promise<void>;
   /** Lets no unfinished job wait longer than until then. */
   waitAtMost(until: Date): Promise<void>;
+}
+
+/**
+ * What the stores of most queues have in common, for a table with `tries`, `next_try_at`, `last_error` and `failed_at`. Hot statements: each
+ * delivery makes two of them.
+ *
+ * @param done the column of the time when a job was done
+ */
+export function jobTable(table: string, done: 'done_at' | 'sent_at' = 'done_at') {
+  const isOpen = `${done} IS NULL AND failed_at IS NULL`;
+  const statements = hotStatements(table.replaceAll('_', '-'), {
+    claim: `UPDATE ${table} SET tries = tries + 1, next_try_at = ? WHERE id = ? AND tries = ? AND ${isOpen}`,
+    retry: `UPDATE ${table} SET tries = ?, last_error = ?, next_try_at = ? WHERE id = ? AND tries = ? AND ${isOpen}`,
+    waitAtMost: `UPDATE ${table} SET next_try_at = ? WHERE next_try_at > ? AND ${isOpen}`,
+  });
+  return ({ sql }: { sql: Sql }) => ({
+    claim: async ({ id, tries }: QueuedJob, leaseUntil: Date) =>
+      (await sql.execute(statements.claim, leaseUntil, id, tries)) === 1,
+    /** `isUncounted`: the attempt said nothing about this job. */
+    async retry(
+      { id, tries }: QueuedJob,
+      { reason, nextTryAt }: { reason: string; nextTryAt: Date },
+      isUncounted = false,
+    ) {
+      await sql.execute(statements.retry, isUncounted ? tries : tries + 1, reason, nextTryAt, id, tries + 1);
+    },
+    async waitAtMost(until: Date) {
+      await sql.execute(statements.waitAtMost, until, until);
+    },
+  });
 }
 
 export interface JobQueueOptions<Job extends QueuedJob> {

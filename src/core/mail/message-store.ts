@@ -5,7 +5,7 @@ import type { Base } from '../../base/base.ts';
 import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
 import type { Alarm } from '../audit/alarm.ts';
 import type { Audit, AuditInput } from '../audit/audit.ts';
-import type { QueuedJob, QueueStore } from '../jobs/queue.ts';
+import { jobTable, type QueuedJob, type QueueStore } from '../jobs/queue.ts';
 import { noteDelivery } from './link-tokens.ts';
 import type { MailServer } from './mail-server.ts';
 import { DEFERRED_RECIPIENT, decryptContent, type StoredContent } from './outbox.ts';
@@ -23,6 +23,8 @@ export interface MailJob extends QueuedJob {
   /** Undefined while the secret that encrypted it is not configured, and when another program changed recipient or subject. */
   content: StoredContent | undefined;
 }
+
+const messageTable = jobTable('mail_messages', 'sent_at');
 
 const PENDING = { sentAt: null, failedAt: null };
 // A deferred request has none yet: its account is looked up later, so that the answer takes equally long without one.
@@ -57,14 +59,8 @@ export function createMessageStore(
 ): QueueStore<MailJob> {
   const { db, now, audit, mailServer, notReceived } = dependencies;
   return {
+    ...messageTable(dependencies),
     due: (query) => dueJobs(dependencies, query),
-
-    async claim({ id, tries }, leaseUntil) {
-      // Compare and set: a row whose `tries` has changed was claimed by another instance. Once claimed, it has `tries + 1`.
-      const data = { tries: tries + 1, nextTryAt: leaseUntil };
-      const { count } = await db.mailMessage.updateMany({ where: { id, tries, ...PENDING }, data });
-      return count === 1;
-    },
 
     async complete(job) {
       if (job.lane === 'deferred') return; // its row was deleted in the transaction that wrote the mail
@@ -77,13 +73,6 @@ export function createMessageStore(
         await noteInvitation(job, null, tx);
         if (isFile) await notReceived(job, tx);
         await record(audit, job, { tx, isFile });
-      });
-    },
-
-    async retry({ id, tries }, { reason, nextTryAt }) {
-      await db.mailMessage.updateMany({
-        where: { id, tries: tries + 1, ...PENDING },
-        data: { lastError: reason, nextTryAt },
       });
     },
 
@@ -105,10 +94,6 @@ export function createMessageStore(
         await notReceived(job, tx);
         await record(audit, job, { tx, failure: reason });
       });
-    },
-
-    async waitAtMost(until) {
-      await db.mailMessage.updateMany({ where: { ...PENDING, nextTryAt: { gt: until } }, data: { nextTryAt: until } });
     },
   };
 }

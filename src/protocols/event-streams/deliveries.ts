@@ -6,14 +6,17 @@
 // (MOST_OPEN). The rest stays in the audit log.
 
 import type { ApplicationServices } from '../../applications/application-services.ts';
+import { limits } from '../../base/limits.ts';
 import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
 import { randomId } from '../../base/platform/random.ts';
-import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
+import { hotStatements } from '../../base/storage/statements.ts';
 import { unavailableIn } from '../../base/storage/unavailable.ts';
 import type { Core } from '../../core/core.ts';
-import { type AttemptResult, createJobQueue, type QueueStore } from '../../core/jobs/queue.ts';
+import { createOutages, isTried, NO_FAILURES } from '../../core/jobs/outages.ts';
+import { type AttemptResult, createJobQueue, jobTable, type QueueStore } from '../../core/jobs/queue.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
-import { bodiesOf, chosen, type EventBody, matching, ofTypes, type SealedEvent } from './event.ts';
+import { bodiesOf, chosen, type EventBody, hasType, matching, ofTypes, type SealedEvent } from './event.ts';
 import { createSecurityEvents, signalTypes } from './security-events.ts';
 import { type Answer, createSender, queueAlert } from './send.ts';
 import { batchOf } from './siem-formats.ts';
@@ -23,6 +26,8 @@ import { type EventStream, type EventStreams, recipientsOf, type StreamRow, stre
 const PAGE = 500;
 /** Positions of the log that one statement goes through. */
 const WINDOW = 10_000;
+/** Reads of the log that streams share in a turn. */
+const MOST_SHARED = 3;
 /** The largest `at_least`. */
 const MOST_EARLIER = 1000;
 /** Deliveries that wait at once, of one stream. */
@@ -35,9 +40,6 @@ const LEASE_SECONDS = 60;
 const POLL_SECONDS = 5;
 /** Seconds before each further attempt of one event, as Standard Webhooks recommends: about three days in all. */
 const PAUSES = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
-/** Seconds before a receiver that is away gets the next attempt. */
-const AWAY_PAUSES = [5, 10, 30, 60, 300, 900, 1800, 3600];
-const PAUSED_AFTER_MS = 3 * 24 * 3600 * 1000;
 const MAX_TEXT = 500;
 /** Events of a batch whose text an administrator sees. */
 const DISPLAYED = 20;
@@ -46,6 +48,18 @@ const OF_RECEIVER = [401, 403, 404, 408, 425, 429];
 /** Characters of details in one batch. */
 const BATCH_LENGTH = 1_000_000;
 const OPEN = { doneAt: null, failedAt: null };
+
+const deliveryTable = jobTable('event_deliveries');
+
+// Hot statements, because each event to a webhook makes them.
+export const statements = hotStatements('event-deliveries', {
+  complete: `UPDATE event_deliveries SET done_at = ?, last_error = NULL, answer = ?
+    WHERE id = ? AND done_at IS NULL AND failed_at IS NULL`,
+  events: `SELECT id, at, type, outcome, reason, actor_id AS "actorId", actor_app AS "actorApp", subject_id AS "subjectId",
+    client_id AS "clientId", address, user_agent AS "userAgent", request_id AS "requestId", data, digest,
+    chain_seq AS "chainSeq", chain_hash AS "chainHash"
+    FROM audit_events WHERE chain_seq IN (?, ?)`,
+});
 
 /** A delivery with its stream as they are stored. */
 interface Delivery {
@@ -75,7 +89,12 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
    * Stores deliveries for the next events of the stream, or of its replay, up to the position `head`. `more`: there may be others now; not where
    * enough are waiting. Throws ChangedMeanwhile where another instance was first, or the stream was stopped.
    */
-  async function fanOut(row: StreamRow, isReplay: boolean, head: number): Promise<{ stored: number; more: boolean }> {
+  async function fanOut(
+    row: StreamRow,
+    isReplay: boolean,
+    head: number,
+    read: ReturnType<typeof sharedReads>,
+  ): Promise<{ stored: number; more: boolean }> {
     const nothing = { stored: 0, more: false };
     const { id } = row;
     const stream = streamOf(row);
@@ -94,11 +113,7 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
     const open = await db.eventDelivery.count({ where: { streamId: id, isReplay, ...OPEN } });
     if (open >= most) return nothing;
     const take = isSingle(stream.kind) ? Math.min(PAGE, most - open) : PAGE;
-    const found = await db.auditEvent.findMany({
-      where: { chainSeq: { gt: cursor, lte: until }, ...typesOf(stream) },
-      orderBy: { chainSeq: 'asc' },
-      take,
-    });
+    const found = await read({ chainSeq: { gt: cursor, lte: until }, ...typesOf(stream) }, take);
     const events = withinSize(found);
     // With all events of the window, the next turn begins behind it.
     const isWhole = events.length === found.length && found.length < take;
@@ -127,12 +142,13 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
 
   async function fanOutAll(signal: AbortSignal): Promise<void> {
     let stored = 0;
+    const read = sharedReads(services);
     const head = await db.auditChain.findUnique({ where: { id: 'head' }, select: { seq: true } });
     for (const row of await db.eventStream.findMany())
       for (const isReplay of row.replayUntil === null ? [false] : [false, true])
         try {
           for (let next: StreamRow | null = row; next && !signal.aborted; ) {
-            const result = await fanOut(next, isReplay, head?.seq ?? 0);
+            const result = await fanOut(next, isReplay, head?.seq ?? 0, read);
             stored += result.stored;
             next = result.more ? await db.eventStream.findUnique({ where: { id: row.id } }) : null;
           }
@@ -146,15 +162,15 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
   }
 
   async function attempt(delivery: Delivery): Promise<AttemptResult> {
-    const { id, seq, afterSeq, tries, stream, row } = delivery;
+    const { id, seq, tries, stream, row } = delivery;
     const token = stream.kind === 'ssf' ? (await securityEvents.tokensOf([delivery], stream)).get(id) : undefined;
-    const found = stream.kind === 'ssf' ? [] : await eventsOf(delivery, db);
+    const { events: found, before } = stream.kind === 'ssf' ? NONE : await eventsOf(delivery, services);
     if (token === undefined && found.length === 0)
       return { outcome: 'give-up', reason: 'the audit log or the stream has the event no more' };
     const isAlert = stream.kind === 'alert';
     const events = isAlert ? await withEarlier(found, stream) : found;
     if (!events) return { outcome: 'done', detail: 'too few' };
-    const form = isAlert ? ({ body: 'full', after: null } as const) : { body: stream.body, after: afterSeq };
+    const form = isAlert ? ({ body: 'full', before: undefined } as const) : { body: stream.body, before };
     const bodies = token === undefined ? await bodiesOf(events, form, db) : [];
     if (isAlert && recipientsOf(stream.url)) return mail(delivery, bodies);
     const secrets = eventStreams.secretsOf(row);
@@ -173,7 +189,7 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
     }
     const reason = `answered with status ${status}${text && `: ${text}`}`.slice(0, MAX_TEXT);
     if ((isSingle(stream.kind) || isAlert) && status === 410) {
-      await pause(stream, reason);
+      await outages.ended(stream, reason);
       return { outcome: 'retry', reason, closesLane: true, pauseSeconds: 5 };
     }
     // A SIEM rejects no single event, and a receiver that redirects, or knows neither the secret nor the address, none of them.
@@ -226,46 +242,29 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
     const isOld = lastSuccessAt === null || at.getTime() - lastSuccessAt.getTime() > 60_000;
     if (kind !== 'alert' && !isOld && failingSince === null) return;
     const retryAt = kind === 'alert' ? new Date(at.getTime() + quiet_minutes * 60_000) : null;
-    const data = { lastSuccessAt: at, failingSince: null, retryAt, failures: 0, lastError: null };
+    const data = { ...NO_FAILURES, lastSuccessAt: at, retryAt };
     await tx.eventStream.updateMany({ where: { id }, data });
   }
 
   /** The receiver is away: its stream waits, and after three days it is paused. The attempt does not count for the event. */
-  async function away(delivery: Delivery, reason: string, retryAfterSeconds?: number): Promise<AttemptResult> {
+  async function away(delivery: Delivery, reason: string, pauseSeconds?: number): Promise<AttemptResult> {
     const { stream } = delivery;
     delivery.isAway = true;
-    const row = await db.eventStream.findUnique({ where: { id: stream.id } });
-    const failures = row?.failures ?? 0;
-    const at = now();
-    const failingSince = row?.failingSince ?? at;
-    const pauseSeconds = retryAfterSeconds ?? AWAY_PAUSES[Math.min(failures, AWAY_PAUSES.length - 1)] ?? 3600;
-    const retryAt = new Date(at.getTime() + pauseSeconds * 1000);
-    const data = { failures: failures + 1, failingSince, retryAt, lastError: reason.slice(0, MAX_TEXT) };
-    await db.eventStream.updateMany({ where: { id: stream.id }, data });
     logger.warn({ stream: stream.name, reason }, 'an event stream cannot be delivered');
-    if (at.getTime() - failingSince.getTime() >= PAUSED_AFTER_MS) await pause(stream, reason);
+    await outages.failed(stream, reason, pauseSeconds);
     // At the stream's next attempt, so that the order stays.
     return { outcome: 'retry', reason, pauseSeconds: 1, closesLane: true };
   }
 
-  async function pause({ id, name }: EventStream, reason: string): Promise<void> {
-    await transaction(db, async (tx) => {
-      const { count } = await tx.eventStream.updateMany({
-        where: { id, pausedAt: null },
-        data: { pausedAt: now(), lastError: reason.slice(0, MAX_TEXT) },
-      });
-      if (count === 0) return;
-      await audit.record(
-        {
-          type: 'event-stream.paused',
-          outcome: 'failure',
-          data: { streamId: id, name, answer: reason },
-        },
-        tx,
-      );
+  const outages = createOutages<EventStream>(services, {
+    read: ({ id }, tx) => tx.eventStream.findUnique({ where: { id } }),
+    write: ({ id }, data, tx) => tx.eventStream.updateMany({ where: { id }, data }),
+    async paused({ id, name }, { reason }, tx) {
+      const data = { streamId: id, name, answer: reason };
+      await audit.record({ type: 'event-stream.paused', outcome: 'failure', data }, tx);
       await notifyAdministrators({ kind: 'event-stream-paused', stream: name, streamId: id, detail: reason }, tx);
-    });
-  }
+    },
+  });
 
   const queue = createJobQueue<Delivery>({
     now,
@@ -273,7 +272,10 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
     attempt,
     leaseSeconds: LEASE_SECONDS,
     reopensLanes: true,
-    concurrency: { lane: (lane) => LANE[lane.slice(0, lane.indexOf(':')) as EventStream['kind']], total: 16 },
+    concurrency: {
+      lane: (lane) => LANE[lane.slice(0, lane.indexOf(':')) as EventStream['kind']],
+      total: limits.delivery.atOnce,
+    },
   });
 
   const jobs: ScheduledJob[] = [
@@ -285,6 +287,20 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
 
 class ChangedMeanwhile extends Error {}
 
+/** Streams at one position of the log that have the same types share what is read. Only the last few reads are kept: one may hold a megabyte. */
+function sharedReads({ db }: Core) {
+  const reads = new Map<string, Promise<SealedEvent[]>>();
+  return (where: NonNullable<Parameters<typeof db.auditEvent.findMany>[0]>['where'], take: number) => {
+    const key = JSON.stringify([where, take]);
+    const known = reads.get(key);
+    if (known) return known;
+    const made = db.auditEvent.findMany({ where: where ?? {}, orderBy: { chainSeq: 'asc' }, take });
+    reads.set(key, made);
+    for (const old of [...reads.keys()].slice(0, -MOST_SHARED)) reads.delete(old);
+    return made;
+  };
+}
+
 /** The first of the events, with no more details than one batch has. */
 function withinSize(events: readonly SealedEvent[]): SealedEvent[] {
   let length = 0;
@@ -295,20 +311,31 @@ function withinSize(events: readonly SealedEvent[]): SealedEvent[] {
   return end < 0 ? [...events] : events.slice(0, end);
 }
 
-type Range = Pick<Delivery, 'seq' | 'untilSeq' | 'positions'>;
+type Range = Pick<Delivery, 'seq' | 'untilSeq' | 'afterSeq' | 'positions'>;
 
 /**
- * The events of a delivery, chosen once more, because its row has no MAC and the stream may have changed. Not by the groups: a person may have
- * left since then.
+ * The events of a delivery, chosen once more, because its row has no MAC and the stream may have changed, and the one before them. Not by the
+ * groups: a person may have left since then.
  */
 async function eventsOf(
-  { seq, untilSeq, positions, stream }: Range & { stream: EventStream },
-  db: Db,
-): Promise<SealedEvent[]> {
+  { seq, untilSeq, afterSeq, positions, stream }: Range & { stream: EventStream },
+  { db, sql }: Core,
+) {
+  const near = await sql.query<SealedEvent>(statements.events, seq, afterSeq ?? seq);
+  const before = near.find(({ chainSeq }) => chainSeq === afterSeq);
   const chainSeq = positions === null ? { gte: seq, lte: untilSeq } : { in: JSON.parse(positions) as number[] };
-  const where = { chainSeq, ...typesOf(stream) };
-  return chosen(await db.auditEvent.findMany({ where, orderBy: { chainSeq: 'asc' }, take: PAGE }), stream);
+  const found =
+    seq === untilSeq
+      ? near.filter((event) => event.chainSeq === seq && hasType(stream, event.type))
+      : await db.auditEvent.findMany({
+          where: { chainSeq, ...typesOf(stream) },
+          orderBy: { chainSeq: 'asc' },
+          take: PAGE,
+        });
+  return { events: chosen(found, stream), before };
 }
+
+const NONE: Awaited<ReturnType<typeof eventsOf>> = { events: [], before: undefined };
 
 /** The condition of the types of events that a stream has. */
 const typesOf = (stream: EventStream) => (stream.kind === 'ssf' ? { type: { in: [...signalTypes] } } : ofTypes(stream));
@@ -323,21 +350,17 @@ function rangesOf(seqs: readonly number[], { kind, groups }: EventStream, before
 }
 
 /** The table `event_deliveries`, without those of streams that wait, are paused or disabled. */
-function deliveryStore({ db, now }: Core): QueueStore<Delivery> {
-  const leased = ({ id, tries }: Delivery) => ({ id, tries: tries + 1, ...OPEN });
+function deliveryStore(services: Core): QueueStore<Delivery> {
+  const { db, sql, now } = services;
+  const rows = deliveryTable(services);
   return {
     async due({ limit, exceptLanes }) {
       const at = now();
       const closed = exceptLanes.map((lane) => lane.slice(lane.indexOf(':') + 1));
-      const rows = await db.eventStream.findMany({
-        where: {
-          enabled: true,
-          pausedAt: null,
-          OR: [{ retryAt: null }, { retryAt: { lte: at } }],
-          id: { notIn: closed },
-        },
+      const found = await db.eventStream.findMany({
+        where: { enabled: true, ...isTried(at), id: { notIn: closed } },
       });
-      const streams = rows
+      const streams = found
         .map((row) => ({ row, stream: streamOf(row) }))
         .filter((one) => !one.stream.receiver?.isPolled);
       if (streams.length === 0) return [];
@@ -351,33 +374,15 @@ function deliveryStore({ db, now }: Core): QueueStore<Delivery> {
         return target ? { ...delivery, ...target, lane: `${target.row.kind}:${target.row.id}` } : [];
       });
     },
-    async claim({ id, tries }, leaseUntil) {
-      const { count } = await db.eventDelivery.updateMany({
-        where: { id, tries, ...OPEN },
-        data: { tries: tries + 1, nextTryAt: leaseUntil },
-      });
-      return count === 1;
-    },
-    complete: async ({ id }, answer = '') =>
+    claim: rows.claim,
+    complete: async ({ id }, answer = '') => void (await sql.execute(statements.complete, now(), answer, id)),
+    retry: (delivery, failure) => rows.retry(delivery, failure, delivery.isAway),
+    giveUp: async ({ id, tries }, reason) =>
       void (await db.eventDelivery.updateMany({
-        where: { id, ...OPEN },
-        data: { doneAt: now(), lastError: null, answer },
-      })),
-    retry: async (delivery, { reason, nextTryAt }) =>
-      void (await db.eventDelivery.updateMany({
-        where: leased(delivery),
-        data: { lastError: reason, nextTryAt, ...(delivery.isAway && { tries: delivery.tries }) },
-      })),
-    giveUp: async (delivery, reason) =>
-      void (await db.eventDelivery.updateMany({
-        where: leased(delivery),
+        where: { id, tries: tries + 1, ...OPEN },
         data: { lastError: reason, failedAt: now() },
       })),
-    waitAtMost: async (until) =>
-      void (await db.eventDelivery.updateMany({
-        where: { ...OPEN, nextTryAt: { gt: until } },
-        data: { nextTryAt: until },
-      })),
+    waitAtMost: rows.waitAtMost,
   };
 }
 
@@ -409,13 +414,9 @@ export async function deliveriesOf(
 }
 
 /** What a delivery sends of its first events, as the log and the stream are now. */
-export async function bodyOf(
-  { db }: Core,
-  stream: EventStream,
-  { afterSeq, ...range }: Range & Pick<Delivery, 'afterSeq'>,
-): Promise<string> {
-  const events = (await eventsOf({ ...range, stream }, db)).slice(0, DISPLAYED);
-  const bodies = await bodiesOf(events, { body: stream.body, after: afterSeq }, db);
+export async function bodyOf(services: Core, stream: EventStream, range: Range): Promise<string> {
+  const { events, before } = await eventsOf({ ...range, stream }, services);
+  const bodies = await bodiesOf(events.slice(0, DISPLAYED), { body: stream.body, before }, services.db);
   if (stream.kind === 'siem' && stream.format !== 'json') return batchOf(stream.format, bodies).body;
   return JSON.stringify(stream.kind === 'webhook' ? bodies[0] : bodies, null, 2) ?? '';
 }

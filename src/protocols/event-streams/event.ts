@@ -4,7 +4,10 @@ import type { Db } from '../../base/storage/database.ts';
 import { auditEventTypes, type EventKind, eventTypesByKind } from '../../core/audit/events.ts';
 
 /** A row of `audit_events` that has its place in the chain. */
-export type SealedEvent = NonNullable<Awaited<ReturnType<Db['auditEvent']['findFirst']>>>;
+export type SealedEvent = Omit<
+  NonNullable<Awaited<ReturnType<Db['auditEvent']['findFirst']>>>,
+  'salt' | 'rowMac' | 'erasedBy'
+>;
 
 /** Patterns that are no beginning of a type: everything about accounts and their factors. */
 const KINDS_OF_PATTERN: Readonly<Record<string, readonly EventKind[]>> = {
@@ -21,20 +24,28 @@ export function eventPattern(pattern: string): readonly string[] | undefined {
   return found.length > 0 ? found : undefined;
 }
 
-interface Filter {
+interface TypeFilter {
   kind: string;
   events: readonly string[];
+}
+
+interface Filter extends TypeFilter {
   applications: readonly string[];
   groups: readonly string[];
 }
 
 /** The condition of the types that the stream has. An event of a newer version is in no pattern but `*`. */
-export function ofTypes({ kind, events: patterns }: Pick<Filter, 'kind' | 'events'>) {
+export function ofTypes({ kind, events: patterns }: TypeFilter) {
   const types = patterns.includes('*') ? undefined : patterns.flatMap((one) => eventPattern(one) ?? []);
   // An alert about its mail would be followed by another one.
   const isMail = kind === 'alert' ? [{ type: { startsWith: 'mail.' } }] : [];
   return { ...(types && { type: { in: types } }), NOT: isMail };
 }
+
+/** Whether that condition holds for an event of the type. */
+export const hasType = ({ kind, events: patterns }: TypeFilter, type: string): boolean =>
+  !(kind === 'alert' && type.startsWith('mail.')) &&
+  patterns.some((one) => one === '*' || one === type || eventPattern(one)?.includes(type));
 
 /** Those of the events, of types that the stream has, that are about its applications. */
 export const chosen = (events: readonly SealedEvent[], { applications }: Pick<Filter, 'applications'>): SealedEvent[] =>
@@ -113,15 +124,14 @@ export interface EventBody {
 /**
  * The bodies of events that follow each other in a stream.
  *
- * @param after position of the event of the stream before the first one
+ * @param before the event of the stream before the first one, where the log still has it
  */
 export async function bodiesOf(
   events: readonly SealedEvent[],
-  { body, after }: { body: 'thin' | 'full'; after: number | null },
+  { body, before }: { body: 'thin' | 'full'; before: SealedEvent | undefined },
   db: Db,
 ): Promise<EventBody[]> {
   const people = body === 'full' ? await peopleIn(events, db) : new Map<string, Person>();
-  const before = after === null ? null : await db.auditEvent.findUnique({ where: { chainSeq: after } });
   let last: Chain['after'] = before?.chainHash ? { seq: before.chainSeq ?? 0, hash: before.chainHash } : null;
   return events.map((event) => {
     const at = { seq: event.chainSeq ?? 0, hash: event.chainHash ?? '' };

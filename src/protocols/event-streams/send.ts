@@ -9,6 +9,7 @@ import {
   guardedLookup,
   isPublicAnswer,
   OutgoingError,
+  retryAfterSeconds,
   unexpectedAnswer,
 } from '../../base/network/outgoing-fetch.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
@@ -67,7 +68,7 @@ export function createSender(services: Core) {
     const status = isRejected ? REJECTED_ITEMS : response.status;
     const rejection = response.ok ? '' : (await unexpectedAnswer(response)).body;
     const text = isPublicAnswer(response) ? rejection : '';
-    return { status, text, isDenied: DENIED.test(rejection), retryAfterSeconds: retryAfter(response, now()) };
+    return { status, text, isDenied: DENIED.test(rejection), retryAfterSeconds: retryAfterSeconds(response, now()) };
   }
 
   return async function send(
@@ -148,14 +149,6 @@ async function hasRejected(response: Response, count: number): Promise<boolean> 
   const answer = (await response.json().catch(() => null)) as { items?: { create?: { status?: number } }[] } | null;
   const stored = (answer?.items ?? []).filter(({ create }) => create?.status === 201 || create?.status === 409);
   return stored.length !== count;
-}
-
-/** Seconds, at most an hour (RFC 9110 10.2.3). */
-function retryAfter({ headers }: Response, now: Date): number | undefined {
-  const value = headers.get('retry-after');
-  if (value === null) return undefined;
-  const seconds = /^\d{1,9}$/.test(value) ? Number(value) : (Date.parse(value) - now.getTime()) / 1000;
-  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 1), 3600);
 }
 
 /** Octet-counted messages over TLS (RFC 5425 4.3). Rejects with an OutgoingError. */

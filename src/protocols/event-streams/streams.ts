@@ -17,6 +17,7 @@ import { check, type Fault, fault, faultFrom, rule, textFault } from '../../base
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
+import { NO_FAILURES } from '../../core/jobs/outages.ts';
 import { eventPattern } from './event.ts';
 
 const MOST_STREAMS = 20;
@@ -247,12 +248,10 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
         if (!isEnabled) await tx.eventDelivery.deleteMany({ where: { streamId: id, doneAt: null, failedAt: null } });
         const head = await tx.auditChain.findUnique({ where: { id: 'head' }, select: { seq: true } });
         const state = {
+          ...NO_FAILURES,
           enabled: isEnabled,
           pausedAt: status === 'paused' ? now() : null,
           lastError: status === 'enabled' ? null : reason,
-          retryAt: null,
-          failures: 0,
-          failingSince: null,
           ...(!wasEnabled && { cursor: head?.seq ?? 0 }),
         };
         const data = {
@@ -385,7 +384,7 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
       withinTransaction(db, undefined, async (tx): Promise<EventStream> => {
         const stream = await get(id, tx);
         if (stream.receiver?.isPaused) notOfReceiver(stream);
-        const data = { pausedAt: null, retryAt: null, failingSince: null, failures: 0 };
+        const data = { ...NO_FAILURES, pausedAt: null };
         await tx.eventStream.update({ where: { id }, data, select: { id: true } });
         await tx.eventDelivery.updateMany({
           where: { streamId: id, doneAt: null, failedAt: null },

@@ -5,15 +5,16 @@ import { limits } from '../../base/limits.ts';
 import { UnexpectedAnswer } from '../../base/network/outgoing-fetch.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import type { Core } from '../../core/core.ts';
-import { createJobQueue, type JobOutcome, type JobQueue, type QueueStore } from '../../core/jobs/queue.ts';
+import { createJobQueue, type JobOutcome, type JobQueue, jobTable, type QueueStore } from '../../core/jobs/queue.ts';
 import type { LogoutRunStore, Outcome } from './logout-run-store.ts';
 
 /**
  * Calls at once, for one application and for all together. A destination that does not respond
  * occupies a slot for `outgoing.timeoutMs`.
  */
-const CONCURRENCY = { lane: () => 4, total: 32 };
+const CONCURRENCY = { lane: () => 4, total: limits.delivery.atOnce };
 const METRIC = { done: 'delivered', retried: 'retried', 'given-up': 'given-up' } as const;
+const deliveryTable = jobTable('logout_deliveries');
 const OPEN = { doneAt: null, failedAt: null };
 
 /**
@@ -135,13 +136,8 @@ function deliveryStore(services: Core & { runs: LogoutRunStore }): QueueStore<De
   }
 
   return {
+    ...deliveryTable(services),
     due: (query) => dueDeliveries(services, query),
-
-    async claim({ id, tries }, leaseUntil) {
-      const data = { tries: tries + 1, nextTryAt: leaseUntil };
-      const { count } = await db.logoutDelivery.updateMany({ where: { id, tries, ...OPEN }, data });
-      return count === 1;
-    },
 
     complete(delivery, detail) {
       const data = { doneAt: now(), lastError: null };
@@ -159,11 +155,5 @@ function deliveryStore(services: Core & { runs: LogoutRunStore }): QueueStore<De
       const data = { lastError: reason, failedAt: now() };
       return store(delivery, leasedRow(delivery), data, { state: 'failed', reason });
     },
-
-    waitAtMost: async (until) =>
-      void (await db.logoutDelivery.updateMany({
-        where: { ...OPEN, nextTryAt: { gt: until } },
-        data: { nextTryAt: until },
-      })),
   };
 }

@@ -5,6 +5,7 @@ import {
   createOutgoingFetch,
   isPublicAnswer,
   OutgoingError,
+  retryAfterSeconds,
   unexpectedAnswer,
 } from '../../base/network/outgoing-fetch.ts';
 import type { Core } from '../../core/core.ts';
@@ -73,7 +74,7 @@ export function createScimClients({ outgoingRules, now }: Core) {
       const text = await textOf(response);
       const isMoved = status >= 300 && status < 400;
       if (isMoved) throw new TargetUnavailable(`redirects (${status}), which is not followed`);
-      if (UNAVAILABLE.includes(status)) throw new TargetUnavailable(text, pauseOf(response, now()));
+      if (UNAVAILABLE.includes(status)) throw new TargetUnavailable(text, retryAfterSeconds(response, now()));
       throw new TargetRejected(status, text);
     };
 }
@@ -97,14 +98,6 @@ async function textOf(response: Response): Promise<string> {
   }
   const { message } = await unexpectedAnswer(response);
   return isPublicAnswer(response) ? message.slice(0, MOST_TEXT) : `answered with status ${status}`;
-}
-
-/** Retry-After, in seconds or as a date; not more than an hour. */
-function pauseOf({ headers }: Response, now: Date): number | undefined {
-  const value = headers.get('retry-after') ?? '';
-  const seconds = /^\d{1,9}$/.test(value) ? Number(value) : (Date.parse(value) - now.getTime()) / 1000;
-  if (Number.isNaN(seconds)) return undefined;
-  return Math.min(Math.max(seconds, 1), limits.provisioning.maxPauseSeconds);
 }
 
 /** A text in a filter (RFC 7644 3.4.2.2). */

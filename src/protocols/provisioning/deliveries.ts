@@ -31,7 +31,7 @@ import { acceptedIn, type Differences, differenceOf, type ProvisionedRow } from 
 import type { Target, Targets } from './targets.ts';
 
 /** Entra sends up to five requests for one application at once. */
-const CONCURRENCY = { lane: () => 4, total: 16 };
+const CONCURRENCY = { lane: () => 4, total: limits.delivery.atOnce };
 const MOST_REASON = 300;
 
 type Resource = Record<string, unknown>;
@@ -315,7 +315,7 @@ export function createDeliveries(
         ({ id, application, state }) =>
           application.enabled &&
           state.pausedAt === null &&
-          (state.nextTryAt === null || state.nextTryAt <= now()) &&
+          (state.retryAt === null || state.retryAt <= now()) &&
           !exceptLanes.includes(id),
       );
       const found: Delivery[] = [];

@@ -4,12 +4,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Application, fromRow, UnreadableApplication, withAccess } from '../../applications/application.ts';
 import { type ProvisionSettings, withDefaults } from '../../applications/fields/provisioning.ts';
 import { conflict, notFound } from '../../base/http/errors.ts';
-import { limits } from '../../base/limits.ts';
 import { type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
-import { retryPauseSeconds } from '../../core/jobs/queue.ts';
+import { createOutages, NO_FAILURES, type Outage } from '../../core/jobs/outages.ts';
 import { stableSecret } from '../../core/settings/settings.ts';
 import { createPairwiseSubjects, sectorOfMetadata } from '../oidc/claims/pairwise-subjects.ts';
 import type { TargetUnavailable } from './client.ts';
@@ -17,7 +16,7 @@ import type { TargetUnavailable } from './client.ts';
 /** Rows that are deleted in one transaction. */
 const PIECE = 500;
 
-export interface TargetState {
+export interface TargetState extends Outage {
   url: string;
   auditSeq: number;
   lookedAt: Date;
@@ -25,11 +24,6 @@ export interface TargetState {
   position: string | null;
   comparedAt: Date | null;
   compareSeconds: number;
-  failures: number;
-  failingSince: Date | null;
-  nextTryAt: Date | null;
-  lastError: string | null;
-  pausedAt: Date | null;
   pausedBy: string | null;
   stoppedAt: Date | null;
   approvedAt: Date | null;
@@ -49,7 +43,8 @@ export type TargetDecision = 'compare' | 'pause' | 'resume' | 'approve';
 
 export type Targets = ReturnType<typeof createTargets>;
 
-export function createTargets({ db, vault, now, audit, wake, notifyAdministrators }: Core) {
+export function createTargets(services: Core) {
+  const { db, vault, now, audit, wake, notifyAdministrators } = services;
   let pairwise: ReturnType<typeof createPairwiseSubjects> | undefined;
 
   /** Applications with a declaration, as this server wrote it. */
@@ -132,6 +127,23 @@ export function createTargets({ db, vault, now, audit, wake, notifyAdministrator
   const update = (id: string, data: Partial<TargetState>, where: Partial<TargetState> = {}) =>
     db.provisioningTarget.updateMany({ where: { applicationId: id, ...where }, data });
 
+  const outages = createOutages<Target>(services, {
+    read: ({ id }, tx) => tx.provisioningTarget.findUnique({ where: { applicationId: id } }),
+    write: ({ id }, data, tx) =>
+      tx.provisioningTarget.updateMany({
+        where: { applicationId: id },
+        data: { ...data, ...(data.pausedAt && { pausedBy: 'failures' }) },
+      }),
+    async paused({ id, application: { clientId, name } }, { since, reason }, tx) {
+      const data = { since, error: reason };
+      await audit.record({ type: 'provisioning.paused', outcome: 'failure', clientId, data }, tx);
+      await notifyAdministrators(
+        { kind: 'provisioning', problem: 'paused', application: name, applicationId: id, detail: reason },
+        tx,
+      );
+    },
+  });
+
   /** Plans a comparison of everybody: soon, but the longer the last one took, the later. */
   async function planComparison({ id, state }: Target): Promise<void> {
     const soonest = (state.comparedAt?.getTime() ?? 0) + 5000 * state.compareSeconds;
@@ -148,11 +160,13 @@ export function createTargets({ db, vault, now, audit, wake, notifyAdministrator
       if (decision === 'pause') await begin(id, metadata.provision, tx);
       const at = now();
       const byNoPerson = [{ pausedAt: null }, { pausedBy: 'failures' }];
-      const goesOn = { failures: 0, failingSince: null, nextTryAt: null, lastError: null };
       const changes: Record<TargetDecision, Parameters<typeof tx.provisioningTarget.updateMany>[0]> = {
-        compare: { where, data: { compareAt: at, ...goesOn } },
+        compare: { where, data: { compareAt: at, ...NO_FAILURES } },
         pause: { where: { ...where, OR: byNoPerson }, data: { pausedAt: at, pausedBy: 'administrator' } },
-        resume: { where: { ...where, pausedAt: { not: null } }, data: { pausedAt: null, pausedBy: null, ...goesOn } },
+        resume: {
+          where: { ...where, pausedAt: { not: null } },
+          data: { pausedAt: null, pausedBy: null, ...NO_FAILURES },
+        },
         approve: { where: { ...where, stoppedAt: { not: null } }, data: { stoppedAt: null, approvedAt: at } },
       };
       const { count } = await tx.provisioningTarget.updateMany(changes[decision]);
@@ -184,35 +198,11 @@ export function createTargets({ db, vault, now, audit, wake, notifyAdministrator
       return (await targetOf(application, state))[0];
     },
 
-    /** Notes that it took no call: it is tried again later, and paused when that has been so for days. */
-    async failed({ id, application, state }: Target, { message, pauseSeconds }: TargetUnavailable): Promise<void> {
-      const at = now();
-      const failures = state.failures + 1;
-      const failingSince = state.failingSince ?? at;
-      const pause = pauseSeconds ?? retryPauseSeconds(state.failures);
-      const nextTryAt = new Date(at.getTime() + pause * 1000);
-      Object.assign(state, { failures, failingSince, nextTryAt });
-      const data = { failures, failingSince, nextTryAt, lastError: message };
-      if (at.getTime() - failingSince.getTime() < limits.provisioning.pausedAfterSeconds * 1000)
-        return void (await update(id, data));
-      const paused = { ...data, pausedAt: at, pausedBy: 'failures' };
-      await transaction(db, async (tx) => {
-        const where = { applicationId: id, pausedAt: null };
-        if ((await tx.provisioningTarget.updateMany({ where, data: paused })).count === 0) return;
-        const { clientId, name } = application;
-        const reason = { since: failingSince, error: message };
-        await audit.record({ type: 'provisioning.paused', outcome: 'failure', clientId, data: reason }, tx);
-        await notifyAdministrators(
-          { kind: 'provisioning', problem: 'paused', application: name, applicationId: id, detail: message },
-          tx,
-        );
-      });
-    },
+    failed: (target: Target, { message, pauseSeconds }: TargetUnavailable) =>
+      outages.failed(target, message, pauseSeconds),
 
     async worked({ id, state }: Target): Promise<void> {
-      if (state.failures === 0) return;
-      Object.assign(state, { failures: 0, failingSince: null, nextTryAt: null });
-      await update(id, { failures: 0, failingSince: null, nextTryAt: null, lastError: null });
+      if (state.failures > 0) await update(id, NO_FAILURES);
     },
 
     /** Too many people would lose their accounts there: an administrator has to say so. */
@@ -251,10 +241,7 @@ const NEW_STATE: TargetState = {
   position: null,
   comparedAt: null,
   compareSeconds: 0,
-  failures: 0,
-  failingSince: null,
-  nextTryAt: null,
-  lastError: null,
+  ...NO_FAILURES,
   pausedAt: null,
   pausedBy: null,
   stoppedAt: null,

@@ -5,12 +5,13 @@ import { createLogoutDeliveries } from '../../../src/protocols/logout/deliveries
 import { servicesOf } from '../../support/services-of.ts';
 
 const [, , databaseUrl = '', time = ''] = process.argv;
-const { db, protect } = await openDatabase(databaseUrl);
+const { db, sql, protect } = await openDatabase(databaseUrl);
 protect({ isGenuine: () => true } as never);
 setInterval(() => {}, 1000); // keeps the process alive
 await createLogoutDeliveries({
   ...servicesOf({
     db,
+    sql,
     now: () => new Date(time),
     audit: { record: async () => {} } as never,
     logger: { warn() {} } as never,

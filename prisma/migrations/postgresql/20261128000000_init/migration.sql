@@ -1960,7 +1960,7 @@ CREATE TABLE "provisioning_targets" (
     "compare_seconds" INTEGER NOT NULL DEFAULT 0,
     "failures" INTEGER NOT NULL DEFAULT 0,
     "failing_since" TIMESTAMP(3),
-    "next_try_at" TIMESTAMP(3),
+    "retry_at" TIMESTAMP(3),
     "last_error" TEXT,
     "paused_at" TIMESTAMP(3),
     "paused_by" TEXT,

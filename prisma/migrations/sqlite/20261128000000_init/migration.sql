@@ -1821,7 +1821,7 @@ CREATE TABLE "provisioning_targets" (
     "compare_seconds" INTEGER NOT NULL DEFAULT 0,
     "failures" INTEGER NOT NULL DEFAULT 0,
     "failing_since" DATETIME,
-    "next_try_at" DATETIME,
+    "retry_at" DATETIME,
     "last_error" TEXT,
     "paused_at" DATETIME,
     "paused_by" TEXT,
