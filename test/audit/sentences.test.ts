@@ -46,6 +46,7 @@ describe('an audit event', () => {
       childName: 'Physics',
       version: '2026-11',
       amr: ['pwd'],
+      country: 'CH',
     };
     for (const outcome of ['success', 'failure'] as const)
       for (const parties of [{}, { actorId: 'a', subjectId: 'b', clientId: 'pay' }, { actorId: 'b', subjectId: 'b' }]) {
