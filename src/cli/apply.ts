@@ -6,55 +6,95 @@ import { ConfigError } from '../base/config/config-error.ts';
 import type { Plan } from '../config-file/config-file.ts';
 import type { FieldChange, Step, StepKind } from '../config-file/planning.ts';
 import type { Services } from '../server/services.ts';
-import { type Command, jsonOption, UsageError } from './command.ts';
+import { type Commands, type Result, UsageError } from './command.ts';
 import { withServices } from './context.ts';
-import { type Io, plain } from './io.ts';
+import { plain } from './io.ts';
 
 const signs: Record<StepKind, string> = { create: '+', change: '~', delete: '-' };
 const MAX_VALUE = 60;
 /** The exit code of a plan with changes, with `--exit-code`. */
 const CHANGES = 2;
 
-export const planCommand: Command = {
-  name: 'plan',
-  args: ['FILE'],
-  summary: 'print what applying a configuration file would change',
-  details: `+ created, ~ changed, - deleted; secrets only as "(changed)". Changes nothing, and fails where apply would fail.`,
-  options: {
-    'exit-code': { type: 'boolean', help: 'exit with 0 without changes, 2 with changes and 1 for an error' },
-    ...jsonOption,
+export const fileCommands: Commands = {
+  plan: {
+    args: ['FILE'],
+    summary: 'print what applying a configuration file would change',
+    details: `+ created, ~ changed, - deleted; secrets only as "(changed)". Changes nothing, and fails where apply would fail.`,
+    options: {
+      'exit-code': { type: 'boolean', help: 'exit with 0 without changes, 2 with changes and 1 for an error' },
+    },
+    mayBegin: true,
+    async act(services, input) {
+      const plan = await planOf(services, input.words, 'tryOut');
+      return { ...resultOf(plan, false), code: input.flag('exit-code') && plan.steps.length > 0 ? CHANGES : 0 };
+    },
   },
-  run: (input, io) =>
-    withServices(
-      io,
-      async (services) => {
-        const plan = await planOf(services, input.words, 'tryOut');
-        if (input.flag('json')) io.json(planJson(plan, false));
-        else printPlan(plan, false, io);
-        return input.flag('exit-code') && plan.steps.length > 0 ? CHANGES : 0;
-      },
-      { mayBegin: true },
-    ),
-};
 
-export const applyCommand: Command = {
-  name: 'apply',
-  args: ['FILE'],
-  summary: 'apply a configuration file',
-  details: `What changes is printed as by "gatehouse plan". All of it is one transaction.
+  apply: {
+    args: ['FILE'],
+    summary: 'apply a configuration file',
+    details: `What changes is printed as by "gatehouse plan". All of it is one transaction.
 Entries that are no longer in the file are deleted, unless "gatehouse release" took them out of it. Entries created elsewhere don't change.`,
-  options: jsonOption,
-  run: (input, io) =>
-    withServices(
-      io,
-      async (services) => {
-        const plan = await planOf(services, input.words, 'apply');
-        if (input.flag('json')) io.json(planJson(plan, true));
-        else printPlan(plan, true, io);
-        return 0;
+    mayBegin: true,
+    act: async (services, { words }) => resultOf(await planOf(services, words, 'apply'), true),
+  },
+
+  release: {
+    args: ['[ENTRY…]'],
+    summary: 'take entries out of the ownership of the configuration file',
+    details: `An entry is SECTION:NAME as in a plan, such as clients:wiki, users:alice or settings:mfa. It stays as it is, and can be
+changed in the console. Then remove it from the file: a file that still has it takes it again when it is applied.`,
+    options: { all: { type: 'boolean', help: 'everything that the file owns' } },
+    async act({ configFile }, input) {
+      const { parseEntry } = await import('../config-file/release.ts');
+      if (input.flag('all') === input.words.length > 0) throw new UsageError('name the entries, or use --all');
+      const entries = input.flag('all')
+        ? await configFile.entries()
+        : input.words.map((text) => parseEntry(text) ?? failUsage(`${text} isn't SECTION:NAME`));
+      await configFile.release(entries, {});
+      return {
+        json: entries,
+        text: entries.map(({ section, name }) => `${section}:${name}`),
+        notes: [`${entries.length} released. Remove them from the file before it is applied again.`],
+      };
+    },
+  },
+
+  export: {
+    summary: 'print the configuration as YAML, without secrets',
+    options: {
+      only: { type: 'string', value: 'SECTION', multiple: true, help: 'only this section, such as clients' },
+      'no-users': { type: 'boolean', help: 'without the users, and without the members and owners of groups' },
+      pictures: {
+        type: 'string',
+        value: 'FOLDER',
+        help: 'write the pictures of the brand into files there, instead of into the YAML',
       },
-      { mayBegin: true },
-    ),
+    },
+    run: (input, io) =>
+      withServices(io, async (services) => {
+        const { exportConfiguration, exportedSections } = await import('../config-file/export.ts');
+        const only = input.texts('only');
+        const unknown = only.find((name) => !exportedSections.some((section) => section === name));
+        if (unknown !== undefined) failUsage(`--only ${unknown}: allowed are ${exportedSections.join(', ')}`);
+        const folder = input.text('pictures');
+        if (folder !== undefined) mkdirSync(folder, { recursive: true });
+        const options = {
+          ...(only.length > 0 && { only }),
+          withUsers: !input.flag('no-users'),
+          ...(folder !== undefined && {
+            savePicture(name: string, bytes: Uint8Array) {
+              writeFileSync(path.join(folder, name), bytes);
+              return path.isAbsolute(folder)
+                ? path.join(folder, name)
+                : `./${path.posix.join(...folder.split(path.sep), name)}`;
+            },
+          }),
+        };
+        io.out((await exportConfiguration(services, options)).trimEnd());
+        return 0;
+      }),
+  },
 };
 
 /** Throws ConfigError with every fault of the file. */
@@ -72,29 +112,30 @@ async function planOf(
   throw new ConfigError(result.faults.map((fault) => formatFault(name, fault)));
 }
 
-function planJson({ steps, unchanged, warnings }: Plan, isApplied: boolean) {
+function resultOf({ steps, unchanged, warnings }: Plan, isApplied: boolean): Result {
   const of = (kind: StepKind) =>
     steps
       .filter((step) => step.kind === kind)
       .map(({ section, name, fields }) => ({ section, name, ...(kind === 'delete' ? {} : { fields }) }));
-  return { applied: isApplied, create: of('create'), change: of('change'), delete: of('delete'), unchanged, warnings };
+  const [create, change, remove] = [of('create'), of('change'), of('delete')];
+  return {
+    json: { applied: isApplied, create, change, delete: remove, unchanged, warnings },
+    text: [
+      ...steps.flatMap(linesOf),
+      isApplied
+        ? `Applied: ${create.length} created, ${change.length} changed, ${remove.length} deleted, ${unchanged} unchanged`
+        : `Plan: ${create.length} to create, ${change.length} to change, ${remove.length} to delete, ${unchanged} unchanged`,
+    ],
+    errors: warnings.map((one) => `warning: ${one}`),
+    code: 0,
+  };
 }
 
-function printPlan({ steps, unchanged, warnings }: Plan, isApplied: boolean, io: Io): void {
-  for (const step of steps) {
-    const taken = step.kind === 'change' && step.fields.some(isTaken) ? ' (now managed by the file)' : '';
-    io.out(`${signs[step.kind]} ${step.section} ${plain(step.name)}${taken}`);
-    if (step.kind === 'change')
-      for (const field of step.fields.filter((one) => !isTaken(one))) io.out(`    ${fieldLine(field)}`);
-  }
-  for (const warning of warnings) io.note(`warning: ${plain(warning)}`);
-  const count = (kind: StepKind) => steps.filter((step: Step) => step.kind === kind).length;
-  const [create, change, remove] = (['create', 'change', 'delete'] as const).map(count);
-  io.out(
-    isApplied
-      ? `Applied: ${create} created, ${change} changed, ${remove} deleted, ${unchanged} unchanged`
-      : `Plan: ${create} to create, ${change} to change, ${remove} to delete, ${unchanged} unchanged`,
-  );
+function linesOf({ kind, section, name, fields }: Step): string[] {
+  const isChange = kind === 'change';
+  const taken = isChange && fields.some(isTaken) ? ' (now managed by the file)' : '';
+  const changed = isChange ? fields.filter((one) => !isTaken(one)) : [];
+  return [`${signs[kind]} ${section} ${name}${taken}`, ...changed.map((field) => `    ${fieldLine(field)}`)];
 }
 
 /** The entry was not the file's before. */
@@ -111,64 +152,6 @@ function formatted(value: unknown): string {
   return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE - 1)}…` : text;
 }
 
-export const releaseCommand: Command = {
-  name: 'release',
-  args: ['[ENTRY…]'],
-  summary: 'take entries out of the ownership of the configuration file',
-  details: `An entry is SECTION:NAME as in a plan, such as clients:wiki, users:alice or settings:mfa. It stays as it is, and can be
-changed in the console. Then remove it from the file: a file that still has it takes it again when it is applied.`,
-  options: { all: { type: 'boolean', help: 'everything that the file owns' } },
-  run: (input, io) =>
-    withServices(io, async ({ configFile }) => {
-      const { parseEntry } = await import('../config-file/release.ts');
-      if (input.flag('all') === input.words.length > 0) throw new UsageError('name the entries, or use --all');
-      const entries = input.flag('all')
-        ? await configFile.entries()
-        : input.words.map((text) => parseEntry(text) ?? failUsage(`${text} isn't SECTION:NAME`));
-      await configFile.release(entries, {});
-      for (const { section, name } of entries) io.out(`${section}:${plain(name)}`);
-      io.note(`${entries.length} released. Remove them from the file before it is applied again.`);
-      return 0;
-    }),
-};
-
 function failUsage(message: string): never {
   throw new UsageError(message);
 }
-
-export const exportCommand: Command = {
-  name: 'export',
-  summary: 'print the configuration as YAML, without secrets',
-  options: {
-    only: { type: 'string', value: 'SECTION', multiple: true, help: 'only this section, such as clients' },
-    'no-users': { type: 'boolean', help: 'without the users, and without the members and owners of groups' },
-    pictures: {
-      type: 'string',
-      value: 'FOLDER',
-      help: 'write the pictures of the brand into files there, instead of into the YAML',
-    },
-  },
-  run: (input, io) =>
-    withServices(io, async (services) => {
-      const { exportConfiguration, exportedSections } = await import('../config-file/export.ts');
-      const only = input.texts('only');
-      const unknown = only.find((name) => !exportedSections.some((section) => section === name));
-      if (unknown !== undefined) failUsage(`--only ${unknown}: allowed are ${exportedSections.join(', ')}`);
-      const folder = input.text('pictures');
-      if (folder !== undefined) mkdirSync(folder, { recursive: true });
-      const options = {
-        ...(only.length > 0 && { only }),
-        withUsers: !input.flag('no-users'),
-        ...(folder !== undefined && {
-          savePicture(name: string, bytes: Uint8Array) {
-            writeFileSync(path.join(folder, name), bytes);
-            return path.isAbsolute(folder)
-              ? path.join(folder, name)
-              : `./${path.posix.join(...folder.split(path.sep), name)}`;
-          },
-        }),
-      };
-      io.out((await exportConfiguration(services, options)).trimEnd());
-      return 0;
-    }),
-};

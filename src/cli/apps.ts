@@ -1,6 +1,7 @@
 // `gatehouse app …`: the registered applications of both protocols, their secrets, and new ones.
 
 import { access, readFile } from 'node:fs/promises';
+import type { previewJson } from '../admin/applications/provisioning.ts';
 import type { Application } from '../applications/application.ts';
 import type { Access, OidcClientInput } from '../applications/fields/oidc-client.ts';
 import type { AccessWay } from '../applications/people.ts';
@@ -9,162 +10,233 @@ import { type Fault, fault, faultLine, sentenceOf } from '../base/texts/faults.t
 import { createRegistrationTokens } from '../protocols/oidc/store/registration-tokens.ts';
 import { SamlError } from '../protocols/saml/xml/errors.ts';
 import type { Services } from '../server/services.ts';
-import { type Command, type Input, jsonOption, UsageError } from './command.ts';
-import { withServices } from './context.ts';
+import { type Commands, fail, type Input, noSuch, type Result, UsageError } from './command.ts';
 import { formatDate, type Io, plain } from './io.ts';
 
-export const appList: Command = {
-  name: 'app list',
-  summary: 'list all applications, OIDC and SAML',
-  options: jsonOption,
-  run: (input, io) =>
-    withServices(io, async ({ applications }) => {
+const many = (value: string, help: string) => ({ type: 'string', value, multiple: true, help }) as const;
+
+const DECISIONS = ['compare', 'pause', 'resume', 'approve'] as const;
+type Preview = ReturnType<typeof previewJson>;
+const CHANGES = ['create', 'update', 'deactivate', 'delete'] as const;
+
+const PEOPLE_PAGE = 200;
+
+export const appCommands: Commands = {
+  'app list': {
+    summary: 'list all applications, OIDC and SAML',
+    async act({ applications }) {
       const all = await applications.all();
-      if (input.flag('json')) {
-        io.json(all.map(({ metadata: _metadata, ...application }) => application));
-        return 0;
-      }
-      const rows = all.map((application) => [
-        application.clientId,
-        application.name,
-        application.protocol,
-        accessText(application.access),
-        application.enabled ? 'yes' : 'no',
-        application.source,
-      ]);
-      io.table(['IDENTIFIER', 'NAME', 'PROTOCOL', 'ACCESS', 'ENABLED', 'SOURCE'], rows);
-      return 0;
-    }),
-};
+      return {
+        json: all.map(({ metadata: _metadata, ...application }) => application),
+        table: [
+          ['IDENTIFIER', 'NAME', 'PROTOCOL', 'ACCESS', 'ENABLED', 'SOURCE'],
+          all.map(({ clientId, name, protocol, access, enabled, source }) => [
+            ...[clientId, name, protocol, accessText(access), enabled ? 'yes' : 'no', source],
+          ]),
+        ],
+      };
+    },
+  },
 
-const accessText = (rule: Access): string =>
-  rule === 'everyone' ? rule : [...rule.roles, ...(rule.groups ?? []).map((name) => `group ${name}`)].join(', ') || '-';
-
-export const appShow: Command = {
-  name: 'app show',
-  args: ['IDENTIFIER'],
-  summary: 'show an application in the format of the configuration file',
-  options: jsonOption,
-  run: (input, io) =>
-    withApp(input, io, async (application, { applications }) => {
-      const secrets = await applications.unexpiredSecrets(application.id);
-      const visibleSecrets = secrets.map(({ id, createdAt, expiresAt }) => ({ id, createdAt, expiresAt }));
-      if (input.flag('json')) {
-        io.json({ ...application, secrets: visibleSecrets });
-        return 0;
-      }
-      io.out(
-        `# ${application.protocol === 'oidc' ? 'OpenID Connect' : 'SAML'}, from ${application.source}, changed ${formatDate(application.updatedAt)}`,
-      );
-      for (const { createdAt, expiresAt } of secrets) {
-        io.out(`# a secret of ${formatDate(createdAt)}${expiresAt ? `, until ${formatDate(expiresAt)}` : ''}`);
-      }
+  'app show': {
+    args: ['IDENTIFIER'],
+    summary: 'show an application in the format of the configuration file',
+    async act(services, input) {
+      const application = await appOf(services, input);
+      const { protocol, source, updatedAt } = application;
+      const secrets = await services.applications.unexpiredSecrets(application.id);
       const [{ writeYaml }, { applicationEntry }] = await Promise.all([
         import('../config-file/yaml.ts'),
         import('../config-file/sections/applications.ts'),
       ]);
-      io.out(writeYaml(applicationEntry(application)).trimEnd());
-      return 0;
-    }),
-};
+      return {
+        json: {
+          ...application,
+          secrets: secrets.map(({ id, createdAt, expiresAt }) => ({ id, createdAt, expiresAt })),
+        },
+        text: [
+          `# ${protocol === 'oidc' ? 'OpenID Connect' : 'SAML'}, from ${source}, changed ${formatDate(updatedAt)}`,
+          ...secrets.map(
+            ({ createdAt, expiresAt }) =>
+              `# a secret of ${formatDate(createdAt)}${expiresAt ? `, until ${formatDate(expiresAt)}` : ''}`,
+          ),
+          ...writeYaml(applicationEntry(application)).trimEnd().split('\n'),
+        ],
+      };
+    },
+  },
 
-export const appPeople: Command = {
-  name: 'app people',
-  args: ['IDENTIFIER'],
-  summary: 'list the users who can open an application, and why',
-  options: jsonOption,
-  run: (input, io) =>
-    withApp(input, io, async (application, { applicationPeople }) => {
+  'app people': {
+    args: ['IDENTIFIER'],
+    summary: 'list the users who can open an application, and why',
+    async act(services, input) {
+      const application = await appOf(services, input);
       const found = [];
       let after: string | undefined;
       do {
-        const page = await applicationPeople.list(application, { limit: PEOPLE_PAGE, sort: 'username', after });
+        const page = await services.applicationPeople.list(application, {
+          limit: PEOPLE_PAGE,
+          sort: 'username',
+          after,
+        });
         found.push(...page.people);
         after = page.next;
       } while (after);
-      if (input.flag('json')) {
-        const { personJson } = await import('../admin/applications/people.ts');
-        io.json(found.map(personJson));
-        return 0;
-      }
+      const { personJson } = await import('../admin/applications/people.ts');
       const rows = found.flatMap(({ account: { username, name }, ways }) =>
         ways.map((way) => [username, name ?? '-', wayText(way), formatDate(way.until)]),
       );
-      io.table(['USERNAME', 'NAME', 'BY', 'UNTIL'], rows);
-      if (!application.enabled) io.note('The application is disabled, so people can’t open it.');
-      return 0;
-    }),
-};
-
-const DECISIONS = ['compare', 'pause', 'resume', 'approve'] as const;
-const CHANGES = ['create', 'update', 'deactivate', 'delete'] as const;
-
-export const appProvision: Command = {
-  name: 'app provision',
-  args: ['IDENTIFIER'],
-  summary: 'show how people are written to an application by SCIM, or what that would do, or decide',
-  details: 'Without an option: the state, and what the application rejected. The server does the work within seconds.',
-  options: {
-    preview: { type: 'boolean', help: 'what a comparison of everybody would do; nothing is sent' },
-    test: { type: 'boolean', help: 'call the application: its configuration, and a search for a name that nobody has' },
-    compare: { type: 'boolean', help: 'compare everybody now, and try again what was rejected' },
-    pause: { type: 'boolean', help: 'send nothing until it is resumed' },
-    resume: { type: 'boolean', help: 'go on' },
-    approve: { type: 'boolean', help: 'let held leavers lose their accounts there' },
-    ...jsonOption,
+      return {
+        json: found.map(personJson),
+        table: [['USERNAME', 'NAME', 'BY', 'UNTIL'], rows],
+        notes: application.enabled ? [] : ['The application is disabled, so people can’t open it.'],
+      };
+    },
   },
-  run: (input, io) =>
-    withApp(input, io, async (application, { provisioning }) => {
+
+  'app provision': {
+    args: ['IDENTIFIER'],
+    summary: 'show how people are written to an application by SCIM, or what that would do, or decide',
+    details:
+      'Without an option: the state, and what the application rejected. The server does the work within seconds.',
+    options: {
+      preview: { type: 'boolean', help: 'what a comparison of everybody would do; nothing is sent' },
+      test: {
+        type: 'boolean',
+        help: 'call the application: its configuration, and a search for a name that nobody has',
+      },
+      compare: { type: 'boolean', help: 'compare everybody now, and try again what was rejected' },
+      pause: { type: 'boolean', help: 'send nothing until it is resumed' },
+      resume: { type: 'boolean', help: 'go on' },
+      approve: { type: 'boolean', help: 'let held leavers lose their accounts there' },
+    },
+    async act(services, input) {
+      const { provisioning } = services;
+      const application = await appOf(services, input);
       const { checkJson, previewJson, rejectedJson, stateJson } = await import('../admin/applications/provisioning.ts');
       const decision = DECISIONS.find((one) => input.flag(one));
       if (decision) await provisioning.decide(application, decision, {});
-      if (input.flag('preview')) {
-        const preview = previewJson(await provisioning.preview(application));
-        if (input.flag('json')) io.json(preview);
-        else {
-          const rows = CHANGES.flatMap((kind) =>
-            preview[kind].people.map(({ user, username, name, attributes }) => [
-              kind,
-              username ?? user,
-              name ?? '-',
-              kind === 'update' ? attributes.join(', ') : '',
-            ]),
-          );
-          if (rows.length > 0) io.table(['CHANGE', 'USERNAME', 'NAME', 'ATTRIBUTES'], rows);
-          io.out(
-            `${CHANGES.map((kind) => `${kind}: ${preview[kind].count}`).join(', ')}, unchanged: ${preview.unchanged}`,
-          );
-        }
-        return 0;
-      }
+      if (input.flag('preview')) return changesIn(previewJson(await provisioning.preview(application)));
       if (input.flag('test')) {
         const checks = (await provisioning.test(application)).map(checkJson);
-        if (input.flag('json')) io.json(checks);
-        else
-          io.table(
-            ['CALL', 'RESULT'],
-            checks.map(({ check, error }) => [check, error ?? 'ok']),
-          );
-        return checks.every(({ ok }) => ok) ? 0 : 1;
+        return {
+          json: checks,
+          table: [['CALL', 'RESULT'], checks.map(({ check, error }) => [check, error ?? 'ok'])],
+          code: checks.every(({ ok }) => ok) ? 0 : 1,
+        };
       }
       const state = stateJson(await provisioning.state(application));
       const rejected = (await provisioning.rejected(application)).map(rejectedJson);
-      if (input.flag('json')) {
-        io.json({ ...state, rejected });
-        return 0;
-      }
-      for (const [name, value] of Object.entries(state))
-        if (value !== null && value !== false) io.out(`${name.replaceAll('_', ' ')}: ${plain(String(value))}`);
-      if (rejected.length > 0)
-        io.table(
-          ['REJECTED', 'ANSWER', 'NEXT TRY'],
-          rejected.map(({ id, name, error, next_try_at }) => [name ?? id, error, next_try_at]),
-        );
-      return 0;
-    }),
+      const rows = rejected.map(({ id, name, error, next_try_at }) => [name ?? id, error, next_try_at]);
+      return {
+        json: { ...state, rejected },
+        text: Object.entries(state)
+          .filter(([, value]) => value !== null && value !== false)
+          .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value}`),
+        ...(rows.length > 0 && { table: [['REJECTED', 'ANSWER', 'NEXT TRY'], rows] as const }),
+      };
+    },
+  },
+
+  'app add': {
+    summary: 'add an application; prints its client secret once',
+    details: `Without options on a terminal, it asks for each value.
+OpenID Connect: gatehouse app add --name Shop --redirect-uri https://shop.example.com/callback
+SAML:           gatehouse app add --name Wiki --saml-metadata wiki-sp.xml (or an https URL)
+All other settings are in the configuration file and the console.`,
+    options: {
+      name: { type: 'string', value: 'NAME', help: 'name that people see' },
+      'client-id': { type: 'string', value: 'ID', help: 'OIDC client_id (default: generated)' },
+      'redirect-uri': many('URI', 'redirect URI for authorization responses'),
+      'post-logout-redirect-uri': many('URI', 'post-logout redirect URI'),
+      'backchannel-logout-uri': { type: 'string', value: 'URI', help: 'back-channel logout URI' },
+      grant: many('GRANT', 'authorization_code (default), refresh_token, client_credentials, device'),
+      resource: many('URI', 'API that the application may call, such as ISSUER/api/admin'),
+      scope: { type: 'string', value: 'SCOPES', help: 'allowed scopes, separated by spaces' },
+      'auth-method': { type: 'string', value: 'METHOD', help: 'client_secret_basic (default), client_secret_post, …' },
+      profile: { type: 'string', value: 'PROFILE', help: 'high security: fapi2 or fapi2-signing; needs --jwks-uri' },
+      'jwks-uri': { type: 'string', value: 'URL', help: "URL of the application's public keys" },
+      public: { type: 'boolean', help: 'browser or mobile app without a secret' },
+      native: { type: 'boolean', help: 'mobile or desktop app' },
+      'first-party': { type: 'boolean', help: 'skip the consent screen' },
+      role: many('ROLE', 'give access only to people with this role'),
+      group: many('GROUP', 'give access only to people in this group'),
+      'create-groups': { type: 'boolean', help: 'create the groups of --group that are missing' },
+      'saml-metadata': {
+        type: 'string',
+        value: 'FILE|URL',
+        help: 'metadata of the SAML service provider, a file or an https URL',
+      },
+      'idp-initiated': { type: 'boolean', help: 'SAML: show it in the app list' },
+    },
+    mayBegin: true,
+    async act(services, given, io) {
+      const input = given.isEmpty && io.ask ? await askForApplication(io.ask, io, services) : given;
+      if (input.flag('create-groups')) await createGroups(input.texts('group'), services, io);
+      return input.text('saml-metadata') === undefined ? addClient(input, services) : addProvider(input, services);
+    },
+  },
+
+  'app secret': {
+    args: ['CLIENT_ID'],
+    summary: 'create a client secret; prints it once',
+    details:
+      'Without --keep, the old secrets expire now. With --keep, they stay valid for that time, so that you can update the application first.',
+    options: {
+      keep: { type: 'string', value: 'SECONDS', help: 'seconds that the old secrets stay valid (default: 0)' },
+    },
+    async act(services, input) {
+      const application = await appOf(services, input);
+      const keep = input.text('keep');
+      if (keep !== undefined && !/^\d{1,8}$/.test(keep)) throw new UsageError('--keep must be a number of seconds');
+      const { needsSecretValue, usesSecret } = await import('../applications/fields/oidc-client.ts');
+      if (application.protocol !== 'oidc' || !usesSecret(application.metadata))
+        return fail("This application doesn't use a secret.");
+      // Here the secret is an HMAC key: only the newest one signs, so the old one cannot stay valid.
+      const replace = keep === undefined || needsSecretValue(application.metadata) ? 'now' : Number(keep);
+      const { value } = await services.applications.addSecret(application.id, { replace });
+      return { json: { client_id: application.clientId, client_secret: value }, text: secretLines(value) };
+    },
+  },
+
+  'app registration-token': {
+    summary: 'create an initial access token for dynamic registration (/register); prints it once',
+    options: {
+      seconds: { type: 'string', value: 'SECONDS', help: 'seconds that the token is valid (default: 86400)' },
+      'without-pkce': {
+        type: 'boolean',
+        help: 'confidential clients registered with it need no PKCE; for software that cannot send it',
+      },
+    },
+    async act(services, input) {
+      const seconds = input.text('seconds');
+      if (seconds !== undefined && !/^[1-9]\d{0,7}$/.test(seconds))
+        throw new UsageError('--seconds must be a number of seconds');
+      const withoutPkce = input.flag('without-pkce');
+      const { token, expiresAt } = await createRegistrationTokens(services).issue({
+        ...(seconds !== undefined && { seconds: Number(seconds) }),
+        withoutPkce,
+      });
+      return {
+        json: { initial_access_token: token, expires_at: expiresAt },
+        text: [
+          `Initial access token: ${token}`,
+          `Copy it now. You won't see it again. It expires at ${expiresAt.toISOString()}.`,
+        ],
+        notes: withoutPkce
+          ? ['Warning: a stolen code of a client without PKCE can be used with its secret alone.']
+          : [],
+      };
+    },
+  },
 };
 
-const PEOPLE_PAGE = 200;
+async function appOf({ applications }: Services, { words: [identifier = ''] }: Input): Promise<Application> {
+  return (await applications.find(identifier)) ?? noSuch('application', 'app', identifier);
+}
+
+const accessText = (rule: Access): string =>
+  rule === 'everyone' ? rule : [...rule.roles, ...(rule.groups ?? []).map((name) => `group ${name}`)].join(', ') || '-';
 
 function wayText({ by, name, givenBy, via, connection }: AccessWay): string {
   const from =
@@ -176,107 +248,24 @@ function wayText({ by, name, givenBy, via, connection }: AccessWay): string {
   return by === 'everyone' ? by : `${by} ${name}${from}${via === undefined ? '' : ` via ${via}`}`;
 }
 
-export const appSecret: Command = {
-  name: 'app secret',
-  args: ['CLIENT_ID'],
-  summary: 'create a client secret; prints it once',
-  details:
-    'Without --keep, the old secrets expire now. With --keep, they stay valid for that time, so that you can update the application first.',
-  options: {
-    keep: { type: 'string', value: 'SECONDS', help: 'seconds that the old secrets stay valid (default: 0)' },
-    ...jsonOption,
-  },
-  run: (input, io) =>
-    withApp(input, io, async (application, { applications }) => {
-      const keep = input.text('keep');
-      if (keep !== undefined && !/^\d{1,8}$/.test(keep)) throw new UsageError('--keep must be a number of seconds');
-      const { needsSecretValue, usesSecret } = await import('../applications/fields/oidc-client.ts');
-      if (application.protocol !== 'oidc' || !usesSecret(application.metadata)) {
-        io.err("This application doesn't use a secret.");
-        return 1;
-      }
-      // Here the secret is an HMAC key: only the newest one signs, so the old one cannot stay valid.
-      const replace = keep === undefined || needsSecretValue(application.metadata) ? 'now' : Number(keep);
-      const { value } = await applications.addSecret(application.id, { replace });
-      if (input.flag('json')) io.json({ client_id: application.clientId, client_secret: value });
-      else printSecret(value, io);
-      return 0;
-    }),
-};
-
-/** Prints a client secret, which is displayed only once. */
-export function printSecret(secret: string, io: Io): void {
-  io.out(`Client secret: ${secret}`);
-  io.out("Copy it now. You won't see it again.");
+/** What a comparison of everybody would do. */
+function changesIn(preview: Preview): Result {
+  const rows = CHANGES.flatMap((kind) =>
+    preview[kind].people.map(({ user, username, name, attributes }) => [
+      ...[kind, username ?? user, name ?? '-', kind === 'update' ? attributes.join(', ') : ''],
+    ]),
+  );
+  return {
+    json: preview,
+    ...(rows.length > 0 && { table: [['CHANGE', 'USERNAME', 'NAME', 'ATTRIBUTES'], rows] as const }),
+    text: `${CHANGES.map((kind) => `${kind}: ${preview[kind].count}`).join(', ')}, unchanged: ${preview.unchanged}`,
+  };
 }
 
-function withApp(
-  input: Input,
-  io: Io,
-  work: (application: Application, services: Services) => Promise<number>,
-): Promise<number> {
-  const [identifier = ''] = input.words;
-  return withServices(io, async (services) => {
-    const application = await services.applications.find(identifier);
-    if (application) return work(application, services);
-    io.err(`There is no application "${plain(identifier)}". To see all applications, run: gatehouse app list`);
-    return 1;
-  });
-}
+/** A client secret, which is displayed only once. */
+const secretLines = (secret: string) => [`Client secret: ${secret}`, "Copy it now. You won't see it again."];
 
-// `gatehouse app add`: registers an OIDC client from options, or a SAML service provider from its metadata. Without options,
-// on a terminal, it is interactive.
-
-const many = (value: string, help: string) => ({ type: 'string', value, multiple: true, help }) as const;
-
-export const appAdd: Command = {
-  name: 'app add',
-  summary: 'add an application; prints its client secret once',
-  details: `Without options on a terminal, it asks for each value.
-OpenID Connect: gatehouse app add --name Shop --redirect-uri https://shop.example.com/callback
-SAML:           gatehouse app add --name Wiki --saml-metadata wiki-sp.xml (or an https URL)
-All other settings are in the configuration file and the console.`,
-  options: {
-    name: { type: 'string', value: 'NAME', help: 'name that people see' },
-    'client-id': { type: 'string', value: 'ID', help: 'OIDC client_id (default: generated)' },
-    'redirect-uri': many('URI', 'redirect URI for authorization responses'),
-    'post-logout-redirect-uri': many('URI', 'post-logout redirect URI'),
-    'backchannel-logout-uri': { type: 'string', value: 'URI', help: 'back-channel logout URI' },
-    grant: many('GRANT', 'authorization_code (default), refresh_token, client_credentials, device'),
-    resource: many('URI', 'API that the application may call, such as ISSUER/api/admin'),
-    scope: { type: 'string', value: 'SCOPES', help: 'allowed scopes, separated by spaces' },
-    'auth-method': { type: 'string', value: 'METHOD', help: 'client_secret_basic (default), client_secret_post, …' },
-    profile: { type: 'string', value: 'PROFILE', help: 'high security: fapi2 or fapi2-signing; needs --jwks-uri' },
-    'jwks-uri': { type: 'string', value: 'URL', help: "URL of the application's public keys" },
-    public: { type: 'boolean', help: 'browser or mobile app without a secret' },
-    native: { type: 'boolean', help: 'mobile or desktop app' },
-    'first-party': { type: 'boolean', help: 'skip the consent screen' },
-    role: many('ROLE', 'give access only to people with this role'),
-    group: many('GROUP', 'give access only to people in this group'),
-    'create-groups': { type: 'boolean', help: 'create the groups of --group that are missing' },
-    'saml-metadata': {
-      type: 'string',
-      value: 'FILE|URL',
-      help: 'metadata of the SAML service provider, a file or an https URL',
-    },
-    'idp-initiated': { type: 'boolean', help: 'SAML: show it in the app list' },
-    ...jsonOption,
-  },
-  run: (given, io) =>
-    withServices(
-      io,
-      async (services) => {
-        const input = given.isEmpty && io.ask ? await askForApplication(io.ask, io, services) : given;
-        if (input.flag('create-groups')) await createGroups(input.texts('group'), services, io);
-        return input.text('saml-metadata') === undefined
-          ? addClient(input, io, services)
-          : addProvider(input, io, services);
-      },
-      { mayBegin: true },
-    ),
-};
-
-async function addClient(input: Input, io: Io, { applications, config }: Services): Promise<number> {
+async function addClient(input: Input, { applications, config }: Services): Promise<Result> {
   const isPublic = input.flag('public');
   const grants = input
     .texts('grant')
@@ -301,18 +290,19 @@ async function addClient(input: Input, io: Io, { applications, config }: Service
   // Values are not validated here; the registration does that.
   const client = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   const { application, clientSecret } = await applications.createOidc(client as Partial<OidcClientInput>);
-  if (input.flag('json')) {
-    io.json({ client_id: application.clientId, ...(clientSecret ? { client_secret: clientSecret } : {}) });
-    return 0;
-  }
-  io.out(`Added ${plain(application.name)}.`);
-  io.out(`Issuer:        ${config.issuer}`);
-  io.out(`Client ID:     ${application.clientId}`);
-  if (clientSecret) printSecret(clientSecret, io);
-  return 0;
+  const { clientId, name } = application;
+  return {
+    json: { client_id: clientId, ...(clientSecret ? { client_secret: clientSecret } : {}) },
+    text: [
+      `Added ${name}.`,
+      `Issuer:        ${config.issuer}`,
+      `Client ID:     ${clientId}`,
+      ...(clientSecret ? secretLines(clientSecret) : []),
+    ],
+  };
 }
 
-async function addProvider(input: Input, io: Io, services: Services): Promise<number> {
+async function addProvider(input: Input, services: Services): Promise<Result> {
   const { applications, now, fetchMetadata } = services;
   const source = input.text('saml-metadata') ?? '';
   const isUrl = /^https?:\/\//.test(source);
@@ -331,15 +321,16 @@ async function addProvider(input: Input, io: Io, services: Services): Promise<nu
   const { enabled, consent, access } = entry;
   const declared = { entityId: metadata.entityId, name, enabled, consent, access, settings: settingsOf(entry, xml) };
   const application = await applications.createSaml(declared);
-  if (input.flag('json')) io.json({ entity_id: application.clientId, name: application.name });
-  else {
-    io.out(`Added ${plain(application.name)}.`);
-    const { metadataWarnings } = await import('../protocols/saml/metadata/parse.ts');
-    for (const warning of metadataWarnings(metadata)) io.out(`Warning: ${plain(String(warning))}`);
-    io.out(`Entity ID: ${plain(application.clientId)}`);
-    io.out(`Metadata of Gatehouse: ${services.config.issuer}/saml/metadata`);
-  }
-  return 0;
+  const { metadataWarnings } = await import('../protocols/saml/metadata/parse.ts');
+  return {
+    json: { entity_id: application.clientId, name: application.name },
+    text: [
+      `Added ${application.name}.`,
+      ...metadataWarnings(metadata).map((warning) => `Warning: ${warning}`),
+      `Entity ID: ${application.clientId}`,
+      `Metadata of Gatehouse: ${services.config.issuer}/saml/metadata`,
+    ],
+  };
 }
 
 async function createGroups(names: readonly string[], { groups }: Services, io: Io): Promise<void> {
@@ -512,38 +503,3 @@ function inputOf(values: Values): Input {
     },
   };
 }
-
-// `gatehouse app registration-token`: creates an initial access token for dynamic client registration
-// (RFC 7591 section 3).
-
-export const appRegistrationToken: Command = {
-  name: 'app registration-token',
-  summary: 'create an initial access token for dynamic registration (/register); prints it once',
-  options: {
-    seconds: { type: 'string', value: 'SECONDS', help: 'seconds that the token is valid (default: 86400)' },
-    'without-pkce': {
-      type: 'boolean',
-      help: 'confidential clients registered with it need no PKCE; for software that cannot send it',
-    },
-    ...jsonOption,
-  },
-  run: (input, io) =>
-    withServices(io, async (services) => {
-      const seconds = input.text('seconds');
-      if (seconds !== undefined && !/^[1-9]\d{0,7}$/.test(seconds))
-        throw new UsageError('--seconds must be a number of seconds');
-      const tokens = createRegistrationTokens(services);
-      const withoutPkce = input.flag('without-pkce');
-      const { token, expiresAt } = await tokens.issue({
-        ...(seconds !== undefined && { seconds: Number(seconds) }),
-        withoutPkce,
-      });
-      if (withoutPkce) io.note('Warning: a stolen code of a client without PKCE can be used with its secret alone.');
-      if (input.flag('json')) io.json({ initial_access_token: token, expires_at: expiresAt });
-      else {
-        io.out(`Initial access token: ${token}`);
-        io.out(`Copy it now. You won't see it again. It expires at ${expiresAt.toISOString()}.`);
-      }
-      return 0;
-    }),
-};

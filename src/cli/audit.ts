@@ -5,77 +5,73 @@ import { plural } from '../base/platform/plural.ts';
 import type { ChainResult } from '../core/audit/chain/check.ts';
 import { formatCheckpoint } from '../core/audit/chain/checkpoint.ts';
 import type { Services } from '../server/services.ts';
-import { type Command, type Input, jsonOption, UsageError } from './command.ts';
+import { type Commands, type Input, jsonOption, type Result, UsageError } from './command.ts';
 import { withServices } from './context.ts';
-import { formatDate, type Io, plain } from './io.ts';
+import { formatDate, type Io } from './io.ts';
 
-export const auditVerify: Command = {
-  name: 'audit verify',
-  summary: 'verify the audit log and list every changed, removed, added or moved entry',
-  details: `The exit code is 1 if the log was changed. Entries join the chain a few seconds after they are written; those
+export const auditCommands: Commands = {
+  'audit verify': {
+    summary: 'verify the audit log and list every changed, removed, added or moved entry',
+    details: `The exit code is 1 if the log was changed. Entries join the chain a few seconds after they are written; those
 that have not yet are counted.
 Offline, with the checkpoints and the public key that the server exported, it needs no secret: give --public-key,
 --checkpoints and the --database to verify, such as file:copy.db.`,
-  options: {
-    checkpoints: {
-      type: 'string',
-      value: 'FILE',
-      help: 'checkpoints from outside of the database, one JSON object per line',
+    options: {
+      checkpoints: {
+        type: 'string',
+        value: 'FILE',
+        help: 'checkpoints from outside of the database, one JSON object per line',
+      },
+      'public-key': { type: 'string', value: 'FILE', help: 'verify offline with this key (PEM), without the secret' },
+      events: {
+        type: 'string',
+        value: 'FILE',
+        help: 'verify what an event stream sent instead: as received, an event on each line',
+      },
+      database: { type: 'string', value: 'URL', help: 'with --public-key: the database, if not DATABASE_URL' },
+      ...jsonOption,
     },
-    'public-key': { type: 'string', value: 'FILE', help: 'verify offline with this key (PEM), without the secret' },
-    events: {
-      type: 'string',
-      value: 'FILE',
-      help: 'verify what an event stream sent instead: as received, an event on each line',
+    async run(input, io) {
+      const events = input.text('events');
+      if (events !== undefined) return verifyReceived(events);
+      const json = await (input.text('public-key') === undefined ? verifyHere(input, io) : verifyOffline(input));
+      return { json, ...chainWords(json) };
     },
-    database: { type: 'string', value: 'URL', help: 'with --public-key: the database, if not DATABASE_URL' },
-    ...jsonOption,
   },
-  async run(input, io) {
-    const events = input.text('events');
-    if (events !== undefined) return verifyReceived(events, input, io);
-    const result = await (input.text('public-key') === undefined ? verifyHere(input, io) : verifyOffline(input));
-    if (input.flag('json')) io.json(result);
-    else printChainResult(result, io);
-    return result.ok ? 0 : 1;
-  },
-};
 
-export const auditCheckpoints: Command = {
-  name: 'audit checkpoints',
-  summary: 'print the signed checkpoints of the audit log, one JSON object per line',
-  run: (_input, io) =>
-    withServices(io, async ({ auditChain }) => {
-      for (const checkpoint of await auditChain.checkpoints()) io.out(formatCheckpoint(checkpoint));
-      return 0;
-    }),
-};
-
-export const auditPublicKey: Command = {
-  name: 'audit public-key',
-  summary: 'print the public key that verifies the checkpoints of the audit log',
-  run: (_input, io) =>
-    withServices(io, async ({ auditChain }) => {
-      io.out(auditChain.publicKey.trimEnd());
-      return 0;
-    }),
-};
-
-export const auditAcceptRestore: Command = {
-  name: 'audit accept-restore',
-  summary: 'accept that a restored database ends earlier than the checkpoint file says',
-  details: `Run it after a restore, while no server runs: it renames the checkpoint file of this machine, so that the chain can
-continue from the restored end, and records that in the audit log.`,
-  run: (_input, io) =>
-    withServices(io, async (services) => {
-      const file = await acceptRestore(services);
-      if (file === undefined) {
-        io.out('There is no checkpoint file on this machine, so there is nothing to accept.');
+  'audit checkpoints': {
+    summary: 'print the signed checkpoints of the audit log, one JSON object per line',
+    run: (_input, io) =>
+      withServices(io, async ({ auditChain }) => {
+        for (const checkpoint of await auditChain.checkpoints()) io.out(formatCheckpoint(checkpoint));
         return 0;
-      }
-      io.out(`The checkpoint file is now ${file}. The chain continues from the end of this database.`);
-      return 0;
-    }),
+      }),
+  },
+
+  'audit public-key': {
+    summary: 'print the public key that verifies the checkpoints of the audit log',
+    run: (_input, io) =>
+      withServices(io, async ({ auditChain }) => {
+        io.out(auditChain.publicKey.trimEnd());
+        return 0;
+      }),
+  },
+
+  'audit accept-restore': {
+    summary: 'accept that a restored database ends earlier than the checkpoint file says',
+    details: `Run it after a restore, while no server runs: it renames the checkpoint file of this machine, so that the chain can
+continue from the restored end, and records that in the audit log.`,
+    async act(services) {
+      const file = await acceptRestore(services);
+      return {
+        json: { file: file ?? null },
+        text:
+          file === undefined
+            ? 'There is no checkpoint file on this machine, so there is nothing to accept.'
+            : `The checkpoint file is now ${file}. The chain continues from the end of this database.`,
+      };
+    },
+  },
 };
 
 /** Renames the checkpoint file of this machine and records that; resolves with the new name, undefined without a file. */
@@ -88,18 +84,13 @@ export async function acceptRestore({ audit, checkpoints, now }: Services): Prom
   return file;
 }
 
-async function verifyReceived(file: string, input: Input, io: Io): Promise<number> {
+async function verifyReceived(file: string): Promise<Result> {
   const { verifyEvents } = await import('../protocols/event-streams/verify.ts');
-  const result = verifyEvents(await readText(file));
-  if (input.flag('json')) io.json(result);
-  else if (result.ok)
-    io.out(
-      result.events === 0
-        ? 'The file has no events.'
-        : `${plural(result.events, 'event')} from position ${result.first} to ${result.last}: none is missing.`,
-    );
-  else for (const { message } of result.faults) io.err(plain(message));
-  return result.ok ? 0 : 1;
+  const json = verifyEvents(await readText(file));
+  const { ok, events, first, last, faults } = json;
+  if (!ok) return { json, errors: faults.map(({ message }) => message) };
+  const all = `${plural(events, 'event')} from position ${first} to ${last}: none is missing.`;
+  return { json, text: events === 0 ? 'The file has no events.' : all };
 }
 
 function verifyHere(input: Input, io: Io): Promise<ChainResult> {
@@ -160,16 +151,20 @@ function provenText({ seq, at }: { seq: number; at: Date }, newest: number): str
     : `${until} ${rest}.`;
 }
 
-export function printChainResult(result: ChainResult, io: Io): void {
-  if (result.ok) {
-    io.out(`The audit log is intact: ${plural(result.entries, 'entry', 'entries')}.`);
-    if (result.unsealed > 0) io.out(`${plural(result.unsealed, 'newer entry', 'newer entries')} not in the chain yet.`);
-    if (result.proven) io.out(provenText(result.proven, result.newest));
-    return;
-  }
-  for (const { message, seq, at } of result.faults) {
-    io.err(plain(message));
-    io.err(`  Place in the chain: ${seq === 0 ? 'none' : seq}${at ? `, about ${formatDate(at)}` : ''}.`);
-  }
-  io.err('Compare with a backup or an export.');
+export function chainWords(result: ChainResult): Pick<Result, 'text' | 'errors'> {
+  if (result.ok)
+    return {
+      text: [
+        `The audit log is intact: ${plural(result.entries, 'entry', 'entries')}.`,
+        ...(result.unsealed > 0
+          ? [`${plural(result.unsealed, 'newer entry', 'newer entries')} not in the chain yet.`]
+          : []),
+        ...(result.proven ? [provenText(result.proven, result.newest)] : []),
+      ],
+    };
+  const faults = result.faults.flatMap(({ message, seq, at }) => [
+    message,
+    `  Place in the chain: ${seq === 0 ? 'none' : seq}${at ? `, about ${formatDate(at)}` : ''}.`,
+  ]);
+  return { errors: [...faults, 'Compare with a backup or an export.'] };
 }

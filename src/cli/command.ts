@@ -1,7 +1,9 @@
 // Defines a command and parses its arguments with node:util. A usage error is exit code 2, so that a script can tell it
 // from a failure (1).
 import { parseArgs } from 'node:util';
-import type { Io } from './io.ts';
+import { OperatorError } from '../base/platform/operator-error.ts';
+import type { Services } from '../server/services.ts';
+import { type Io, plain } from './io.ts';
 
 export type Option = {
   type: 'boolean' | 'string';
@@ -21,17 +23,60 @@ export type Input = {
   texts(name: string): string[];
 };
 
-export type Command = {
-  /** `user add`. */
-  name: string;
+export interface Description {
   /** Names of the arguments, in order; `[NAME]` is optional, and the last one, as `NAME…`, can be repeated. */
   args?: readonly string[];
   summary: string;
   details?: string;
   options?: Record<string, Option>;
-  /** Resolves with the exit code. */
-  run(input: Input, io: Io): Promise<number>;
-};
+}
+
+/** `act` works on the services of the server, and always has --json. `run` opens what it needs, and may print by itself: it gives the exit code. */
+export type Work =
+  | {
+      act(services: Services, input: Input, io: Io): Promise<Result>;
+      /** Creates an embedded database if there is none: the command may be the first one of a new server. */
+      mayBegin?: true;
+    }
+  | { run(input: Input, io: Io): Promise<Result | number> };
+
+/** By name, such as `user add`. */
+export type Commands = Readonly<Record<string, Description & Work>>;
+export type Command = Description & Work & { name: string };
+
+/** What a command prints: `json` with --json, else the lines, the table and the errors. */
+export interface Result {
+  json: unknown;
+  text?: string | readonly string[];
+  table?: readonly [head: readonly string[], rows: readonly (readonly string[])[]];
+  /** On standard error; with any, the exit code is 1. */
+  errors?: readonly string[];
+  /** Warnings and advice, on standard error, also with --json. */
+  notes?: readonly string[];
+  /** What the exit code says otherwise: 1 when not all was done. */
+  code?: number;
+}
+
+/** Prints a result and returns the exit code. */
+export function print({ json, text = [], table, errors = [], notes = [], code }: Result, input: Input, io: Io): number {
+  if (input.flag('json')) io.json(json);
+  else {
+    for (const line of [text].flat()) io.out(plain(line));
+    if (table) io.table(...table);
+    for (const line of errors) io.err(plain(line));
+  }
+  for (const line of notes) io.note(plain(line));
+  return code ?? (errors.length > 0 ? 1 : 0);
+}
+
+/** Ends the command with this error, and the exit code 1. */
+export function fail(message: string | readonly string[]): never {
+  throw new OperatorError([message].flat().map(plain).join('\n'));
+}
+
+/** Ends the command, because nothing has this name. @param group whose command `list` lists all */
+export const noSuch = (what: string, group: string, name: string): never =>
+  fail(`There is no ${what} "${name}". To see all ${what}s, run: gatehouse ${group} list`);
 
 /** A usage error: exit code 2. */
 export class UsageError extends Error {

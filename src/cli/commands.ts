@@ -1,52 +1,33 @@
 // The list of commands, in the order of the help.
 import { type Variable, variables } from '../base/config/variables.ts';
-import { apiKeyCreate, apiKeyList, apiKeyRevoke } from './api-keys.ts';
-import { applyCommand, exportCommand, planCommand, releaseCommand } from './apply.ts';
-import { appAdd, appList, appPeople, appProvision, appRegistrationToken, appSecret, appShow } from './apps.ts';
-import { auditAcceptRestore, auditCheckpoints, auditPublicKey, auditVerify } from './audit.ts';
-import { backupCommand, restoreCommand, verifyCommand } from './backup/backup.ts';
-import type { Command } from './command.ts';
+import { apiKeyCommands } from './api-keys.ts';
+import { fileCommands } from './apply.ts';
+import { appCommands } from './apps.ts';
+import { auditCommands } from './audit.ts';
+import { backupCommands } from './backup/backup.ts';
+import { type Command, type Commands, jsonOption } from './command.ts';
 import { connectionCommands } from './connections.ts';
-import { doctorCommand } from './doctor/doctor.ts';
+import { doctorCommands } from './doctor/doctor.ts';
 import { eventStreamCommands } from './event-streams.ts';
 import { groupCommands } from './groups.ts';
-import { keysList, keysRotate } from './keys.ts';
-import { mailTest } from './mail.ts';
-import { secretsRotate } from './secrets.ts';
-import { signUpCodeCreate, signUpCodeList, signUpCodeRevoke } from './sign-up-codes.ts';
-import { upgradeCheck } from './upgrade/upgrade-check.ts';
-import {
-  userAdd,
-  userAddRole,
-  userAllowFactor,
-  userDelete,
-  userDisable,
-  userEnable,
-  userExport,
-  userFactors,
-  userHandOver,
-  userImport,
-  userInvite,
-  userList,
-  userRemoveFactor,
-  userRemoveRole,
-  userResetMfa,
-  userSetPassword,
-  userSetPeriod,
-  userShow,
-  userUnlock,
-} from './users.ts';
+import { keyCommands } from './keys.ts';
+import { mailCommands } from './mail.ts';
+import { secretCommands } from './secrets.ts';
+import { signUpCodeCommands } from './sign-up-codes.ts';
+import { upgradeCommands } from './upgrade/upgrade-check.ts';
+import { userCommands } from './users.ts';
 
 // `gatehouse serve`: the server, as `npm start` runs it.
 
-const serveCommand: Command = {
-  name: 'serve',
-  summary: 'start the server; SIGTERM or SIGINT stops it when open requests are done',
-  details: `Environment:\n${environmentTable()}`,
-  async run() {
-    // Loaded here: only this command needs the server.
-    const { serve } = await import('../server/serve.ts');
-    return serve();
+const serverCommands: Commands = {
+  serve: {
+    summary: 'start the server; SIGTERM or SIGINT stops it when open requests are done',
+    details: `Environment:\n${environmentTable()}`,
+    async run() {
+      // Loaded here: only this command needs the server.
+      const { serve } = await import('../server/serve.ts');
+      return serve();
+    },
   },
 };
 
@@ -59,58 +40,27 @@ function environmentTable(): string {
   return rows.map(([left = '', right = '']) => `${left.padEnd(width)}  ${right}`).join('\n');
 }
 
-export const commands: readonly Command[] = [
-  ...[serveCommand, planCommand, applyCommand, releaseCommand, exportCommand],
-  ...[
-    userAdd,
-    userImport,
-    userInvite,
-    userList,
-    userShow,
-    userAddRole,
-    userRemoveRole,
-    userSetPassword,
-    userSetPeriod,
-    userHandOver,
-    userDisable,
-    userEnable,
-    userExport,
-    userDelete,
-    userUnlock,
-    userFactors,
-    userRemoveFactor,
-    userResetMfa,
-    userAllowFactor,
-  ],
-  ...[
-    ...groupCommands,
-    appList,
-    appShow,
-    appPeople,
-    appProvision,
-    appAdd,
-    appSecret,
-    appRegistrationToken,
-    ...connectionCommands,
-    ...eventStreamCommands,
-    apiKeyCreate,
-    apiKeyList,
-    apiKeyRevoke,
-    signUpCodeCreate,
-    signUpCodeList,
-    signUpCodeRevoke,
-    mailTest,
-    keysList,
-    keysRotate,
-    auditVerify,
-    auditCheckpoints,
-    auditPublicKey,
-    auditAcceptRestore,
-    secretsRotate,
-    backupCommand,
-    verifyCommand,
-    restoreCommand,
-    upgradeCheck,
-    doctorCommand,
-  ],
-];
+const all: Commands = {
+  ...serverCommands,
+  ...fileCommands,
+  ...userCommands,
+  ...groupCommands,
+  ...appCommands,
+  ...connectionCommands,
+  ...eventStreamCommands,
+  ...apiKeyCommands,
+  ...signUpCodeCommands,
+  ...mailCommands,
+  ...keyCommands,
+  ...auditCommands,
+  ...secretCommands,
+  ...backupCommands,
+  ...upgradeCommands,
+  ...doctorCommands,
+};
+
+export const commands: readonly Command[] = Object.entries(all).map(([name, command]) => ({
+  name,
+  ...command,
+  options: { ...command.options, ...('act' in command && jsonOption) },
+}));

@@ -9,16 +9,15 @@ import type { Services } from '../server/services.ts';
 import { requireWritableDatabase, startError } from '../server/writable.ts';
 import type { Io } from './io.ts';
 
-export interface ServicesUse {
-  /** Creates an embedded database if there is none: the command may be the first one of a new server. */
-  mayBegin?: boolean;
-}
-
-/** Creates the services, runs `work`, and always closes them. Throws DatabaseError, in one line, when the database cannot be used. */
+/**
+ * Creates the services, runs `work`, and always closes them. Throws DatabaseError, in one line, when the database cannot be used.
+ *
+ * @param mayBegin creates an embedded database if there is none
+ */
 export async function withServices<T>(
   io: Io,
   work: (services: Services) => Promise<T>,
-  { mayBegin = false }: ServicesUse = {},
+  { mayBegin = false }: { mayBegin?: boolean } = {},
 ): Promise<T> {
   if (!mayBegin) requireDatabase(loadConfig(undefined, { readOnly: true }));
   const used = readConfig(io);
@@ -58,7 +57,7 @@ export function requireDatabase({ databaseKind, databaseUrl }: Config): void {
 }
 
 /** Loads the configuration of this process and prints its warnings. */
-export function readConfig(io: Io): Config {
+function readConfig(io: Io): Config {
   const config = loadConfig();
   for (const warning of config.warnings) io.note(`warning: ${warning}`);
   return config;

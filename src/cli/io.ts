@@ -63,6 +63,10 @@ export function tableLines(head: readonly string[], rows: readonly (readonly str
   );
 }
 
+/** What one thing is like, a line each. */
+export const factLines = (facts: readonly (readonly [label: string, value: string])[]): string[] =>
+  facts.map(([label, value]) => `${label.padEnd(14)} ${value}`);
+
 /** Removes control characters from a text. */
 export function plain(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, ' ');

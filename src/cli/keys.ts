@@ -3,52 +3,40 @@ import { limits } from '../base/limits.ts';
 import { plural } from '../base/platform/plural.ts';
 import type { RotationOutcome } from '../core/keys/keyring.ts';
 import { type KeyAlg, type KeyUse, keyAlgs, keyUses } from '../core/keys/rotation.ts';
-import { type Command, type Input, jsonOption, UsageError } from './command.ts';
-import { withServices } from './context.ts';
-import { formatDate, type Io } from './io.ts';
+import { type Commands, type Input, type Result, UsageError } from './command.ts';
+import { formatDate } from './io.ts';
 
-export const keysList: Command = {
-  name: 'keys list',
-  summary: 'list all signing keys',
-  options: jsonOption,
-  run: (input, io) =>
-    withServices(io, async ({ keyring }) => {
+export const keyCommands: Commands = {
+  'keys list': {
+    summary: 'list all signing keys',
+    async act({ keyring }) {
       const keys = await keyring.list();
-      if (input.flag('json')) io.json(keys);
-      else {
-        const rows = keys.map(({ kid, use, alg, state, createdAt, activatedAt, canSignFrom, certificate }) => [
-          ...[kid, use, alg, state, formatDate(createdAt), formatDate(activatedAt), formatDate(canSignFrom)],
-          formatDate(certificate?.until),
-        ]);
-        io.table(
-          ['KID', 'USE', 'ALG', 'STATE', 'CREATED', 'SIGNING SINCE', 'CAN SIGN FROM', 'CERTIFICATE EXPIRES'],
-          rows,
-        );
-      }
-      return 0;
-    }),
-};
+      const rows = keys.map(({ kid, use, alg, state, createdAt, activatedAt, canSignFrom, certificate }) => [
+        ...[kid, use, alg, state, formatDate(createdAt), formatDate(activatedAt), formatDate(canSignFrom)],
+        formatDate(certificate?.until),
+      ]);
+      const head = ['KID', 'USE', 'ALG', 'STATE', 'CREATED', 'SIGNING SINCE', 'CAN SIGN FROM', 'CERTIFICATE EXPIRES'];
+      return { json: keys, table: [head, rows] };
+    },
+  },
 
-export const keysRotate: Command = {
-  name: 'keys rotate',
-  summary: 'activate the next signing key',
-  details: `OpenID Connect: the next key was published in advance, so clients already know it. The old one stays published until
+  'keys rotate': {
+    summary: 'activate the next signing key',
+    details: `OpenID Connect: the next key was published in advance, so clients already know it. The old one stays published until
 everything it signed has expired. --alg rotates the keys of one algorithm only.
 SAML takes two steps, because partners have to be notified: "keys rotate --saml" publishes the next certificate in the
 metadata, and later "keys rotate --saml --activate" signs with it. --saml-sp and --saml-sp-encryption are the keys of this
 server as service provider of SAML connections, in the same two steps.
 After a leak, --now does not wait: applications that have not read the new key yet will reject what it signs.`,
-  options: {
-    alg: { type: 'string', help: `one of ${keyAlgs.join(', ')} (default: all)` },
-    saml: { type: 'boolean', help: 'the SAML certificate instead of the OpenID Connect keys' },
-    'saml-sp': { type: 'boolean', help: 'the certificate that signs requests to SAML connections' },
-    'saml-sp-encryption': { type: 'boolean', help: 'the certificate that SAML connections encrypt assertions for' },
-    activate: { type: 'boolean', help: 'with one of these three: activate the published certificate' },
-    now: { type: 'boolean', help: "don't wait until applications have read the next key" },
-    ...jsonOption,
-  },
-  run: (input, io) =>
-    withServices(io, async ({ keyring }) => {
+    options: {
+      alg: { type: 'string', help: `one of ${keyAlgs.join(', ')} (default: all)` },
+      saml: { type: 'boolean', help: 'the SAML certificate instead of the OpenID Connect keys' },
+      'saml-sp': { type: 'boolean', help: 'the certificate that signs requests to SAML connections' },
+      'saml-sp-encryption': { type: 'boolean', help: 'the certificate that SAML connections encrypt assertions for' },
+      activate: { type: 'boolean', help: 'with one of these three: activate the published certificate' },
+      now: { type: 'boolean', help: "don't wait until applications have read the next key" },
+    },
+    async act({ keyring }, input) {
       const [force, activate] = [input.flag('now'), input.flag('activate')];
       const use = useOf(input);
       const isSaml = use !== 'oidc';
@@ -61,10 +49,9 @@ After a leak, --now does not wait: applications that have not read the new key y
         await keyring.rotate({ use });
         outcome = await keyring.rotate({ use, force, activate: true });
       }
-      if (input.flag('json')) io.json(outcome);
-      else printOutcome(outcome, use, io);
-      return outcome.outcome === 'rotated' || outcome.outcome === 'published' ? 0 : 1;
-    }),
+      return { json: outcome, ...wordsOf(outcome, use) };
+    },
+  },
 };
 
 function algOf(text: string | undefined): KeyAlg | undefined {
@@ -79,32 +66,41 @@ function useOf(input: Input): KeyUse {
   return use;
 }
 
-function printOutcome(outcome: RotationOutcome, use: KeyUse, io: Io): void {
+function wordsOf(outcome: RotationOutcome, use: KeyUse): Pick<Result, 'text' | 'errors'> {
   const activation = `gatehouse keys rotate --${use} --activate`;
   const readers = use === 'saml' ? 'service providers' : 'identity providers of your SAML connections';
   switch (outcome.outcome) {
     case 'rotated':
-      io.out(`These keys sign now: ${outcome.activated.join(', ')}`);
-      io.out(`Running servers follow within ${plural(limits.keys.reloadSeconds, 'second')}.`);
-      return;
+      return {
+        text: [
+          `These keys sign now: ${outcome.activated.join(', ')}`,
+          `Running servers follow within ${plural(limits.keys.reloadSeconds, 'second')}.`,
+        ],
+      };
     case 'published':
-      io.out(`The next certificate is in the metadata: ${outcome.kid}`);
-      io.out(`Notify the ${readers}, then run: ${activation}`);
-      return;
+      return {
+        text: [
+          `The next certificate is in the metadata: ${outcome.kid}`,
+          `Notify the ${readers}, then run: ${activation}`,
+        ],
+      };
     case 'published-already':
-      io.err(`The next certificate is already published (${outcome.kid}).`);
-      io.err(`To use it from ${formatDate(outcome.readyAt)} on, run: ${activation}`);
-      return;
+      return {
+        errors: [
+          `The next certificate is already published (${outcome.kid}).`,
+          `To use it from ${formatDate(outcome.readyAt)} on, run: ${activation}`,
+        ],
+      };
     case 'too-early':
-      io.err(
-        `Not rotated. The next key (${outcome.kid}) can sign from ${formatDate(outcome.readyAt)}: applications read it first.`,
-      );
-      io.err("After a leak, don't wait: add --now");
-      return;
+      return {
+        errors: [
+          `Not rotated. The next key (${outcome.kid}) can sign from ${formatDate(outcome.readyAt)}: applications read it first.`,
+          "After a leak, don't wait: add --now",
+        ],
+      };
     case 'nothing-to-activate':
-      io.err('There is no next key yet. Publish one first, or start the server once.');
-      return;
+      return { errors: ['There is no next key yet. Publish one first, or start the server once.'] };
     case 'superseded':
-      io.err('Another process changed the keys at the same time. See: gatehouse keys list');
+      return { errors: ['Another process changed the keys at the same time. See: gatehouse keys list'] };
   }
 }

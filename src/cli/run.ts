@@ -7,8 +7,9 @@ import { packageVersion } from '../base/platform/package.ts';
 import { sourceStack } from '../base/platform/source-stack.ts';
 import { asUnavailable, driverMessage } from '../base/storage/unavailable.ts';
 import { faultLine, publicFault } from '../base/texts/faults.ts';
-import { type Command, helpOf, readInput, UsageError } from './command.ts';
+import { type Command, helpOf, print, readInput, UsageError } from './command.ts';
 import { commands } from './commands.ts';
+import { withServices } from './context.ts';
 import type { Io } from './io.ts';
 
 /** Runs one command line and resolves with its exit code. */
@@ -44,7 +45,11 @@ async function outcomeOf(argv: readonly string[], io: Io): Promise<number | Fail
     return 0;
   }
   try {
-    return await command.run(readInput(command, words.slice(command.name.split(' ').length)), io);
+    const input = readInput(command, words.slice(command.name.split(' ').length));
+    const result = await ('run' in command
+      ? command.run(input, io)
+      : withServices(io, (services) => command.act(services, input, io), command));
+    return typeof result === 'number' ? result : print(result, input, io);
   } catch (error) {
     const failure = failureOf(error, command.name);
     // There, 2 says that there are changes.

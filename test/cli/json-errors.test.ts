@@ -29,7 +29,7 @@ it('a wrong call is an object with the advice, and exit code 2', async () => {
     advice: 'Run: gatehouse --help',
   });
   // A command without --json rejects it in the form that was asked for.
-  expect(await failed(['user', 'enable', 'ann', '--json'])).toMatchObject({
+  expect(await failed(['user', 'export', 'ann', '--json'])).toMatchObject({
     code: 2,
     error: "Unknown option '--json'",
   });

@@ -1,4 +1,5 @@
-// `gatehouse backup FILE`: a consistent copy of the database while servers go on writing to it.
+// `gatehouse backup FILE`: a consistent copy of the database while servers go on writing to it. `verify FILE` checks one without restoring
+// it; `restore FILE` puts one in the place of the database, while no server runs on it.
 
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -13,46 +14,95 @@ import { pendingMigrations } from '../../base/storage/migrations/migrate.ts';
 import type { ChainResult } from '../../core/audit/chain/check.ts';
 import { decryptDataKeys } from '../../core/keys/data-keys.ts';
 import { startError } from '../../server/writable.ts';
-import { acceptRestore, printChainResult } from '../audit.ts';
-import { type Command, jsonOption } from '../command.ts';
+import { acceptRestore, chainWords } from '../audit.ts';
+import { type Commands, fail, jsonOption, type Result } from '../command.ts';
 import { requireDatabase, withServices } from '../context.ts';
-import { printFindings } from '../doctor/findings.ts';
+import { findingLines } from '../doctor/findings.ts';
 import { formatDate, type Io } from '../io.ts';
 
-export const backupCommand: Command = {
-  name: 'backup',
-  args: ['FILE'],
-  summary: 'copy the database to a new file while the server runs',
-  details: `The backup is a consistent snapshot, and is checked before it gets its name. SQLite: a copy of the file, with its digest in
+export const backupCommands: Commands = {
+  backup: {
+    args: ['FILE'],
+    summary: 'copy the database to a new file while the server runs',
+    details: `The backup is a consistent snapshot, and is checked before it gets its name. SQLite: a copy of the file, with its digest in
 FILE.json beside it. PostgreSQL: an export that "gatehouse restore" reads; pg_dump is not needed.
 It contains only the database. Keep the secret (GATEHOUSE_SECRET, or secret.key) and the configuration file in another safe
 place: without the secret, the keys in the backup can't be read.
 "gatehouse verify FILE" checks a backup, "gatehouse restore FILE" restores it.`,
-  async run(input, io) {
-    const config = loadConfig(undefined, { readOnly: true });
-    requireDatabase(config);
-    const file = path.resolve(input.words[0] ?? '');
-    const taken = [file, `${file}.json`].find((name) => existsSync(name));
-    if (taken !== undefined && !(await isLeftOver(file))) {
-      io.err(`${taken} already exists: choose another name, or remove it first.`);
-      return 1;
-    }
-    const pending = await pendingMigrations(config.databaseUrl); // rejects a database of a newer version
-    const draft = `${file}.part`;
-    try {
-      rmSync(draft, { force: true });
-      await copy(parseDatabaseUrl(config.databaseUrl), draft, file, io);
-    } catch (error) {
-      io.err(`The backup failed: ${error instanceof Error ? error.message.trim().split('\n').at(-1) : String(error)}`);
-      return 1;
-    } finally {
-      for (const left of [draft, `${draft}-wal`, `${draft}-shm`]) rmSync(left, { force: true });
-    }
-    const { size } = statSync(file);
-    await record({ file, bytes: size }, pending.length === 0, io);
-    io.out(`${file}: ${(size / 1024 / 1024).toFixed(1)} MB`);
-    if (config.secretFile) io.note(`Also keep a copy of ${config.secretFile}, in a different place than the backup.`);
-    return 0;
+    async run(input, io) {
+      const config = loadConfig(undefined, { readOnly: true });
+      requireDatabase(config);
+      const file = path.resolve(input.words[0] ?? '');
+      const taken = [file, `${file}.json`].find((name) => existsSync(name));
+      if (taken !== undefined && !(await isLeftOver(file)))
+        fail(`${taken} already exists: choose another name, or remove it first.`);
+      const pending = await pendingMigrations(config.databaseUrl); // rejects a database of a newer version
+      const draft = `${file}.part`;
+      try {
+        rmSync(draft, { force: true });
+        await copy(parseDatabaseUrl(config.databaseUrl), draft, file, io);
+      } catch (error) {
+        fail(`The backup failed: ${error instanceof Error ? error.message.trim().split('\n').at(-1) : String(error)}`);
+      } finally {
+        for (const left of [draft, `${draft}-wal`, `${draft}-shm`]) rmSync(left, { force: true });
+      }
+      const { size } = statSync(file);
+      await record({ file, bytes: size }, pending.length === 0, io);
+      io.out(`${file}: ${(size / 1024 / 1024).toFixed(1)} MB`);
+      if (config.secretFile) io.note(`Also keep a copy of ${config.secretFile}, in a different place than the backup.`);
+      return 0;
+    },
+  },
+
+  verify: {
+    args: ['FILE'],
+    summary: 'check that a backup is complete and intact, and that the secret opens it',
+    details: `It works on a copy in the temporary folder (TMPDIR), and changes neither the backup nor the database. With the server's
+secret, it also verifies the MAC of each row and the audit log. The exit code is 1 if a check failed.`,
+    options: jsonOption,
+    async run(input, io) {
+      const config = loadConfig(undefined, { readOnly: true });
+      const { verifyBackup } = await import('./verify-checks.ts');
+      const file = path.resolve(input.words[0] ?? '');
+      io.note('Reading the backup…');
+      const result = await verifyBackup({ file, config, now: systemClock, onProgress: progressPrinter(io) });
+      return { json: result, text: findingLines(result.findings), code: result.ok ? 0 : 1 };
+    },
+  },
+
+  restore: {
+    args: ['FILE'],
+    summary: 'restore a backup while no server runs',
+    details: `The database is that of the configuration (DATABASE_URL, or $DATA_DIR/gatehouse.db), and must be empty or absent. Put the
+secret of the server in place first: a backup that it does not open is not restored. Nothing is changed until the backup is
+read and checked. Afterwards the checkpoint file of the audit log on this machine is set aside, as "gatehouse audit accept-restore"
+does; run that on the other machines. A backup of SQLite can be restored into PostgreSQL, and the other way around.`,
+    options: {
+      replace: {
+        type: 'boolean',
+        help: 'replace a database with content; a SQLite file is renamed, tables of PostgreSQL are dropped',
+      },
+      ...jsonOption,
+    },
+    async run(input, io) {
+      const config = loadConfig(undefined, { readOnly: true });
+      if (config.secrets.length === 0)
+        fail(
+          `${config.secretFile} is missing: put the secret of the server there, or set GATEHOUSE_SECRET. Nothing was changed.`,
+        );
+      const file = path.resolve(input.words[0] ?? '');
+      io.note('Restoring…');
+      const restored = await restoreBackup(parseDatabaseUrl(config.databaseUrl), file, {
+        replace: input.flag('replace'),
+        now: systemClock(),
+        checkDataKeys: (rows) => assertSecretOpens(rows, config),
+        onProgress: progressPrinter(io),
+      });
+      const recorded = await recordRestore(file, restored, io).catch((error: unknown) => {
+        throw unrecorded(error, { file, restored, config });
+      });
+      return resultOf(file, restored, recorded);
+    },
   },
 };
 
@@ -121,69 +171,6 @@ async function record(data: { file: string; bytes: number }, isMigrated: boolean
     io.note('The database is of an older version and was not migrated, so the audit log does not record this backup.');
 }
 
-// `gatehouse verify FILE`: checks a backup without restoring it.
-
-export const verifyCommand: Command = {
-  name: 'verify',
-  args: ['FILE'],
-  summary: 'check that a backup is complete and intact, and that the secret opens it',
-  details: `It works on a copy in the temporary folder (TMPDIR), and changes neither the backup nor the database. With the server's
-secret, it also verifies the MAC of each row and the audit log. The exit code is 1 if a check failed.`,
-  options: jsonOption,
-  async run(input, io) {
-    const config = loadConfig(undefined, { readOnly: true });
-    const { verifyBackup } = await import('./verify-checks.ts');
-    const file = path.resolve(input.words[0] ?? '');
-    io.note('Reading the backup…');
-    const result = await verifyBackup({ file, config, now: systemClock, onProgress: progressPrinter(io) });
-    if (input.flag('json')) io.json(result);
-    else printFindings(result.findings, io);
-    return result.ok ? 0 : 1;
-  },
-};
-
-// `gatehouse restore FILE`: puts a backup in the place of the database, while no server runs on it.
-
-export const restoreCommand: Command = {
-  name: 'restore',
-  args: ['FILE'],
-  summary: 'restore a backup while no server runs',
-  details: `The database is that of the configuration (DATABASE_URL, or $DATA_DIR/gatehouse.db), and must be empty or absent. Put the
-secret of the server in place first: a backup that it does not open is not restored. Nothing is changed until the backup is
-read and checked. Afterwards the checkpoint file of the audit log on this machine is set aside, as "gatehouse audit accept-restore"
-does; run that on the other machines. A backup of SQLite can be restored into PostgreSQL, and the other way around.`,
-  options: {
-    replace: {
-      type: 'boolean',
-      help: 'replace a database with content; a SQLite file is renamed, tables of PostgreSQL are dropped',
-    },
-    ...jsonOption,
-  },
-  async run(input, io) {
-    const config = loadConfig(undefined, { readOnly: true });
-    if (config.secrets.length === 0) {
-      io.err(
-        `${config.secretFile} is missing: put the secret of the server there, or set GATEHOUSE_SECRET. Nothing was changed.`,
-      );
-      return 1;
-    }
-    const file = path.resolve(input.words[0] ?? '');
-    io.note('Restoring…');
-    const restored = await restoreBackup(parseDatabaseUrl(config.databaseUrl), file, {
-      replace: input.flag('replace'),
-      now: systemClock(),
-      checkDataKeys: (rows) => assertSecretOpens(rows, config),
-      onProgress: progressPrinter(io),
-    });
-    const recorded = await recordRestore(file, restored, io).catch((error: unknown) => {
-      throw unrecorded(error, { file, restored, config });
-    });
-    if (input.flag('json')) io.json(jsonOf(file, restored, recorded));
-    else print(file, restored, recorded, io);
-    return recorded.auditLog.ok ? 0 : 1;
-  },
-};
-
 /** Throws DatabaseError when the secret of this machine is not the one of the backup. */
 function assertSecretOpens(rows: StoredDataKey[], { secrets, secretFile = 'GATEHOUSE_SECRET' }: Config): void {
   if (rows.length === 0) return;
@@ -241,24 +228,28 @@ function formerText({ replacedFile }: Restored): string[] {
   return [`The previous database is now ${replacedFile}. Delete it when you no longer need it.`];
 }
 
-function jsonOf(file: string, { head, rows, replacedFile }: Restored, { auditLog, checkpointFile }: Recorded) {
+function resultOf(file: string, restored: Restored, { auditLog, checkpointFile }: Recorded): Result {
+  const { head, rows, replacedFile } = restored;
+  const { text = [], errors = [] } = chainWords(auditLog);
   return {
-    file,
-    at: head?.at ?? null,
-    version: head?.version ?? null,
-    rows,
-    replaced_file: replacedFile ?? null,
-    checkpoint_file: checkpointFile ?? null,
-    audit_log: auditLog,
+    json: {
+      file,
+      at: head?.at ?? null,
+      version: head?.version ?? null,
+      rows,
+      replaced_file: replacedFile ?? null,
+      checkpoint_file: checkpointFile ?? null,
+      audit_log: auditLog,
+    },
+    text: [
+      doneText(file, restored),
+      ...text,
+      ...formerText(restored),
+      ...(checkpointFile ? [`The previous checkpoint file of the audit log is now ${checkpointFile}.`] : []),
+      'Start the server. If it runs on other machines too, first run there: gatehouse audit accept-restore',
+    ],
+    errors,
   };
-}
-
-function print(file: string, restored: Restored, { auditLog, checkpointFile }: Recorded, io: Io): void {
-  io.out(doneText(file, restored));
-  printChainResult(auditLog, io);
-  for (const line of formerText(restored)) io.out(line);
-  if (checkpointFile) io.out(`The previous checkpoint file of the audit log is now ${checkpointFile}.`);
-  io.out('Start the server. If it runs on other machines too, first run there: gatehouse audit accept-restore');
 }
 
 // Prints how far a long copy is, at most every five seconds.

@@ -3,19 +3,18 @@ import { ConfigError } from '../../base/config/config-error.ts';
 import { loadConfig } from '../../base/config.ts';
 import { systemClock } from '../../base/platform/clock.ts';
 import { createLogger } from '../../base/platform/logger.ts';
-import { type Command, jsonOption } from '../command.ts';
-import { type Finding, failure, ok, printFindings } from './findings.ts';
+import { type Commands, jsonOption } from '../command.ts';
+import { type Finding, failure, findingLines, ok } from './findings.ts';
 
-export const doctorCommand: Command = {
-  name: 'doctor',
-  summary: 'check issuer, TLS, database, email, keys and clock, and say what to fix',
-  details: "The exit code is 1 if a check failed. Warnings don't count.",
-  options: jsonOption,
-  async run(input, io) {
-    const findings = await runChecks();
-    if (input.flag('json')) io.json(findings);
-    else printFindings(findings, io);
-    return findings.some(({ status }) => status === 'failure') ? 1 : 0;
+export const doctorCommands: Commands = {
+  doctor: {
+    summary: 'check issuer, TLS, database, email, keys and clock, and say what to fix',
+    details: "The exit code is 1 if a check failed. Warnings don't count.",
+    options: jsonOption,
+    async run() {
+      const json = await runChecks();
+      return { json, text: findingLines(json), code: json.some(({ status }) => status === 'failure') ? 1 : 0 };
+    },
   },
 };
 

@@ -1,7 +1,6 @@
 // The result of one check of `gatehouse doctor`, and how it is printed.
 
 import { plural } from '../../base/platform/plural.ts';
-import { type Io, plain } from '../io.ts';
 
 export type Finding = {
   check: string;
@@ -27,13 +26,15 @@ export const failure = (check: string, message: string, advice?: string): Findin
 
 const labels = { ok: 'ok     ', warning: 'WARNING', failure: 'FAILED ' };
 
-export function printFindings(findings: readonly Finding[], io: Io): void {
+export function findingLines(findings: readonly Finding[]): string[] {
   const width = Math.max(...findings.map(({ check }) => check.length));
-  for (const { check, status, message, advice } of findings) {
-    io.out(`${labels[status]}  ${check.padEnd(width)}  ${plain(message)}`);
-    if (advice !== undefined && status !== 'ok') io.out(`${' '.repeat(width + 11)}${plain(advice)}`);
-  }
   const count = (status: Finding['status']) => findings.filter((finding) => finding.status === status).length;
-  io.out('');
-  io.out(`${count('failure')} failed, ${plural(count('warning'), 'warning')}, ${count('ok')} passed`);
+  return [
+    ...findings.flatMap(({ check, status, message, advice }) => [
+      `${labels[status]}  ${check.padEnd(width)}  ${message}`,
+      ...(advice !== undefined && status !== 'ok' ? [`${' '.repeat(width + 11)}${advice}`] : []),
+    ]),
+    '',
+    `${count('failure')} failed, ${plural(count('warning'), 'warning')}, ${count('ok')} passed`,
+  ];
 }
