@@ -8,7 +8,7 @@ import type { Actor, AuditEntry } from '../core/audit/audit.ts';
 import type { Core } from '../core/core.ts';
 import { browserName } from '../core/mail/browser-name.ts';
 import type { Account } from '../people/accounts/account.ts';
-import { type Audience, attributesFor } from '../people/accounts/simple-attributes.ts';
+import { type Audience, attributesFor, loggedAttributes } from '../people/accounts/simple-attributes.ts';
 
 export type OwnData = ReturnType<typeof createOwnData>;
 
@@ -275,8 +275,6 @@ export const ownTables: Readonly<Record<string, OwnTable>> = {
 export const OWN_DATA_FILE = { type: 'application/json; charset=utf-8', fileName: 'personal-data.json' };
 
 const PAGE = 500;
-/** In place of own fields of which the log has only the beginning (core/audit/audit.ts): it does not say which field is whose. */
-const CUT = '[cut]';
 /** Rows of a table on the page; the download has all. */
 const SHOWN = 20;
 
@@ -324,9 +322,7 @@ export function createOwnData(services: Core) {
     const seen = ([key, value]: [string, unknown]) => {
       const { attributes } = (value ?? {}) as { attributes?: unknown };
       if (typeof attributes !== 'string') return [key, value];
-      const whole = parsedAttributes(attributes);
-      const shown = whole ? attributesFor(audience, schema, whole) : CUT;
-      return [key, { ...(value as Row), attributes: shown }];
+      return [key, { ...(value as Row), attributes: loggedAttributes(audience, schema, attributes) }];
     };
     return Object.fromEntries(Object.entries(data).map(seen));
   };
@@ -427,15 +423,6 @@ function exported(row: Row, { columns, with: joined, json = [] }: OwnTable): Row
   const value = (name: string) => (json.includes(name) ? JSON.parse(row[name] as string) : row[name]);
   const names = joined ? [...columns, joined.relation] : columns;
   return Object.fromEntries(names.map((name) => [name, value(name)]));
-}
-
-/** Undefined for the beginning of a long text. */
-function parsedAttributes(text: string): Row | undefined {
-  try {
-    return JSON.parse(text) as Row;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Column names as the API has them; what a person or an application named itself stays. */

@@ -198,6 +198,15 @@ describe('the own data', () => {
       const entry = (JSON.parse(text) as Export).activity?.find(({ type }) => type === 'account.updated');
       expect(entry).toMatchObject({ data: { after: { attributes: '[cut]' } } });
     }
+    for (const role of ['admin', 'auditor']) {
+      const caller = await aPerson(idp, [role]);
+      const list = await caller.get(`/audit?user=${account.id}&type=account.updated`);
+      expect([list.status, list.json()]).toMatchObject([
+        200,
+        { items: [{ data: { after: { attributes: '[cut]' } } }] },
+      ]);
+      expect((await caller.get('/audit/export')).text).toContain('[cut]');
+    }
   });
 
   it('names nobody else, and not what the person did to others', async () => {

@@ -19,12 +19,14 @@ const upstream = (id: string) => ({
 
 let idp: TestIdp;
 let admin: ApiCaller;
+let directory: string;
 beforeAll(async () => {
   idp = await startIdp();
   admin = await aPerson(idp, ['admin']);
   await idp.services.roles.create({ name: 'attack-writer', permissions: ['gatehouse.connections:write'] });
   await idp.services.roles.create({ name: 'attack-mapped', permissions: [] });
   expect((await admin.send('POST', '/connections', upstream('attacked'))).status).toBe(201);
+  directory = (await admin.send('POST', '/scim-connections', { name: 'Attacked' })).json<{ id: string }>().id;
 });
 afterAll(() => idp?.stop());
 
@@ -50,6 +52,11 @@ describe('a connection', () => {
         ['POST', '/connections/attacked/sessions/end', undefined],
         ['POST', '/connections/attacked/documents/refresh', undefined],
         ['POST', '/connections/attacked/domains/example.com/check', undefined],
+        ['POST', '/scim-connections', { name: 'Attacker', adopt: 'owned_domains' }],
+        ['PATCH', `/scim-connections/${directory}`, { owned_domains: ['example.com'] }],
+        ['DELETE', `/scim-connections/${directory}`, undefined],
+        ['POST', `/scim-connections/${directory}/tokens`, {}],
+        ['DELETE', `/scim-connections/${directory}/tokens/none`, undefined],
       ] as const) {
         const { status, text } = await one.send(method, path, body, anyVersion);
         expect(status, `${method} ${path}: ${text}`).toBe(403);

@@ -1,6 +1,7 @@
 // Applications that answer anything but SCIM, and other servers at their addresses: a login page, a redirect, an endless answer. Nothing counts as
 // done that is not there, and the token reaches nobody.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Provision } from '../../src/applications/fields/provisioning.ts';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { aGate, aTarget, type Gate, type Setup, settle, untilTestEnds } from './support.ts';
@@ -17,10 +18,10 @@ afterAll(async () => {
 const keep = untilTestEnds(() => idp);
 
 /** An application with one person, who is there already. */
-async function aPersonThere() {
+async function aPersonThere(given: Partial<Provision> = {}) {
   count += 1;
   const role = `hostile${count}`;
-  const made = keep(await aTarget(idp, other, { role }));
+  const made = keep(await aTarget(idp, other, { role, ...given }));
   const { account } = await aUser(idp.services, { username: `${role}-ann` });
   await idp.services.roles.assign(account.id, role);
   await settle(idp);
@@ -68,6 +69,7 @@ const garbage: [string, Exclude<ReturnType<Gate['instead']>, undefined>][] = [
   ['a list', { status: 200, headers: json, body: '[]' }],
   ['null', { status: 200, headers: json, body: 'null' }],
   ['a part of JSON', { status: 200, headers: json, body: '{"active": fal' }],
+  ['JSON that is no resource', { status: 200, headers: json, body: '{"error": "login_required"}' }],
 ];
 
 describe('what an application did not do', () => {
@@ -86,8 +88,8 @@ describe('what an application did not do', () => {
     ...garbage,
     ['204 for everything', { status: 204 }],
     ['a resource without active', { status: 200, headers: json, body: '{}' }],
-    ['a resource that stays active', { status: 200, headers: json, body: '{"active": true}' }],
-    ['active as a text', { status: 200, headers: json, body: '{"active": "True"}' }],
+    ['a resource that stays active', { status: 200, headers: json, body: '{"id": "1", "active": true}' }],
+    ['active as a text', { status: 200, headers: json, body: '{"id": "1", "active": "True"}' }],
   ] as typeof garbage)('a leaver does not count as deactivated after %s', async (_name, answer) => {
     const made = await aPersonThere();
     made.gate.instead = ({ method }) => (method === 'PATCH' ? answer : undefined);
@@ -99,14 +101,14 @@ describe('what an application did not do', () => {
   });
 
   it.each([
-    ['false', { status: 200, headers: json, body: '{"active": false}' }, 0],
-    ['False', { status: 200, headers: json, body: '{"active": "False"}' }, 0],
+    ['false', { status: 200, headers: json, body: '{"id": "1", "active": false}' }, 0],
+    ['False', { status: 200, headers: json, body: '{"id": "1", "active": "False"}' }, 0],
     ['204', { status: 204 }, 1],
   ])('a leaver counts as deactivated after %s, read back where the answer is empty', async (_name, answer, reads) => {
     const made = await aPersonThere();
     const before = made.gate.sent.length;
     made.gate.instead = ({ method }) =>
-      method === 'PATCH' ? answer : { status: 200, headers: json, body: '{"active": false}' };
+      method === 'PATCH' ? answer : { status: 200, headers: json, body: '{"id": "1", "active": false}' };
     await made.leave();
     await settle(idp);
     expect(await stateOf(made)).toMatchObject({ active: 0, waiting: 0 });
@@ -115,10 +117,33 @@ describe('what an application did not do', () => {
 
   it('an account that cannot be found after it was deactivated is gone', async () => {
     const made = await aPersonThere();
-    made.gate.instead = ({ method }) => ({ status: method === 'PATCH' ? 204 : 404 });
+    made.gate.instead = ({ method, path }) =>
+      path.includes('filter=') ? undefined : { status: method === 'PATCH' ? 204 : 404 };
     await made.leave();
     await settle(idp);
     expect(await stateOf(made)).toMatchObject({ active: 0, waiting: 0 });
+  });
+
+  it.each([
+    ['404 of a proxy', 404, html, '<html>no such app</html>'],
+    [
+      '404 of another tenant',
+      404,
+      json,
+      '{"schemas": ["urn:ietf:params:scim:api:messages:2.0:Error"], "status": "404"}',
+    ],
+    ['410', 410, html, ''],
+  ])('nobody is gone where nothing is found: %s', async (_name, status, headers, body) => {
+    for (const delete_policy of ['deactivate', 'delete'] as const) {
+      const made = await aPersonThere({ delete_policy });
+      made.gate.instead = () => ({ status, headers, body });
+      await made.leave();
+      await untilFailed(made, /found nothing \(404\), not even a list/);
+      expect(await stateOf(made)).toMatchObject({ active: 1, waiting: 1 });
+      await recover(made);
+      const left = async () => ((await made.there()) as { active?: boolean } | undefined)?.active ?? false;
+      await expect.poll(left, { timeout: 20_000 }).toBe(false);
+    }
   });
 
   it('a login page in answer to a search makes nobody, and is no answer of a test', async () => {

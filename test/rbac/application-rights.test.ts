@@ -182,7 +182,12 @@ describe('an application manager', () => {
 
   it('takes over no client of a SCIM connection', async () => {
     const scim = { resources: [scimApi(idp.issuer)], scope: 'scim', grant_types: ['client_credentials'] };
-    expect(await statusOf(register(manager, oidc(scim)))).toBe(403);
+    await idp.services.roles.create({
+      name: 'field-connector',
+      permissions: ['applications:read', 'applications:write', 'connections:write'].map((one) => `gatehouse.${one}`),
+    });
+    for (const one of [manager, await aPerson(idp, ['field-connector'])])
+      expect(await statusOf(register(one, oidc(scim)))).toBe(403);
     const { id } = (await register(admin, oidc(scim))).json<{ id: string }>();
     expect(await statusOf(manager.send('POST', `/applications/${id}/secrets`, {}))).toBe(403);
     expect(await statusOf(patch(manager, id, { jwks_uri: 'https://mine.example/jwks' }))).toBe(403);

@@ -5,7 +5,7 @@ import type { Actor, AuditEntry, AuditFilter } from '../../core/audit/audit.ts';
 import { auditEventTypes } from '../../core/audit/events.ts';
 import { csv, jsonLines, type NamedEntry } from '../../core/audit/export.ts';
 import { isWithinExtent } from '../../people/accounts/members.ts';
-import { attributesFor } from '../../people/accounts/simple-attributes.ts';
+import { CUT, loggedAttributes } from '../../people/accounts/simple-attributes.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { AdminServices } from '../admin-services.ts';
 import { type Endpoint, endpoint, type Streamed } from '../api/endpoint.ts';
@@ -96,8 +96,8 @@ export function createAuditAdmin(services: AdminServices) {
     const seen = (values: unknown): unknown => {
       const { attributes } = (values ?? {}) as { attributes?: unknown };
       if (typeof attributes !== 'string') return values;
-      const all = JSON.parse(attributes) as Record<string, unknown>;
-      return { ...(values as object), attributes: JSON.stringify(attributesFor(audience, schema, all)) };
+      const seen = loggedAttributes(audience, schema, attributes);
+      return { ...(values as object), attributes: seen === CUT ? CUT : JSON.stringify(seen) };
     };
     return (entries) =>
       entries.map((entry) => {

@@ -1,13 +1,13 @@
 // Changes of connections to upstream identity providers. Only full administrators make them, with a fresh sign-in: who controls an
 // upstream can be any of its users.
 
-import { forbidden, invalidInput } from '../../base/http/errors.ts';
+import { invalidInput } from '../../base/http/errors.ts';
 import type { DomainCheck } from '../../base/network/domains.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { lockRow } from '../../base/storage/row-lock.ts';
 import { fault } from '../../base/texts/faults.ts';
-import { type PageText, t } from '../../base/texts/text.ts';
+import type { PageText } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { ConnectionTrial } from '../../federation/client-secrets.ts';
 import type { Connection } from '../../federation/connections/connection.ts';
@@ -24,6 +24,7 @@ import {
   secretPurposesOf,
 } from '../../federation/connections/schema.ts';
 import type { SecretInfo } from '../../federation/connections/secrets.ts';
+import { falseIfForbidden } from '../../people/rbac/authority.ts';
 import type { EndResult } from '../../protocols/logout/end-session.ts';
 import { parseIdentityProviderMetadata } from '../../protocols/saml/metadata/parse-identity-provider.ts';
 import type { AdminServices } from '../admin-services.ts';
@@ -63,16 +64,7 @@ export function createConnectionAdmin(services: AdminServices) {
     };
   }
 
-  /** A user needs the role admin, whatever the scopes of the token; an application without a user needs the scope admin:*. */
-  async function mayChange({ actorId, grantedRights }: Actor): Promise<boolean> {
-    if (actorId !== undefined) return (await authority.rightsOfUser(actorId)) === 'everything';
-    return grantedRights === undefined || grantedRights === 'everything';
-  }
-
-  async function assertMayChange(by: Actor): Promise<void> {
-    if (await mayChange(by)) return;
-    throw forbidden('forbidden', { message: t('console.connections.only-full-change') });
-  }
+  const assertMayChange = (by: Actor) => authority.assertMay(by, { what: 'connections' });
 
   /** The connection, its row locked. Throws unless it has the expected version. */
   async function lockForChange(id: string, expected: Expected, tx: Tx): Promise<ConnectionDetails> {
@@ -106,8 +98,8 @@ export function createConnectionAdmin(services: AdminServices) {
   }
 
   return {
-    /** Whether the actor may change connections. */
-    mayChange,
+    /** Whether the actor may change connections, also those of directories (SCIM). */
+    mayChange: (by: Actor): Promise<boolean> => assertMayChange(by).then(() => true, falseIfForbidden),
     async list(): Promise<ConnectionDetails[]> {
       const all: ConnectionDetails[] = [];
       for (const connection of await connections.list()) all.push(await detailsOf(connection));

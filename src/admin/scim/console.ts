@@ -44,13 +44,16 @@ type Form = z.output<typeof form>;
 export function scimRoutes(services: ConsoleServices) {
   const {
     frame,
-    admin: { audit, scim },
+    admin: { audit, connections, scim },
     names,
     config: { configFile, issuer },
   } = services;
   const { router, list, create, one, form: tokenForm, question } = pagesOf(frame, scimNoun(scim));
 
-  list(async ({ may }) => listPage(await scim.list(), may(WRITE)));
+  const mayChange = async ({ may, by }: { may(permission: typeof WRITE): boolean; by: Actor }) =>
+    may(WRITE) && connections.mayChange(by);
+
+  list(async (visit) => listPage(await scim.list(), await mayChange(visit)));
   create({
     form,
     page: async (_visit, given = formOf(scimDeclaration.parse({ name: 'x' }), '')) => newPage({ ...given }),
@@ -61,16 +64,19 @@ export function scimRoutes(services: ConsoleServices) {
   });
   one('', {
     form,
-    page: async ({ subject, may, by }, given = formOf(subject, etagOf(declarationOf(subject)))) =>
-      connectionPage(subject, given, {
+    async page(visit, given = formOf(visit.subject, etagOf(declarationOf(visit.subject)))) {
+      const { subject, may, by } = visit;
+      const mayWrite = await mayChange(visit);
+      return connectionPage(subject, given, {
         issuer,
         tokens: await scim.tokens(subject.id),
         counts: await scim.counts(subject.id),
         history: may(AUDIT) ? await historyOf(subject, by) : [],
-        mayWrite: may(WRITE),
-        mayRelease: may(WRITE) && may(RELEASE),
+        mayWrite,
+        mayRelease: mayWrite && may(RELEASE),
         configFile,
-      }),
+      });
+    },
     async submit({ by, subject }, given) {
       await scim.update(subject.id, declaredBy(given), by, given[VERSION]);
       return { to: pathOf(subject), notice: t('console.scim.saved') };

@@ -24,8 +24,10 @@ export type CreatedToken = { connection: ScimConnection; token: ScimToken; text:
 
 export type ScimAdmin = ReturnType<typeof createScimAdmin>;
 
-/** Changes throw StepUpNeeded, owned_by_file, precondition_failed for another version, and not_found. */
-export function createScimAdmin({ db, rejections, scimConnections: connections }: AdminServices) {
+/** Changes throw forbidden, StepUpNeeded, owned_by_file, precondition_failed for another version, and not_found. */
+export function createScimAdmin({ db, authority, rejections, scimConnections: connections }: AdminServices) {
+  const assertMayChange = (by: Actor, tx?: Tx) => authority.assertMay(by, { what: 'connections' }, tx);
+
   async function assertExpected(id: string, expected: Expected, tx: Tx): Promise<ScimConnection> {
     const connection = await connections.get(id, tx);
     assertVersion(expected, declarationOf(connection));
@@ -43,6 +45,7 @@ export function createScimAdmin({ db, rejections, scimConnections: connections }
     /** `onCreated` runs in the transaction. */
     create: (given: ScimDeclaration, by: Actor, onCreated: OnCreated<ScimConnection> = async () => {}) =>
       transaction(db, async (tx): Promise<ScimConnection> => {
+        await assertMayChange(by, tx);
         assertFreshProof(by, 'scim-connection.create', given.name);
         const made = await connections.create(given, by, { tx });
         await onCreated(made, tx);
@@ -51,6 +54,7 @@ export function createScimAdmin({ db, rejections, scimConnections: connections }
 
     update: (id: string, changes: Partial<ScimDeclaration>, by: Actor, expected: Expected = 'any') =>
       transaction(db, async (tx): Promise<ScimConnection> => {
+        await assertMayChange(by, tx);
         const before = await assertExpected(id, expected, tx);
         assertFreshProof(by, 'scim-connection.change', before.name);
         return connections.update(id, { ...declarationOf(before), ...changes }, by, { tx });
@@ -58,6 +62,7 @@ export function createScimAdmin({ db, rejections, scimConnections: connections }
 
     remove: (id: string, by: Actor, expected: Expected = 'any') =>
       transaction(db, async (tx): Promise<void> => {
+        await assertMayChange(by, tx);
         const { name } = await assertExpected(id, expected, tx);
         assertFreshProof(by, 'scim-connection.delete', name);
         await connections.remove(id, by, { tx });
@@ -65,6 +70,7 @@ export function createScimAdmin({ db, rejections, scimConnections: connections }
 
     addToken: (id: string, days: number | undefined, by: Actor, onCreated: OnCreated<CreatedToken> = async () => {}) =>
       transaction(db, async (tx): Promise<CreatedToken> => {
+        await assertMayChange(by, tx);
         const connection = await connections.get(id, tx);
         assertFreshProof(by, 'scim-connection.add-token', connection.name);
         const made = { connection, ...(await connections.addToken(id, days, by, tx)) };
@@ -73,6 +79,7 @@ export function createScimAdmin({ db, rejections, scimConnections: connections }
       }),
 
     async revokeToken(id: string, token: string, by: Actor): Promise<void> {
+      await assertMayChange(by);
       assertFreshProof(by, 'scim-connection.revoke-token', (await connections.get(id)).name);
       await connections.revokeToken(id, token, by);
     },
@@ -148,7 +155,8 @@ export function scimEndpoints(scim: ScimAdmin): Endpoint[] {
     }),
     create({
       summary: 'A new SCIM connection',
-      description: 'Its client gets in with a token of the connection, or with an access token of `client_id`.',
+      description:
+        'Only full administrators. Its client gets in with a token of the connection, or with an access token of `client_id`.',
       body: scimDeclaration,
       run: scim.create,
     }),

@@ -31,7 +31,7 @@ interface Rule {
 /** An actor who may read users and roles knows the rights of each user. */
 const RIGHTS_OF_USERS: OwnPermission[] = ['gatehouse.users:read', 'gatehouse.roles:read'];
 const ALL_APPLICATIONS: OwnPermission = 'gatehouse.applications:write';
-/** A client of a SCIM connection changes people and groups as the connection says, so its secret is as good as a token of it. */
+/** A client of a SCIM connection changes people and groups as the connection says, so its secret is as good as a token of it (`heldBy`). */
 const SCIM_CONNECTIONS: OwnPermission = 'gatehouse.connections:write';
 
 const rules: Record<FieldRight, Rule> = {
@@ -83,6 +83,7 @@ export function heldBy(application: Declaration, websites: readonly Declaration[
   const letIn = websites.filter(({ metadata }) => metadata.access_tokens === 'all');
   return [
     { what: 'permissions', permissions: rightsOfApplication(application) },
+    ...(isScimClient(application.metadata) ? [{ what: 'connections' as const }] : []),
     ...letIn.map(({ access }) => openingOf(access, isClosed(access))),
   ];
 }

@@ -123,6 +123,18 @@ export const attributesFor = (
 ): Record<string, unknown> =>
   Object.fromEntries(Object.entries(attributes).filter(([key]) => isFor(audience, schema, key, what)));
 
+/** In place of own fields of which the audit log has only the beginning (core/audit/audit.ts): it does not say which field is whose. */
+export const CUT = '[cut]';
+
+/** Those that they may see, of an entry of the audit log. */
+export function loggedAttributes(audience: Audience, schema: AttributeSchema, json: string) {
+  try {
+    return attributesFor(audience, schema, JSON.parse(json) as Attributes);
+  } catch {
+    return CUT;
+  }
+}
+
 /** The schema with what they may change. */
 export function schemaFor(audience: Audience, schema: AttributeSchema): AttributeSchema {
   const { properties } = schema;

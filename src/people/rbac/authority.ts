@@ -38,6 +38,8 @@ export type Change =
   | { what: 'access'; roles: readonly string[]; groups?: readonly string[]; isClosed?: boolean }
   /** An application gets to know the holders of some of these roles under another name. */
   | { what: 'rename'; roles: readonly string[] }
+  /** A connection to an upstream or of a directory (SCIM) changes, or the client of one. */
+  | { what: 'connections' }
   /** An application gets the values of these own fields, which only administrators see. */
   | { what: 'hidden fields'; fields: readonly string[] };
 
@@ -73,6 +75,7 @@ export function createAuthority({ accounts }: { accounts: Accounts }) {
 
     /** Throws forbidden, or not_found for a user or an application outside the limits of the actor's permission. */
     async assertMay(by: Actor, change: Change, tx?: Tx): Promise<void> {
+      if (change.what === 'connections') return assertMayConnect(actorRights, by, tx);
       if (change.what === 'reach') return assertReachStays(actorRights, by, change, tx);
       const rights = await rightsOfActor(by, tx);
       if (rights === 'everything') return;
@@ -192,6 +195,15 @@ function assertMayUseRole(actor: ActorGrants, role: { name: string; permissions:
 function assertMayUseGroup(actor: ActorGrants, roles: Extract<Change, { what: 'group' }>['roles']): void {
   if (!permits(actor.rights, 'gatehouse.groups:write')) throw forbidden('forbidden');
   for (const role of roles) assertMayUseRole(actor, role);
+}
+
+/**
+ * Whose connection it is can be each of its people. A user needs the role admin, whatever the scopes of the token; an application without a user
+ * needs the scope admin:*.
+ */
+async function assertMayConnect({ rightsOfActor, rightsOfUser }: ActorRights, by: Actor, tx?: Tx): Promise<void> {
+  const rights = by.actorId === undefined ? await rightsOfActor(by, tx) : await rightsOfUser(by.actorId, tx);
+  if (rights !== 'everything') throw forbidden('forbidden', { message: t('console.connections.only-full-change') });
 }
 
 /**

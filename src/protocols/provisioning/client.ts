@@ -67,8 +67,9 @@ export function createScimClients({ outgoingRules, now }: Core) {
       if (status === 204 && method !== 'GET') return {};
       if (response.ok) {
         const resource = objectOf(await response.text());
-        // Such as the login page of a proxy, which has done nothing.
-        if (!resource) throw new TargetUnavailable(`answered without SCIM (${status})`);
+        // Such as the login page of a proxy, or its JSON, which has done nothing.
+        if (resource?.id === undefined && !Array.isArray(resource?.schemas))
+          throw new TargetUnavailable(`answered without SCIM (${status})`);
         return resource;
       }
       const text = await textOf(response);
@@ -110,6 +111,10 @@ export function resourcesOf({ Resources }: Json): Json[] {
     ? Resources.filter((one): one is Json => typeof one === 'object' && one !== null)
     : [];
 }
+
+/** Whether it is a list, also an empty one. */
+export const isList = ({ Resources, totalResults }: Json): boolean =>
+  Array.isArray(Resources) || Number(totalResults) === 0;
 
 /** The ID of a resource; undefined where it has none. */
 export function idOf({ id }: Json): string | undefined {

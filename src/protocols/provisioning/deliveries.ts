@@ -22,6 +22,7 @@ import {
   type createScimClients,
   filterOf,
   idOf,
+  isList,
   resourcesOf,
   type ScimClient,
   TargetRejected,
@@ -120,14 +121,32 @@ export function createDeliveries(
     return { id, isFound: before !== undefined || made?.isFound === true };
   }
 
+  /** Whether an object is gone there. Throws TargetUnavailable where nothing at all is found, as at a wrong address or behind a proxy. */
+  async function isGone({ scim, row }: Attempt, path: string): Promise<boolean> {
+    if (!(await scim('GET', path).then(() => false, ifRejected(true, 404, 410)))) return false;
+    const [place, name] = path.startsWith('/Users') ? ['/Users', 'userName'] : ['/Groups', 'displayName'];
+    const list = await scim('GET', `${place}?${filterOf(name, row.id)}`).catch(ifRejected({}));
+    if (isList(list)) return true;
+    throw new TargetUnavailable('found nothing (404), not even a list');
+  }
+
+  /** The answer to a change; undefined where the object is gone there. */
+  async function unlessGone(attempt: Attempt, path: string, answer: Promise<Resource>): Promise<Resource | undefined> {
+    try {
+      return await answer;
+    } catch (error) {
+      if (isStatus(error, 404, 410) && (await isGone(attempt, path))) return undefined;
+      throw error;
+    }
+  }
+
   /** Returns false for an account that is not there. Throws TargetRejected for one that the application leaves active. */
-  async function deactivate({ target, scim }: Attempt, path: string): Promise<boolean> {
+  async function deactivate(attempt: Attempt, path: string): Promise<boolean> {
+    const { target, scim } = attempt;
     const change = changeOf([], new Map(), { dialect: target.provision.dialect, active: false });
-    const answer = await scim('PATCH', path, change).catch(ifRejected(undefined, 404, 410));
-    const after =
-      answer?.active === undefined
-        ? answer && (await scim('GET', path).catch(ifRejected(undefined, 404, 410)))
-        : answer;
+    const answer = await unlessGone(attempt, path, scim('PATCH', path, change));
+    const isSilent = answer && answer.active === undefined;
+    const after = isSilent ? await unlessGone(attempt, path, scim('GET', path)) : answer;
     // Entra's booleans are texts.
     if (after && String(after.active).toLowerCase() !== 'false') throw new TargetRejected(200, 'is still active there');
     return after !== undefined;
@@ -144,14 +163,14 @@ export function createDeliveries(
     const path = `/Users/${encodeURIComponent(remoteId ?? '')}`;
     if (pending === '' || (remoteId === null && !wanted)) return same;
     if (pending === 'delete') {
-      await scim('DELETE', path).catch(ifRejected({}, 404, 410));
+      await unlessGone(attempt, path, scim('DELETE', path));
       return { remoteId: null, accepted: {}, isActive: false, action: 'deleted' };
     }
     if (!wanted) {
-      const isGone = !(await deactivate(attempt, path));
+      const isThere = await deactivate(attempt, path);
       // Of a person who is gone here nothing stays.
-      const accepted = account && !isGone ? same.accepted : {};
-      return { remoteId: isGone ? null : remoteId, accepted, isActive: false, action: 'deactivated' };
+      const accepted = account && isThere ? same.accepted : {};
+      return { remoteId: isThere ? remoteId : null, accepted, isActive: false, action: 'deactivated' };
     }
     const { attributes } = wanted;
     if (!attributes.has('userName'))
@@ -159,8 +178,8 @@ export function createDeliveries(
     const accepted = acceptedOf(row.id, attributes);
     if (remoteId !== null) {
       const change = changeOf(paths, attributes, { dialect, active: isActive ? undefined : true });
-      const isGone = change && (await scim('PATCH', path, change).catch(ifRejected(undefined, 404, 410))) === undefined;
-      if (!isGone) return { remoteId, accepted, isActive: true, action: 'updated', data: { attributes: paths } };
+      const isThere = !change || (await unlessGone(attempt, path, scim('PATCH', path, change)));
+      if (isThere) return { remoteId, accepted, isActive: true, action: 'updated', data: { attributes: paths } };
     }
     const { id, isFound } = await createOrFind(attempt, '/Users', { attributes, body: newUser(attributes) });
     // What it has of the person is brought in line at the next attempt.
@@ -176,7 +195,7 @@ export function createDeliveries(
     let { remoteId } = row;
     if (!attributes && remoteId === null) return { remoteId, accepted: {}, isActive: false };
     if (!attributes && remoteId !== null && delete_policy === 'delete') {
-      await scim('DELETE', path(remoteId)).catch(ifRejected({}, 404, 410));
+      await unlessGone(attempt, path(remoteId), scim('DELETE', path(remoteId)));
       return { remoteId: null, accepted: {}, isActive: false, action: 'deleted' };
     }
     const paths = attributes ? changedPaths(row.id, acceptedIn(row), attributes) : [];
@@ -188,7 +207,7 @@ export function createDeliveries(
       action = 'created';
     } else if (attributes && remoteId !== null && paths.length > 0) {
       const change = changeOf(paths, attributes, { dialect });
-      const answer = await scim('PATCH', path(remoteId), change).catch(ifRejected(undefined, 404, 410));
+      const answer = await unlessGone(attempt, path(remoteId), scim('PATCH', path(remoteId), change));
       if (answer === undefined) return { remoteId: null, accepted: {}, isActive: false, isUnfinished: true };
       action = 'updated';
     }
@@ -201,7 +220,8 @@ export function createDeliveries(
   }
 
   /** Removes and adds members, in requests of a hundred, for a minute at most. */
-  async function pushMembers({ target, row, scim }: Attempt, path: string) {
+  async function pushMembers(attempt: Attempt, path: string) {
+    const { target, row, scim } = attempt;
     const counts = { added: 0, removed: 0, isUnfinished: false };
     const ofGroup = { applicationId: target.id, groupId: row.localId };
     const began = performance.now();
@@ -247,21 +267,17 @@ export function createDeliveries(
         await scim('PATCH', path, membersChange(state, ids, target.provision.dialect));
       } catch (error) {
         if (!(error instanceof TargetRejected)) throw error;
-        const isGone = (place: string) =>
-          scim('GET', place).then(
-            () => false,
-            (cause) => isStatus(cause, 404, 410),
-          );
         if (people.length > 1) {
-          if (isStatus(error, 404, 410) && (await isGone(path))) return 'gone';
+          if (isStatus(error, 404, 410) && (await isGone(attempt, path))) return 'gone';
           const half = Math.ceil(people.length / 2);
           const first = await sendMembers(state, people.slice(0, half));
           const second = first === 'gone' ? first : await sendMembers(state, people.slice(half));
           return first === 'gone' || second === 'gone' ? 'gone' : first + second;
         }
         const [person] = people;
-        if (isStatus(error, 404, 410) && (await isGone(path))) return 'gone';
-        if (person && (await isGone(`/Users/${encodeURIComponent(person.remoteId)}`))) await lose(person.localId);
+        if (isStatus(error, 404, 410) && (await isGone(attempt, path))) return 'gone';
+        if (person && (await isGone(attempt, `/Users/${encodeURIComponent(person.remoteId)}`)))
+          await lose(person.localId);
         else rejected ??= error;
         // Who is no member there is removed.
         if (state === 'add' || !isStatus(error, 400, 404)) return 0;
