@@ -146,10 +146,18 @@ describe('a website', () => {
     },
   );
 
-  it('reads one value of an attribute with a comma as one', async () => {
+  it('reads one value of an attribute with a comma as one, apart from every other one', async () => {
     const headers = { 'X-Teams': 'attributes.teams' };
     const lists = { roles: [], groups: [], permissions: [] };
-    const account = { attributes: { teams: ['a,admin'] }, ...lists, updatedAt: new Date() };
-    expect(userHeaders({ account: account as never }, { headers } as never)).toEqual({ 'X-Teams': 'a%2Cadmin' });
+    for (const [team, sent] of [
+      ['a,admin', 'a%2Cadmin'],
+      ['a%2Cadmin', 'a%252Cadmin'],
+      ['a%2cadmin', 'a%252cadmin'],
+      ['a%252Cadmin', 'a%25252Cadmin'],
+      ['100 %', '100 %'],
+    ]) {
+      const account = { attributes: { teams: [team] }, ...lists, updatedAt: new Date() };
+      expect(userHeaders({ account: account as never }, { headers } as never)).toEqual({ 'X-Teams': sent });
+    }
   });
 });

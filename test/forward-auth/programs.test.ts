@@ -495,21 +495,33 @@ describe('a credential', () => {
     expect((await asPerson(site, user.username, password)).status).toBe(200);
   });
 
-  it('an access token that is wrong too often is not looked up any more', async () => {
-    const site = await aWebsite('caddy', { access_tokens: 'all' });
-    await idp.services.settings.set('rate_limits', true);
-    await idp.services.settings.reload();
-    const app = await worker(site.origin);
+  it('an access token that is wrong too often is not looked up any more, unless it proves itself', async () => {
+    const [site, api] = [
+      await aWebsite('haproxy', { access_tokens: 'all' }),
+      await aWebsite('nginx', { access_tokens: 'all' }),
+    ];
+    const { resources, settings } = idp.services;
+    await resources.create({
+      identifier: api.origin,
+      scopes: [SCOPE],
+      scopePermissions: {},
+      signingAlg: 'ES256',
+      access: 'everyone',
+    });
+    await settings.set('rate_limits', true);
+    await settings.reload();
+    const app = await worker(site.origin, api.origin);
     const [known, late] = [await ownToken(app, site.origin), await ownToken(app, site.origin)];
+    const signed = (await ownToken(app, api.origin)) ?? '';
     // From an address of its own, because that of the tests has used up its tries.
-    const ask = async (token: string) =>
+    const ask = async (token: string, { origin } = site) =>
       (
         await httpClient(idp.issuer).get('/forward-auth/caddy', {
           headers: {
             authorization: `Bearer ${token}`,
             'x-forwarded-method': 'GET',
             'x-forwarded-proto': 'http',
-            'x-forwarded-host': new URL(site.origin).host,
+            'x-forwarded-host': new URL(origin).host,
             'x-forwarded-uri': '/',
             'x-forwarded-for': '198.51.100.9',
           },
@@ -521,5 +533,7 @@ describe('a credential', () => {
     expect(last).toBe(429);
     // One that was right before is still right.
     expect([await ask(known), await ask(known), await ask(late)]).toEqual([200, 200, 429]);
+    const forged = `${signed.slice(0, signed.lastIndexOf('.'))}.${'A'.repeat(86)}`;
+    expect([await ask(forged, api), await ask(signed, api), await ask(signed)]).toEqual([429, 200, 429]);
   });
 });

@@ -3,6 +3,8 @@ import { createLocalJWKSet, decodeJwt, jwtVerify } from 'jose';
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { z } from 'zod';
+import { proxyConfiguration } from '../../src/admin/applications/presets/proxies.ts';
+import type { ProxiedApplication } from '../../src/applications/application.ts';
 import { type ProxyKind, proxiedApplication, proxyKinds } from '../../src/applications/fields/proxied-application.ts';
 import { limits } from '../../src/base/limits.ts';
 import { completeSignIn } from '../oidc/support.ts';
@@ -656,8 +658,10 @@ describe('a website', () => {
 
 describe('the declaration of a website', () => {
   it.each<[Partial<Declared>, { path: (string | number)[]; code: string }]>([
-    [{ url: 'https://wiki.example.com.' }, { path: ['url'], code: 'site-url' }],
-    [{ depends_on: ['https://api.example.com.'] }, { path: ['depends_on', 0], code: 'site-url' }],
+    [{ url: 'https://wiki.example.com/a' }, { path: ['url'], code: 'site-url' }],
+    [{ url: 'https://wiki.example.com.' }, { path: ['url'], code: 'site-host' }],
+    [{ url: 'https://*.apps.example.com' }, { path: ['url'], code: 'site-host' }],
+    [{ depends_on: ['https://api.example.com.'] }, { path: ['depends_on', 0], code: 'site-host' }],
     [{ paths: [{ path: '/.gatehouse/', rule: 'public' }] }, { path: ['paths', 0, 'path'], code: 'path-reserved' }],
     [{ paths: [{ path: '/.Gatehouse', rule: 'public' }] }, { path: ['paths', 0, 'path'], code: 'path-reserved' }],
     [{ headers: { 'X User': 'email' } }, { path: ['headers', 'X User'], code: 'header-name' }],
@@ -667,5 +671,35 @@ describe('the declaration of a website', () => {
     const whole = { name: 'Wiki', url: 'https://wiki.example.com', proxy: 'caddy' as const, ...declared };
     const made = async () => idp.services.applications.createProxied(whole);
     await expect(made()).rejects.toMatchObject({ code: 'invalid_input', faults: [found] });
+  });
+
+  it('names every header that may not be about the user, and takes those of X-Forwarded-* that are', async () => {
+    const people = ['User', 'Login', 'Name', 'Email', 'Groups', 'Preferred-Username'].map(
+      (name) => `X-Forwarded-${name}`,
+    );
+    const others = [
+      'X-Forwarded-For',
+      'X-Forwarded',
+      'X-Forwarded-User-Agent',
+      'X-Forwarded-Users',
+      'X User',
+      'Cookie',
+    ];
+    const make = async (names: string[]) =>
+      idp.services.applications.createProxied({
+        name: 'Wiki',
+        url: 'https://own-headers.example.com',
+        proxy: 'caddy',
+        headers: Object.fromEntries(names.map((name) => [name, 'email' as const])),
+      });
+    await expect(make([...people, ...others])).rejects.toMatchObject({
+      faults: others.map((name) => ({ path: ['headers', name] })),
+    });
+    const application = await make(people);
+    for (const proxy of proxyKinds) {
+      const registered = { ...application, metadata: { ...application.metadata, proxy } } as ProxiedApplication;
+      const { text } = proxyConfiguration(registered, 'https://id.example.com');
+      for (const name of people) expect(text.toLowerCase()).toContain(name.toLowerCase());
+    }
   });
 });

@@ -52,8 +52,9 @@ interface Placed {
 }
 
 const wheel = (name: string) => needFile(path.join(INSTALLED, 'v/bin', name), 'README.md');
-const ready = ([one]: readonly Placed[]) => `http://${one?.host}/.gatehouse/none`;
 const portOf = ([one]: readonly Placed[]) => new URL(`http://${one?.host}`).port;
+// Few systems know names below `localhost`.
+const ready = (sites: readonly Placed[]) => `http://127.0.0.1:${portOf(sites)}/.gatehouse/none`;
 
 function startCaddy(program: string): RealProxy['start'] {
   return (folder, sites) => {
@@ -98,10 +99,9 @@ const all: RealProxy[] = [
     start(folder, sites) {
       const file = path.join(folder, 'nginx.conf');
       const all = sites.map(({ snippet }) => snippet).join('');
-      const server = all.replaceAll('  listen ', '  listen 127.0.0.1:');
       writeFileSync(
         file,
-        `daemon off;\npid ${folder}/pid;\nerror_log stderr;\nevents {}\nhttp {\n  access_log off;\n  client_body_temp_path ${folder}/body;\n  proxy_temp_path ${folder}/proxy;\n  fastcgi_temp_path ${folder}/fastcgi;\n  uwsgi_temp_path ${folder}/uwsgi;\n  scgi_temp_path ${folder}/scgi;\n${server}}\n`,
+        `daemon off;\npid ${folder}/pid;\nerror_log stderr;\nevents {}\nhttp {\n  access_log off;\n  client_body_temp_path ${folder}/body;\n  proxy_temp_path ${folder}/proxy;\n  fastcgi_temp_path ${folder}/fastcgi;\n  uwsgi_temp_path ${folder}/uwsgi;\n  scgi_temp_path ${folder}/scgi;\n${all}}\n`,
       );
       return startProgram(needFile('/usr/sbin/nginx', 'apt-get install nginx'), ['-c', file, '-e', 'stderr'], {
         ready: ready(sites),
@@ -599,6 +599,16 @@ async function choosesHost({ services }: Gatehouse, { kind }: RealProxy, site: S
   }
 }
 
+/** All that the family of these headers may say about people. */
+const OWN_HEADERS = {
+  'X-Forwarded-User': 'preferred_username',
+  'X-Forwarded-Login': 'preferred_username',
+  'X-Forwarded-Name': 'name',
+  'X-Forwarded-Email': 'email',
+  'X-Forwarded-Groups': 'groups',
+  'X-Forwarded-Preferred-Username': 'preferred_username',
+} as const;
+
 /** Two websites of one proxy, with headers of their own, of which one lets programs in. */
 async function hasTwo(gatehouse: Gatehouse, { kind, start }: RealProxy, check: Check): Promise<void> {
   const { services, issuer } = gatehouse;
@@ -607,7 +617,7 @@ async function hasTwo(gatehouse: Gatehouse, { kind, start }: RealProxy, check: C
   const placed: (Placed & { origin: string; id: string; stop(): void })[] = [];
   for (const [host, rest] of [
     [`127.0.0.1:${port}`, { headers: 'authentik' as const, app_passwords: true }],
-    [`wiki.localhost:${port}`, {}],
+    [`wiki.localhost:${port}`, { headers: OWN_HEADERS, paths: [{ path: '/public/', rule: 'public' as const }] }],
   ] as const) {
     const backend = await startBackend();
     const origin = `http://${host}`;
@@ -630,7 +640,18 @@ async function hasTwo(gatehouse: Gatehouse, { kind, start }: RealProxy, check: C
     };
     const [ofOne, ofOther] = [await seen(one), await seen(other)];
     check('of two websites in one proxy, one has its headers', ofOne['x-authentik-username'] === user.username, ofOne);
-    check('and the other one has its own', ofOther['remote-user'] === user.username, ofOther);
+    check('and the other one has its own', ofOther['x-forwarded-user'] === user.username, ofOther);
+    for (const path of ['/', '/public/'])
+      for (const name of Object.keys(OWN_HEADERS).flatMap((own) => [
+        own,
+        own.replaceAll('-', '_'),
+        own.replace('-', '.'),
+      ])) {
+        const lines = [`Host: ${other.host}`, `Cookie: ${browser.cookies.headerFor(new URL(other.origin))}`];
+        const answer = await sendRaw(other.origin, `GET ${path} HTTP/1.1`, ...lines, `${name}: of-the-client`);
+        if (!answer.includes('"url"') || answer.includes('of-the-client'))
+          check(`${name} of the client does not reach ${path}`, false, answer);
+      }
     const account = await services.accounts.find(user.account.id);
     const password =
       account && (await services.appPasswords.create(account, { applicationId: one.id, name: 'Program' }, {}));
@@ -751,7 +772,7 @@ const spoiled: Record<ProxyKind, Record<string, Spoiled>> = {
     'No other protocol than WebSocket reaches it': without(/, Upgrade(?=\])/),
   },
   caddy: {
-    'Remote-Email reaches the website': without(/(?<=copy_headers.*)Remote-Email /),
+    'Remote-Email reaches the website': without(/\trequest_header Remote-Email .*\n/),
     'Other spellings of the headers don’t reach it': without(/\trequest_header "-.*\n/g),
     '/ is closed without a session': without(/\tforward_auth [\s\S]*?\n\t\}\n/),
     'No other protocol than WebSocket reaches it': without(/\trequest_header @other .*\n/),

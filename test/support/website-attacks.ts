@@ -130,6 +130,27 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
+    title: 'no session reaches a website: neither its own nor that of another port of its host; other cookies do',
+    reports: ['RFC 6265 8.5'],
+    async run(attacked) {
+      const own = cookieAt(await signedIn(attacked), attacked.site);
+      const [before, after] = ['a=b; gatehouse_apple=c', 'd="e f"'];
+      const found: unknown[] = [];
+      for (const path of ['/', '/public/'])
+        for (const [sent, kept] of [
+          [own, ''],
+          [`${own}; ${after}`, after],
+          [`${before}; gatehouse_app_8080=x; ${own}; __Host-gatehouse_app=y; ${after}`, `${before}; ${after}`],
+        ]) {
+          const headers = [`Host: ${hostOf(attacked.site)}`, `Cookie: ${sent}`];
+          const answer = await sendRaw(attacked.site, `GET ${path} HTTP/1.1`, ...headers);
+          const received = receivedOf(answer);
+          if (!received || (received.headers.cookie ?? '') !== kept) found.push(sent, answer);
+        }
+      return found;
+    },
+  },
+  {
     title: 'a Connection header takes no header of the user away',
     reports: ['HAProxy hands on what the header Connection names'],
     async run(attacked) {

@@ -129,7 +129,10 @@ export async function website(
     return request(`${identityProvider()}${path}${query}`, method, { ...Object.fromEntries(own), ...headers } as never);
   };
   const headersFor = (req: IncomingMessage, { message }: Pick<Answer, 'message'>): IncomingHttpHeaders => {
-    const about = handsOn.map((name) => [name.toLowerCase(), message.headers[name.toLowerCase()] ?? 'FORGED']);
+    const about = [...handsOn, 'Cookie'].map((name) => [
+      name.toLowerCase(),
+      message.headers[name.toLowerCase()] ?? 'FORGED',
+    ]);
     return { ...req.headers, ...Object.fromEntries(about) };
   };
   const isTest = ({ url = '' }: IncomingMessage) => hasTestRoute && url.split('?')[0] === TEST_BACKEND_PATH;

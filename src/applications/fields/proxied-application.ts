@@ -2,7 +2,7 @@
 // as `applications.metadata` stores it. Its identifier is its origin.
 
 import { z } from 'zod';
-import { type Fault, fault, faultFrom, rule } from '../../base/texts/faults.ts';
+import { addFault, type Fault, fault, faultFrom, rule } from '../../base/texts/faults.ts';
 import { typedAddress, webUriFault, webUriSchema } from '../uris.ts';
 import { applicationFields } from './application-field.ts';
 import { permissionFilterFaults, presetField, userField, viewFields } from './claim-settings.ts';
@@ -39,24 +39,30 @@ export type HeaderSet = keyof typeof headerSets;
 /** The signed statement about the user, in every answer. */
 export const JWT_HEADER = 'X-Gatehouse-Jwt';
 
-/** Headers that carry a request or its connection, or steer a proxy: an answer must not replace them at the website. */
+/**
+ * Headers that carry a request or its connection, or steer a proxy: an answer must not replace them at the website. Of `X-Forwarded-*`, those
+ * that oauth2-proxy and SonarQube know are about people.
+ */
 const NOT_FOR_PEOPLE =
-  /^(accept|authorization|cache-control|cf-connecting|connection|content|cookie|date|expect|forwarded|host|if|keep-alive|location|origin|proxy|range|refresh|sec|set-cookie2?|te|trailer|transfer-encoding|true-client|upgrade|via|www-authenticate|x-accel|x-client-ip|x-forwarded|x-gatehouse|x-http-method|x-method-override|x-original|x-real-ip|x-rewrite|x-sendfile)(-|$)/i;
+  /^(accept|authorization|cache-control|cf-connecting|connection|content|cookie|date|expect|forwarded|host|if|keep-alive|location|origin|proxy|range|refresh|sec|set-cookie2?|te|trailer|transfer-encoding|true-client|upgrade|via|www-authenticate|x-accel|x-client-ip|x-forwarded(?!-(user|login|name|email|groups|preferred-username)$)|x-gatehouse|x-http-method|x-method-override|x-original|x-real-ip|x-rewrite|x-sendfile)(-|$)/i;
+const MAX_HEADERS = 30;
 /** Checked beside the record, whose own fault for a name does not pass through a union. */
-function headerNameFault(own: Readonly<Record<string, string>>): Fault | undefined {
-  for (const name of Object.keys(own)) {
-    if (name.length > 64 || !/^[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]+)*$/.test(name)) return fault([name], 'header-name');
-    if (NOT_FOR_PEOPLE.test(name)) return fault([name], 'header-of-request');
-  }
-  return undefined;
+function headerNameFault(name: string): Fault | undefined {
+  if (name.length > 64 || !/^[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]+)*$/.test(name)) return fault([name], 'header-name');
+  return NOT_FOR_PEOPLE.test(name) ? fault([name], 'header-of-request') : undefined;
 }
 const headers = z.union(
   [
     z.enum(['remote', 'authentik', 'oauth2-proxy']),
     z
       .record(z.string(), userField)
-      .superRefine(faultFrom(headerNameFault))
-      .refine((own) => Object.keys(own).length <= 30, rule('too-many-headers'))
+      .superRefine((own, context) => {
+        for (const name of Object.keys(own).slice(0, MAX_HEADERS)) {
+          const found = headerNameFault(name);
+          if (found) addFault(context, found);
+        }
+      })
+      .refine((own) => Object.keys(own).length <= MAX_HEADERS, rule('too-many-headers'))
       .refine(
         (own) => new Set(Object.keys(own).map((name) => name.toLowerCase())).size === Object.keys(own).length,
         rule('unique'),
@@ -110,10 +116,9 @@ function pathsTwice(rules: readonly PathRule[]): Fault[] {
 const siteUrl = typedAddress(255)
   .superRefine(faultFrom(webUriFault))
   .refine((url) => !URL.canParse(url) || new URL(url).href === `${new URL(url).origin}/`, rule('site-url'))
-  // What a proxy asks about (protocols/forward-auth/asked-request.ts), and safe in each configuration that the console fills in.
-  .refine((url) => !URL.canParse(url) || /^[\w.:[\]-]+$/.test(new URL(url).host), rule('site-url'))
-  // Another host to a browser and the same to a proxy.
-  .refine((url) => !URL.canParse(url) || !new URL(url).hostname.endsWith('.'), rule('site-url'))
+  // What a proxy asks about (protocols/forward-auth/asked-request.ts), and safe in each configuration that the console fills in. With a dot at
+  // the end it is another host to a browser and the same to a proxy.
+  .refine((url) => !URL.canParse(url) || /^[\w.:[\]-]+(?<!\.)$/.test(new URL(url).hostname), rule('site-host'))
   .transform((url) => new URL(url).origin)
   .meta(webUriSchema);
 

@@ -99,6 +99,8 @@ type Live = { account: Account; session: RpSession };
 /** The reference of a rejected request, also where a proxy displays a page of its own. */
 const REFERENCE_HEADER = 'X-Gatehouse-Reference';
 const COOKIE = 'gatehouse_app';
+/** Of this website, and of those on other ports of its host. */
+const OWN_COOKIES = /(?:^|;)[ \t]*(?:__Host-)?gatehouse_app(?:_\d+)?=[^;]*/g;
 /** A sign-in that takes longer begins again. */
 const SIGN_IN_MS = 10 * 60_000;
 /** A browser without cookies would go in circles. */
@@ -915,13 +917,17 @@ function setCookie({ ctx, asked: { origin } }: Visit, value: string): void {
   ctx.append('Set-Cookie', `${cookieName(origin)}=${value}; path=/; httponly; samesite=lax${secure}`);
 }
 
-/** The website gets `Authorization` as it was sent, unless its scheme is one that this server accepts: on a public path nobody looked at it. */
+/**
+ * The website gets `Cookie` and `Authorization` as they were sent, without the cookies of this server, which browsers send to each port of a host,
+ * and without a scheme that this server accepts: on a public path nobody looked at it.
+ */
 function pass(visit: Visit, visitor?: Visitor, jwt = ''): void {
   const { ctx, proxy, website } = visit;
   if (isSecondQuestion(visit)) return void askAnew(visit);
   ctx.status = 200;
   for (const [name, value] of Object.entries(userHeaders(visitor, website))) ctx.set(name, value);
   ctx.set(JWT_HEADER, jwt);
+  ctx.set('Cookie', ctx.get('Cookie').replaceAll(OWN_COOKIES, '').replace(/^; */, ''));
   // Traefik deletes each of authResponseHeaders from the request and sets what the answer has. It removes `Upgrade` from the question, so the
   // key tells a WebSocket; any other protocol is deleted.
   if (proxy === 'traefik' && ctx.get('Sec-WebSocket-Key') !== '') ctx.set('Upgrade', 'websocket');

@@ -78,8 +78,8 @@ const statementOf = (subject: string, profile: Record<string, unknown>) => ({
 
 /**
  * Every configured header. One without a value is empty and not left out, because some proxies hand on what the client sent instead. Several
- * values have commas between them, and commas in a value are `%2C`; text beyond ASCII is in UTF-8. For websites that know the headers of
- * authentik, it is `|` instead.
+ * values have commas between them, and a comma in a value is `%2C`, in which `%25` keeps a `%` apart; text beyond ASCII is in UTF-8. For websites
+ * that know the headers of authentik, it is `|` instead.
  */
 export const userHeaders = (
   visitor: Visitor | undefined,
@@ -88,12 +88,13 @@ export const userHeaders = (
 
 function headersFrom(website: ProxiedSettings, valuesOf: (field: string) => string[]): Record<string, string> {
   const separator = website.headers === 'authentik' ? '|' : ',';
+  const encoded = encodeURIComponent(separator);
+  const percent = new RegExp(`%(?=25|${encoded.slice(1)})`, 'gi');
+  const item = (value: string) => value.replaceAll(percent, '%25').replaceAll(separator, encoded);
   const textOf = (field: string) => {
     const values = valuesOf(field);
     const isList = values.length > 1 || LISTS.has(field) || field.startsWith('attributes.');
-    return values
-      .map((value) => headerText(isList ? value.replaceAll(separator, encodeURIComponent(separator)) : value))
-      .join(separator);
+    return values.map((value) => headerText(isList ? item(value) : value)).join(separator);
   };
   return Object.fromEntries(Object.entries(headersOf(website.headers)).map(([name, field]) => [name, textOf(field)]));
 }

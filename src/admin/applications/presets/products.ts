@@ -219,7 +219,8 @@ export function webAddress(url: string | undefined): string {
   const text = (url ?? '').trim();
   const whole = /^https?:\/\//i.test(text) ? text : `https://${text}`;
   if (text === '' || !URL.canParse(whole)) throw invalidInput([fault(['url'], 'web-address')]);
-  const { origin, pathname, hostname } = new URL(whole);
+  const { origin, pathname, hostname, username, password } = new URL(whole);
+  if (username || password) throw invalidInput([fault(['url'], 'uri-credentials')]);
   if (whole !== text && !/[.:]/.test(hostname) && hostname !== 'localhost')
     throw invalidInput([fault(['url'], 'whole-address')]);
   return `${origin}${pathname}`.replace(/\/+$/, '');

@@ -40,10 +40,11 @@ export function proxyConfiguration(application: ProxiedApplication, issuer: stri
 }
 
 function siteOf({ clientId, metadata }: ProxiedApplication, issuer: string): Site {
-  // The answer has `Authorization` as it was sent, or nothing in place of a credential for this server.
+  // The answer has `Cookie` and `Authorization` as they were sent, without what is for this server.
   const headers = [
     ...Object.keys(headersOf(metadata.headers)),
     JWT_HEADER,
+    'Cookie',
     ...(letsProgramsIn(metadata) ? ['Authorization'] : []),
   ];
   // A proxy with TLS is in front of this server, and replaces the headers that describe the request to the website.
@@ -105,7 +106,7 @@ const partOf: Readonly<Record<Exclude<TestedPart, 'header' | 'test-route'>, RegE
   connection: /@hop|req\.hdr\(Connection\)/,
   // Envoy has no line: it hands on no protocol that `upgrade_configs` does not name.
   protocol: /Upgrade|gatehouse_(upgrade|connection)|^ +(~\*\^)?websocket/,
-  answer: /gatehouse_location|gatehouse_cookie|error_page|'location'|exact: (location|set-cookie)$/,
+  answer: /gatehouse_location|gatehouse_set_cookie|error_page|'location'|exact: (location|set-cookie)$/,
   request: /exact: (cookie|accept|referer|sec-fetch-mode)$|X-Original|X-Forwarded|x-forwarded/,
   website: /website=|lua\.gatehouse|url = /,
 };
@@ -130,6 +131,8 @@ export function linesAbout(part: TestedPart, application: ProxiedApplication, is
 /** In the configuration of several websites. */
 const nameOf = (host: string) => host.replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-|-$/g, '');
 const hostOnly = (host: string) => new URL(`http://${host}`).hostname;
+/** Where a proxy with http listens: it is for this machine alone. */
+const loopbackOf = (host: string) => (/^[\d[]/.test(host) ? hostOnly(host) : '127.0.0.1');
 const portOf = ({ port, protocol }: URL) => port || (protocol === 'https:' ? '443' : '80');
 const isTls = (url: string) => url.startsWith('https:');
 /**
@@ -175,9 +178,13 @@ labels:
 `;
 }
 
+/** As Go writes the names of headers, which the placeholders of Caddy have. */
+const asInGo = (name: string) => name.toLowerCase().replaceAll(/(?<![^-])[a-z]/g, (letter) => letter.toUpperCase());
+
 function caddy({ origin, host, gatehouse, headers }: Site): string {
+  const bind = isTls(origin) ? '' : `\n	bind ${loopbackOf(host)} # not in a container`;
   // With http in front of it, Caddy gets no certificate.
-  return `${isTls(origin) ? host : origin} {
+  return `${isTls(origin) ? host : origin} {${bind}
 	# a website may read one of these names as one of the headers below
 ${MARKS.map((mark) => `	request_header "-*${mark}*"`).join('\n')}
 	# no request removes a header of the list, or asks for another protocol than WebSocket
@@ -188,12 +195,13 @@ ${MARKS.map((mark) => `	request_header "-*${mark}*"`).join('\n')}
 	forward_auth ${gatehouse.origin} {
 		uri /forward-auth/caddy?website=${origin}
 		header_up Host {upstream_hostport}
-		copy_headers ${headers.join(' ')}
 		transport http {
 			dial_timeout 5s
 			response_header_timeout 5s
 		}
 	}
+	# copy_headers of Caddy 2.9 to 2.11.1 keeps what the browser sent where the answer has an empty value
+${headers.map((name) => `	request_header ${name} {rp.header.${asInGo(name)}}`).join('\n')}
 	reverse_proxy BACKEND:8080
 }
 `;
@@ -211,7 +219,7 @@ function nginx({ origin, host, gatehouse, headers }: Site): string {
     ? `${port} ssl;
   ssl_certificate /etc/nginx/fullchain.pem;
   ssl_certificate_key /etc/nginx/privkey.pem;`
-    : `${port};`;
+    : `${loopbackOf(host)}:${port}; # in a container without the address`;
   // nginx hands on the challenge of a 401 itself.
   return `map $http_upgrade $gatehouse_upgrade {
   ~*^websocket$ websocket;
@@ -234,7 +242,7 @@ server {
   # below, or the browser's own Remote-User reaches the website; one with an error_page of its own must repeat error_page.
   auth_request /gatehouse-check;
   auth_request_set $gatehouse_location $upstream_http_location;
-  auth_request_set $gatehouse_cookie $upstream_http_set_cookie;
+  auth_request_set $gatehouse_set_cookie $upstream_http_set_cookie;
   auth_request_set $gatehouse_status $upstream_status;
   error_page 401 = /gatehouse-check?401;
   error_page 403 = /gatehouse-check?403;
@@ -259,7 +267,7 @@ ${handedOn.join('\n')}
       return 403;
     }
     if ($gatehouse_location) {
-      add_header Set-Cookie $gatehouse_cookie always;
+      add_header Set-Cookie $gatehouse_set_cookie always;
       return 302 $gatehouse_location;
     }
     proxy_pass ${gatehouse.origin}/forward-auth/nginx;
@@ -284,7 +292,7 @@ ${headers.map((name) => `    proxy_hide_header ${name};`).join('\n')}
 
 function haproxy({ origin, host, gatehouse, headers }: Site): string {
   // An error of Lua would let the request through. HAProxy asks four times when it gets no answer.
-  const removed = headers.filter((name) => name !== 'Authorization');
+  const removed = headers.filter((name) => name !== 'Authorization' && name !== 'Cookie');
   return `# haproxy.cfg: in the section "global", once
   lua-load /etc/haproxy/gatehouse.lua
   httpclient.resolvers.prefer ipv4

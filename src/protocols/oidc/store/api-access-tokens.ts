@@ -31,11 +31,16 @@ export function createApiTokens(dependencies: { provider(): Provider } & Paramet
   const { provider, clients } = dependencies;
   let jwts: (ReturnType<typeof createJwtAccessTokens> & { of: Provider }) | undefined;
 
-  async function findJwt(value: string): Promise<AccessToken | ClientCredentials | undefined> {
+  function jwtTokens() {
     const current = provider();
     if (jwts?.of !== current) jwts = { of: current, ...createJwtAccessTokens(current, dependencies) };
-    const payload = await jwts.verified(value);
-    return (payload && (await jwts.tokenOf(payload))) || undefined;
+    return jwts;
+  }
+
+  async function findJwt(value: string): Promise<AccessToken | ClientCredentials | undefined> {
+    const { verified, tokenOf } = jwtTokens();
+    const payload = await verified(value);
+    return (payload && (await tokenOf(payload))) || undefined;
   }
 
   async function findOpaque(value: string): Promise<AccessToken | ClientCredentials | undefined> {
@@ -50,6 +55,10 @@ export function createApiTokens(dependencies: { provider(): Provider } & Paramet
     /** The same of a JWT too, for APIs that are registered. */
     findAny: async (value: string): Promise<ApiToken | undefined> =>
       validToken(await (value.includes('.') ? findJwt(value) : findOpaque(value))),
+
+    /** Whether this is a JWT of this server that has not expired. */
+    isSigned: async (value: string): Promise<boolean> =>
+      value.includes('.') && (await jwtTokens().verified(value)) !== undefined,
 
     /** Whether this is a secret of the client, and the client authenticates by its secret. */
     async isSecretOf(clientId: string, secret: string): Promise<boolean> {
