@@ -76,8 +76,6 @@ export function createApp({ services, http, viewsDir, tracing, forwardAuth, rout
     },
   });
   const app = createKoa(cookieKeys, logger);
-  // First, so that a rejection costs a quarter of an answer.
-  app.use(forwardAuth.limitWithoutSession);
   // Sets request id and address; everything after it can log.
   app.use(
     requestContext({

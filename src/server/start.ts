@@ -152,6 +152,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   for (const job of administration.jobs) scheduler.add(job);
   const phase = () => startPhase.now(server.isDraining());
   const { account, federation, recovery, registration, rp, signIn } = userPages;
+  const { forwardAuth } = protocols;
   const { listen, token } = config.metrics;
   const routes = [
     // First, because most requests are for it.
@@ -161,19 +162,16 @@ async function start(options: ServerOptions): Promise<RunningServer> {
     ...(!listen && token !== undefined ? [mounted(metricsRoutes({ metrics, token }))] : []),
     ...[signIn, federation, recovery, registration].flatMap(({ routers }) => routers.map(mounted)),
     mounted(protocols.saml.routes),
-    protocols.forwardAuth.leadOn,
+    forwardAuth.leadOn,
     ...[protocols.logout, rp, account, administration].flatMap(({ routers }) => routers.map(mounted)),
     mounted(homeRoutes(config.issuer, rp.signedIn.isSignedIn)),
     mounted(languageRoutes({ cookies: http.cookies })),
   ];
-  const handler: RequestListener = createApp({
-    services,
-    http,
-    viewsDir,
-    tracing,
-    forwardAuth: protocols.forwardAuth,
-    routes,
-  }).callback();
+  const answer = createApp({ services, http, viewsDir, tracing, forwardAuth, routes }).callback();
+  // Before the framework, so that a rejection costs little more than its connection.
+  const handler: RequestListener = (req, res) => {
+    if (!forwardAuth.limitWithoutSession(req, res)) answer(req, res);
+  };
 
   const requestsPerConnection = worker && limits.workers.maxRequests;
   const server = createHttpServer({ handler, logger, requestsPerConnection });

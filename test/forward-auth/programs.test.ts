@@ -500,14 +500,8 @@ describe('a credential', () => {
       await aWebsite('haproxy', { access_tokens: 'all' }),
       await aWebsite('nginx', { access_tokens: 'all' }),
     ];
-    const { resources, settings } = idp.services;
-    await resources.create({
-      identifier: api.origin,
-      scopes: [SCOPE],
-      scopePermissions: {},
-      signingAlg: 'ES256',
-      access: 'everyone',
-    });
+    const { settings } = idp.services;
+    await anApi(idp.services, { identifier: api.origin, scopes: [SCOPE], signing_alg: 'ES256', access: 'everyone' });
     await settings.set('rate_limits', true);
     await settings.reload();
     const app = await worker(site.origin, api.origin);

@@ -225,8 +225,10 @@ async function startBackend() {
 
 const failures: string[] = [];
 function expect(name: string, what: string, isSo: boolean, found: unknown): void {
-  if (!isSo) failures.push(`${name}: ${what}: ${JSON.stringify(found)?.slice(0, 600)}`);
-  process.stdout.write(`  ${isSo ? 'ok' : 'FAILED'}  ${what}\n`);
+  if (!isSo) failures.push(`${name}: ${what}`);
+  process.stdout.write(
+    `  ${isSo ? 'ok' : 'FAILED'}  ${what}${isSo ? '' : `: ${JSON.stringify(found)?.slice(0, 2000)}`}\n`,
+  );
 }
 
 type Check = (what: string, isSo: boolean, found: unknown) => void;

@@ -1,9 +1,15 @@
 // The request that a reverse proxy asks about, from the headers in which each proxy describes it. Every proxy has one family of headers, and
 // the others are not read: a client may send them itself (CVE-2026-40575 and its kind). Nothing here says who the user is.
 
+import type { IncomingMessage } from 'node:http';
 import { type ProxyKind, proxyKinds } from '../../applications/fields/proxied-application.ts';
 import type { Context } from '../../base/http/context.ts';
 import { AppError } from '../../base/http/errors.ts';
+
+/** What a proxy asks, before the framework has looked at it or in its context. */
+export interface Question {
+  req: IncomingMessage;
+}
 
 export interface AskedRequest {
   /** Scheme, host and port of the website. */
@@ -19,33 +25,51 @@ export interface AskedRequest {
 export const FORWARD_AUTH_PATH = '/forward-auth/';
 
 const MAX_TARGET = 8192;
+/** Results that `keepingLast` keeps. */
+const MAX_KEPT = 1000;
+
+/** The function with its last results: for a text that is the same in most questions. */
+export function keepingLast<Result>(compute: (text: string) => Result): (text: string) => Result {
+  const kept = new Map<string, Result>();
+  return (text) => {
+    const known = kept.get(text);
+    if (known !== undefined) return known;
+    const result = compute(text);
+    if (kept.size >= MAX_KEPT) kept.clear();
+    kept.set(text, result);
+    return result;
+  };
+}
 
 /** The proxy that asks; undefined for another path. */
-export function askingProxy(path: string): ProxyKind | undefined {
-  if (!path.startsWith(FORWARD_AUTH_PATH)) return undefined;
-  const name = path.slice(FORWARD_AUTH_PATH.length);
+export function askingProxy({ req: { url = '' } }: Question): ProxyKind | undefined {
+  if (!url.startsWith(FORWARD_AUTH_PATH)) return undefined;
+  const [name = ''] = url.slice(FORWARD_AUTH_PATH.length).split('?', 1);
   // Envoy appends the path of the request.
   return proxyKinds.find((kind) => name === kind || (kind === 'envoy' && name.startsWith('envoy/')));
 }
 
 /** Throws MalformedQuestion for a header that is missing, sent twice or malformed. */
-export function askedRequest(ctx: Context, proxy: ProxyKind): AskedRequest {
+export function askedRequest(question: Question, proxy: ProxyKind): AskedRequest {
+  const { method = '', url = '' } = question.req;
   if (proxy === 'nginx') {
     const [, scheme = '', host = '', target = ''] =
-      /^(https?):\/\/([^/?#]+)(.*)$/s.exec(only(ctx, 'X-Original-URL')) ?? [];
-    return request(only(ctx, 'X-Original-Method'), scheme, host, target);
+      /^(https?):\/\/([^/?#]+)(.*)$/s.exec(only(question, 'X-Original-URL')) ?? [];
+    return request(only(question, 'X-Original-Method'), scheme, host, target);
   }
   if (proxy === 'envoy') {
-    const target = (ctx.req.url ?? '').slice(`${FORWARD_AUTH_PATH}envoy`.length) || '/';
-    return request(ctx.method, only(ctx, 'X-Forwarded-Proto'), only(ctx, 'Host'), target);
+    const target = url.slice(`${FORWARD_AUTH_PATH}envoy`.length) || '/';
+    return request(method, only(question, 'X-Forwarded-Proto'), only(question, 'Host'), target);
   }
-  const [scheme, host] = [only(ctx, 'X-Forwarded-Proto'), only(ctx, 'X-Forwarded-Host')];
-  const asked = request(only(ctx, 'X-Forwarded-Method'), scheme, host, only(ctx, 'X-Forwarded-Uri'));
+  const [scheme, host] = [only(question, 'X-Forwarded-Proto'), only(question, 'X-Forwarded-Host')];
+  const asked = request(only(question, 'X-Forwarded-Method'), scheme, host, only(question, 'X-Forwarded-Uri'));
   // The website that the configuration is for: a client chooses the host, and perhaps not the backend with it.
-  const website = new URLSearchParams(ctx.querystring).get('website');
+  const website = websiteIn(url);
   if (website !== null && website !== asked.origin) throw malformed('host of another website');
   return asked;
 }
+
+const websiteIn = keepingLast((url: string) => new URL(url, 'http://x').searchParams.get('website'));
 
 /** The request itself, where the proxy sends `/.gatehouse/` of the website here. */
 export function ownRequest(ctx: Context, scheme: string): AskedRequest {
@@ -57,15 +81,20 @@ function request(method: string, scheme: string, host: string, target: string): 
   // Traefik names the scheme of a WebSocket.
   const web = { http: 'http', https: 'https', ws: 'http', wss: 'https' }[scheme];
   if (web === undefined) throw malformed('scheme');
-  if (!/^[\w.:[\]-]{1,255}$/.test(host) || !URL.canParse(`${web}://${host}`)) throw malformed('host');
+  const origin = originOf(`${web}://${host}`);
+  if (origin === undefined) throw malformed('host');
   if (target.length > MAX_TARGET || !/^\/[\x21-\x7e]*$/.test(target) || target.includes('#')) throw malformed('target');
   const at = target.indexOf('?');
   const [path, query] = at < 0 ? [target, ''] : [target.slice(0, at), target.slice(at)];
-  return { origin: new URL(`${web}://${host}`).origin, method, path, query };
+  return { origin, method, path, query };
 }
 
+const originOf = keepingLast((url: string) =>
+  /^https?:\/\/[\w.:[\]-]{1,255}$/.test(url) && URL.canParse(url) ? new URL(url).origin : undefined,
+);
+
 /** The value of a header that must be there once: a proxy appends its own to one that the client sent, or replaces it. */
-function only({ req: { rawHeaders } }: Context, name: string): string {
+function only({ req: { rawHeaders } }: Question, name: string): string {
   let value: string | undefined;
   const wanted = name.toLowerCase();
   for (let at = 0; at < rawHeaders.length; at += 2) {

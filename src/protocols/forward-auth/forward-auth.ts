@@ -9,6 +9,7 @@
 // sealed, and the PKCE verifier follows from it, so nothing is stored before the user has signed in. After the sign-in it is another value, whose hash
 // finds the session, and whose first letter says so.
 
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { accessDecision, accessDecisionRule } from '../../applications/access-decision.ts';
 import type { ApplicationServices } from '../../applications/application-services.ts';
@@ -61,8 +62,10 @@ import {
   FORWARD_AUTH_PATH,
   isByUser,
   isFromElsewhere,
+  keepingLast,
   MalformedQuestion,
   ownRequest,
+  type Question,
 } from './asked-request.ts';
 import { brokenRule, isAmbiguous, rejectionBy, rulesFor } from './path-rules.ts';
 import { type Credential, createPrograms, credentialOf, firstChallenge, type Rejection } from './programs.ts';
@@ -92,7 +95,7 @@ interface Visit {
 }
 
 /** As far as it could be read. */
-type Question = Pick<Visit, 'ctx' | 'proxy'> & Partial<Pick<Visit, 'asked' | 'by' | 'application'>>;
+type Rejected = Pick<Visit, 'ctx' | 'proxy'> & Partial<Pick<Visit, 'asked' | 'by' | 'application'>>;
 
 type Live = { account: Account; session: RpSession };
 
@@ -113,6 +116,11 @@ const [OF_BEGUN, OF_SESSION] = ['b', 's'];
 const MAX_ENDED = 10_000;
 /** More addresses are no proxies. */
 const MAX_UNTRUSTED = 5;
+const WAIT_HEADERS = {
+  'Retry-After': String(limits.questionsWithoutSession.retrySeconds),
+  'Cache-Control': 'no-store',
+  'Content-Type': 'text/html; charset=utf-8',
+};
 /** In no language: what to write would be computed for each. */
 const WAIT = `<!doctype html><meta http-equiv="refresh" content="${limits.questionsWithoutSession.retrySeconds}"><title>…</title>…`;
 
@@ -209,6 +217,7 @@ export function createForwardAuth(
   const tickets = createTestTickets(services);
   const macs = vault.deriveKeys('website cookies').map(hmacSha256);
   const isTrustedProxy = inNetworks(config.forwardAuthFrom);
+  const hopsFrom = keepingLast((peer) => (isTrustedProxy(clientAddress('', peer, 0)) ? 1 : config.trustProxy));
   /** The answers of this second to questions without a session, of browsers that began a sign-in and of all others, also by address. */
   let answered = newSecond(0);
   /** Cookies whose session was not found: no further read, and the limit of those without a session. */
@@ -234,21 +243,23 @@ export function createForwardAuth(
   return { answer: answerProxies, limitWithoutSession, leadOn, untrustedProxies: () => [...untrustedProxies] };
 
   /**
-   * Rejects questions without a session beyond the limits for one second, before anything is computed for them. Sessions, programs (whose wrong
-   * credentials have a limit of their own) and public pages go on. The page of the rejection loads itself again.
+   * Rejects questions without a session beyond the limits for one second, before anything is computed for them, the context of the framework
+   * included; false: it must be answered. Sessions, programs (whose wrong credentials have a limit of their own) and public pages go on. The
+   * page of the rejection loads itself again.
    */
-  function limitWithoutSession(ctx: Context, next: () => Promise<void>): void | Promise<void> {
-    const proxy = askingProxy(ctx.path);
-    if (!proxy) return next();
+  function limitWithoutSession(req: IncomingMessage, res: ServerResponse): boolean {
+    const proxy = askingProxy({ req });
+    if (!proxy) return false;
     const { begun, unknown } = answeredNow();
     // No address has more than all together.
     const most = Math.max(begun, unknown);
-    if (isBelowShare(most, most) || !settings.latest().rate_limits) return next();
-    const block = siteBlock(addressOfUser(ctx));
-    if (!isOver('begun', block) && !isOver('unknown', block)) return next();
-    const kind = limitedKind(ctx, proxy);
-    if (!kind || !isOver(kind, block)) return next();
-    wait(ctx, proxy === 'nginx' ? 403 : 429);
+    if (isBelowShare(most, most) || !settings.latest().rate_limits) return false;
+    const block = siteBlock(addressOfUser({ req }));
+    if (!isOver('begun', block) && !isOver('unknown', block)) return false;
+    const kind = limitedKind({ req }, proxy);
+    if (!kind || !isOver(kind, block)) return false;
+    res.writeHead(proxy === 'nginx' ? 403 : 429, WAIT_HEADERS).end(WAIT);
+    return true;
   }
 
   function answeredNow(): typeof answered {
@@ -278,18 +289,18 @@ export function createForwardAuth(
   }
 
   /** Which limit counts for a question; undefined: it has a session, a credential or a public path, as far as can be said without the database. */
-  function limitedKind(ctx: Context, proxy: ProxyKind): 'begun' | 'unknown' | undefined {
+  function limitedKind(question: Question, proxy: ProxyKind): 'begun' | 'unknown' | undefined {
     try {
-      const asked = askedRequest(ctx, proxy);
-      const cookie = cookieOf(ctx, asked.origin);
+      const asked = askedRequest(question, proxy);
+      const cookie = cookieOf(question, asked.origin);
       if (cookie && isOfSession(cookie) && !endedCookies.has(cookie)) return undefined;
       // Of its own pages, no rule and no credential decides.
       if (asked.path.startsWith(RESERVED_PATH)) return cookie ? 'begun' : 'unknown';
       const website = clients.cachedApplicationOf(asked.origin)?.website;
       const isOpen =
         website &&
-        (isAllowedPreflight(ctx, asked, website) || isPublic(rulesFor(website.paths, asked.method, asked.path)));
-      if (website && (isOpen || credentialOf(ctx, website))) return undefined;
+        (isAllowedPreflight(question, asked, website) || isPublic(rulesFor(website.paths, asked.method, asked.path)));
+      if (website && (isOpen || credentialOf(question, website))) return undefined;
       return cookie ? 'begun' : 'unknown';
     } catch {
       return 'unknown';
@@ -298,7 +309,7 @@ export function createForwardAuth(
 
   function answerProxies(rejectDenied: Middleware): Middleware {
     return (ctx, next) => {
-      const proxy = askingProxy(ctx.path);
+      const proxy = askingProxy(ctx);
       // `/.gatehouse/` of a website, which its proxy may send here; there is no such path at the issuer.
       if (!proxy && !ctx.path.startsWith(RESERVED_PATH)) return next();
       if (proxy) ctx.state.request = { ...ctx.state.request, address: addressOfUser(ctx) };
@@ -339,10 +350,9 @@ export function createForwardAuth(
   }
 
   /** The user of a proxy that asks is one hop further. It may append to what the client sent, so the last entry alone counts. */
-  function addressOfUser(ctx: Context): string {
-    const peer = ctx.socket.remoteAddress ?? '';
-    const hops = isTrustedProxy(clientAddress('', peer, 0)) ? 1 : config.trustProxy;
-    return clientAddress(ctx.get('X-Forwarded-For'), peer, hops);
+  function addressOfUser({ req }: Question): string {
+    const peer = req.socket.remoteAddress ?? '';
+    return clientAddress(String(req.headers['x-forwarded-for'] ?? ''), peer, hopsFrom(peer));
   }
 
   /** The address of a proxy that says the address of the user in vain: neither FORWARD_AUTH_FROM nor TRUST_PROXY is about it. */
@@ -504,7 +514,7 @@ export function createForwardAuth(
    * 403 for a fault of this server.
    */
   function reject(
-    { ctx, proxy, asked, application, by = askedBy(ctx, ctx.method) }: Question,
+    { ctx, proxy, asked, application, by = askedBy(ctx, ctx.method) }: Rejected,
     status: number,
     rejected: Omit<RejectedQuestion, 'asked'>,
     words: readonly [title: PageText, text: PageText] = [t('website.rejected.title'), t('website.rejected.text')],
@@ -516,7 +526,7 @@ export function createForwardAuth(
   }
 
   function referenceTo(
-    { ctx, asked }: Pick<Question, 'ctx' | 'asked'>,
+    { ctx, asked }: Pick<Rejected, 'ctx' | 'asked'>,
     rejected: Omit<RejectedQuestion, 'asked'>,
   ): string {
     const reference = recordRejection(ctx, { ...rejected, asked });
@@ -861,10 +871,9 @@ export function createForwardAuth(
   }
 
   /** The genuine cookie of the website; undefined where there are several, one of which a page of another port may have set. */
-  function cookieOf(ctx: Context, origin: string): string | undefined {
+  function cookieOf({ req }: Question, origin: string): string | undefined {
     const name = cookieName(origin);
-    const found = ctx
-      .get('Cookie')
+    const found = (req.headers.cookie ?? '')
       .split(';')
       // RFC 6265 5.2 knows two: trim() would make `\xa0__Host-…`, which any website of the domain can set, the name of the session's cookie.
       .map((part) => part.replace(/^[ \t]+/, ''))
@@ -895,11 +904,11 @@ const isOfSession = (cookie: string) => cookie.startsWith(OF_SESSION);
 const isPublic = (rules: ReturnType<typeof rulesFor>) => rules.every((rule) => rule?.rule === 'public');
 
 /** A browser sends both headers with it (Fetch, CORS-preflight fetch). */
-const isAllowedPreflight = (ctx: Context, asked: AskedRequest, website: ProxiedSettings) =>
+const isAllowedPreflight = ({ req: { headers } }: Question, asked: AskedRequest, website: ProxiedSettings) =>
   website.preflight === 'allow' &&
   asked.method === 'OPTIONS' &&
-  ctx.get('Access-Control-Request-Method') !== '' &&
-  ctx.get('Origin') !== '';
+  !!headers['access-control-request-method'] &&
+  !!headers.origin;
 
 const pageAt = (target: string) => (target.length > MAX_PATH ? '/' : target);
 const contextOf = (origin: string) => `website sign-in ${origin}`;
@@ -907,10 +916,10 @@ const WAY = 'way through websites';
 const verifierOf = (cookie: string, salt: string) => sha256(`${salt} ${cookie}`);
 
 /** Browsers have one store for all ports of a host (RFC 6265 8.5). Without https (on this machine only) they store no `__Host-` cookie. */
-function cookieName(origin: string): string {
+const cookieName = keepingLast((origin) => {
   const { protocol, port } = new URL(origin);
   return `${protocol === 'https:' ? '__Host-' : ''}${COOKIE}${port && `_${port}`}`;
-}
+});
 
 function setCookie({ ctx, asked: { origin } }: Visit, value: string): void {
   const secure = origin.startsWith('https:') ? '; secure' : '';
@@ -949,15 +958,9 @@ const isSecondQuestion = ({ ctx, proxy }: Visit) => proxy === 'nginx' && ctx.que
 
 /** Where the second question would get another answer than the first: a session began or ended, or a limit, in between. */
 function askAnew({ ctx, proxy, by }: Visit): void {
-  if (by === 'navigation') wait(ctx, 403);
-  else refuse(ctx, proxy, 401, 'login_required');
-}
-
-function wait(ctx: Context, status: 403 | 429): void {
-  ctx.status = status;
-  ctx.set('Retry-After', String(limits.questionsWithoutSession.retrySeconds));
-  ctx.set('Cache-Control', 'no-store');
-  ctx.type = 'html';
+  if (by !== 'navigation') return refuse(ctx, proxy, 401, 'login_required');
+  ctx.status = 403;
+  ctx.set(WAIT_HEADERS);
   ctx.body = WAIT;
 }
 

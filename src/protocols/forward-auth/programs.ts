@@ -15,7 +15,7 @@ import { type Acr, acrLevel, acrOfRule } from '../../people/mfa/acr.ts';
 import type { People } from '../../people/people.ts';
 import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
 import type { ClientApplication, ClientSource } from '../oidc/store/clients.ts';
-import { MalformedQuestion } from './asked-request.ts';
+import { MalformedQuestion, type Question } from './asked-request.ts';
 import { brokenRule, rejectionBy } from './path-rules.ts';
 import type { SignInProof, Visitor } from './user-headers.ts';
 
@@ -53,13 +53,13 @@ export type Credential =
  * because the proxy and this server might each read another one.
  */
 export function credentialOf(
-  ctx: Context,
+  { req }: Question,
   { access_tokens: tokens, app_passwords }: ProxiedSettings,
 ): Credential | undefined {
   if (tokens === 'none' && !app_passwords) return undefined;
-  const sent = ctx.req.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'authorization');
+  const sent = req.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'authorization');
   if (sent.length > 1) throw new MalformedQuestion('Authorization, sent twice');
-  const credential = parseAuthorization(ctx.get('Authorization'));
+  const credential = parseAuthorization(req.headers.authorization ?? '');
   if (credential?.scheme === 'bearer') return tokens === 'none' ? undefined : credential;
   return app_passwords ? credential : undefined;
 }
