@@ -958,7 +958,7 @@ const isSecondQuestion = ({ ctx, proxy }: Visit) => proxy === 'nginx' && ctx.que
 
 /** Where the second question would get another answer than the first: a session began or ended, or a limit, in between. */
 function askAnew({ ctx, proxy, by }: Visit): void {
-  if (by !== 'navigation') return refuse(ctx, proxy, 401, 'login_required');
+  if (by !== 'navigation') return void refuse(ctx, proxy, 401, 'login_required');
   ctx.status = 403;
   ctx.set(WAIT_HEADERS);
   ctx.body = WAIT;
