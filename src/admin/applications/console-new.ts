@@ -4,7 +4,7 @@
 import type Router from '@koa/router';
 import type { Extras, State } from '../../base/http/context.ts';
 import { AppError, badRequest, notFound } from '../../base/http/errors.ts';
-import { bodyLimit, parseQuery } from '../../base/http/input.ts';
+import { acceptUploads, parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
 import type { Tx } from '../../base/storage/database.ts';
 import type { Fault } from '../../base/texts/faults.ts';
@@ -12,7 +12,7 @@ import { SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
 import { concatenated, inLanguage, listOf, type PageText, t } from '../../base/texts/text.ts';
 import type { Block, ConsolePage, Field, Option } from '../console/blocks.ts';
 import { listQuery } from '../console/frame.ts';
-import { addPage, longForm } from '../console/pages.ts';
+import { addPage, type FormReader, longForm } from '../console/pages.ts';
 import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
 import { MAX_FORM_BYTES } from '../console/typed-form.ts';
 import type { ConsoleServices } from '../console-services.ts';
@@ -22,7 +22,7 @@ import { type Choices, NO_CHOICES, newOpenings } from './form/own-keys.ts';
 import { applicationKey } from './form/sections.ts';
 import { CREATES } from './people.ts';
 import type { Preset, PresetRole } from './presets/parts.ts';
-import { genericPresets, presetOf } from './presets/presets.ts';
+import { genericPresets, METADATA_FILE, presetOf } from './presets/presets.ts';
 import { presetKinds, productPresets } from './presets/products.ts';
 import { registeredPage } from './tabs/registered-page.ts';
 
@@ -33,7 +33,7 @@ const CREATE_GROUPS = 'create_groups';
 /** The pages …/new and …/new/:preset. */
 export function addNewApplicationPages(
   router: Router<State, Extras>,
-  { frame, admin: { applications, people, roles, groups }, identityProvider }: ConsoleServices,
+  { frame, now, admin: { applications, people, roles, groups }, identityProvider }: ConsoleServices,
 ): void {
   addPage(router, frame, '/new', {
     needs: [WRITE],
@@ -43,8 +43,8 @@ export function addNewApplicationPages(
   addPage(router, frame, '/new/:preset', {
     needs: [WRITE],
     load: async ({ params: { preset: id = '' } }) => presetOf(id) ?? throwNotFound(),
-    accepts: bodyLimit(MAX_FORM_BYTES),
-    form: longForm,
+    accepts: acceptUploads(MAX_FORM_BYTES),
+    form: withDocument,
     page: async (visit, sent) => {
       const { subject: preset, may, by } = visit;
       return newPage(preset, sent, {
@@ -80,10 +80,17 @@ export function addNewApplicationPages(
       const existing = preset.groups
         ? await groups.existing(preset.groups.map((group) => group.name))
         : await roles.assignable(by);
-      return { result: registeredPage(created.application, preset, ours, existing) };
+      return { result: registeredPage(created.application, preset, ours, existing, now()) };
     },
   });
 }
+
+/** The form, with an uploaded document as if it was pasted: so it is there again after a fault. */
+const withDocument: FormReader<Sent> = async (ctx) => {
+  const { given, ...read } = await longForm(ctx);
+  const { [METADATA_FILE]: file, ...sent } = given;
+  return { ...read, given: file?.some(Boolean) ? { ...sent, metadata: file } : sent };
+};
 
 function throwNotFound(): never {
   throw notFound();
@@ -230,6 +237,7 @@ function newPage(
         fields: sent ? asTyped(fields, sent) : fields,
         button: t('console.applications.add'),
         cancel: '/admin/applications',
+        isUpload: fields.some(({ type }) => type === 'file'),
       },
     ],
   };

@@ -140,6 +140,27 @@ describe('EncryptionMethod', () => {
   });
 });
 
+it('an uploaded file is read in the console, which says what it read, and has it again after a fault', async () => {
+  const admin = await consoleOf(idp, await staff(idp, 'admin'));
+  const path = '/admin/applications/new/saml';
+  const form = await admin.get(path);
+  const send = (fields: Record<string, string>) => {
+    const parts = Object.entries({ ...form.forms.at(-1)?.fields, ...fields }).map(([name, value]) => {
+      const file = name === 'metadata_file' ? '; filename="sp.xml"\r\nContent-Type: text/xml' : '';
+      return `--part\r\nContent-Disposition: form-data; name="${name}"${file}\r\n\r\n${value}\r\n`;
+    });
+    const headers = { 'content-type': 'multipart/form-data; boundary=part', origin: idp.issuer };
+    return admin.request('POST', path, { headers, body: Buffer.from(`${parts.join('')}--part--\r\n`) });
+  };
+  const keys = key(rsa.certificatePem, '', 'signing') + key(rsa.certificatePem);
+  const { entityId, xml, acsUrl } = metadata({ keys });
+  const wrong = await send({ name: '', metadata_file: xml });
+  expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('&lt;md:EntityDescriptor')]);
+  const done = textOf((await admin.follow(await send({ name: `Uploaded ${count}`, metadata_file: xml }))).text);
+  expect(done).toContain(`Read from the metadata Entity ID ${entityId} ACS URLs ${acsUrl}`);
+  expect(done).toMatch(/Key: Signing .*20\d\d.* [0-9A-F]{2}(:[0-9A-F]{2}){31}.*Key: Encryption/);
+});
+
 describe('an encryption key on an elliptic curve', () => {
   it('is said to be of no use, and rejected where encryption is demanded', async () => {
     const heard = metadata({ keys: key(curve.certificatePem) + key(rsa.certificatePem, '', 'signing') });

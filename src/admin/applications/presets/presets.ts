@@ -47,6 +47,9 @@ const WEBSITE_KEYS = ['proxy'].map((name) => applicationKey('proxy', name));
 const onlyProfiles = (field: Field): Field =>
   field.options ? { ...field, options: field.options.filter(({ value }) => value !== '') } : field;
 
+/** The field of an uploaded document. */
+export const METADATA_FILE = 'metadata_file';
+
 export const genericPresets: readonly Preset[] = [
   {
     id: 'web',
@@ -175,6 +178,12 @@ export const genericPresets: readonly Preset[] = [
         type: 'textarea',
         rows: 5,
         hint: t('console.preset.saml.metadata-hint'),
+      },
+      {
+        name: METADATA_FILE,
+        label: t('console.preset.saml.metadata-file'),
+        type: 'file',
+        accept: '.xml,text/xml,application/xml',
       },
       { name: 'entity_id', label: t('console.tabs.value.entity-id') },
       { name: 'acs_url', label: t('console.preset.saml.acs-url') },

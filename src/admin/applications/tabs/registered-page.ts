@@ -1,7 +1,9 @@
 // The page after the registration of an application: its secret, the settings for its side, who can sign in, and what comes next.
 import type { Application } from '../../../applications/application.ts';
 import { oneOf, type PageText, t } from '../../../base/texts/text.ts';
-import type { Action, Block, ConsolePage } from '../../console/blocks.ts';
+import { metadataWarnings, parseServiceProviderMetadata } from '../../../protocols/saml/metadata/parse.ts';
+import type { Action, Block, Cell, ConsolePage } from '../../console/blocks.ts';
+import { expiryCell } from '../../console/expiry.ts';
 import { readsRolesOrGroups, rolesReadBy } from '../presets/demands.ts';
 import type { IdentityProvider, Preset } from '../presets/parts.ts';
 import { setupInstructionBlocks } from './setup-guide.ts';
@@ -14,6 +16,7 @@ export function registeredPage(
   preset: Preset,
   identityProvider: IdentityProvider,
   existing: readonly string[],
+  now: Date,
 ): ConsolePage {
   const { clientSecret } = identityProvider;
   const { id, name } = application;
@@ -23,6 +26,7 @@ export function registeredPage(
     back: { href: '/admin/applications', label: t('console.navigation.applications') },
     blocks: [
       ...(clientSecret ? [secretBlock(clientSecret)] : []),
+      ...documentBlocks(application, now),
       ...setupInstructionBlocks(application, identityProvider),
       ...accessBlocks(application, preset, existing),
       {
@@ -41,6 +45,34 @@ export function registeredPage(
       },
     ],
   };
+}
+
+/** What was read from the metadata of a service provider. */
+function documentBlocks({ protocol, metadata }: Application, now: Date): Block[] {
+  if (protocol !== 'saml' || metadata.metadata_xml === undefined) return [];
+  const read = parseServiceProviderMetadata(metadata.metadata_xml, new Date(0));
+  const keys = [
+    ...read.signingCertificates.map((one) => ({ ...one, use: t('console.fields.certificates.signing') })),
+    ...read.encryptionCertificates.map((one) => ({ ...one, use: t('console.fields.encryption') })),
+  ];
+  const rows: { label: PageText; value: Cell }[] = [
+    { label: t('console.tabs.value.entity-id'), value: { text: read.entityId, code: true } },
+    { label: t('console.field.acs_url.label'), value: read.acs.map(({ url }) => ({ text: url, code: true })) },
+    ...(read.slo.length > 0
+      ? [
+          {
+            label: t('console.field.slo_url.label'),
+            value: read.slo.map((one) => ({ text: one.location, code: true })),
+          },
+        ]
+      : []),
+    ...keys.map(({ use, expiresAt, fingerprint }) => ({
+      label: t('console.tabs.registered.key', { use }),
+      value: [expiryCell(expiresAt, now), { text: fingerprint, code: true }],
+    })),
+  ];
+  const facts: Block = { kind: 'facts', title: t('console.tabs.registered.read'), rows };
+  return [facts, ...metadataWarnings(read).map((text): Block => ({ kind: 'text', tone: 'warning', text }))];
 }
 
 /** The page that displays a new client secret. */
