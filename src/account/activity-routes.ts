@@ -4,6 +4,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Extras, State } from '../base/http/context.ts';
 import { parseQuery } from '../base/http/input.ts';
+import { fullName } from '../base/http/pages/tokens.ts';
 import type { Db } from '../base/storage/database.ts';
 import { addressIn, type PageText, t } from '../base/texts/text.ts';
 import type { AuditEntry } from '../core/audit/audit.ts';
@@ -41,7 +42,11 @@ export function activityRoutes({
     const nameOf = ({ type, id, name }: Mention) =>
       type === 'user' && id !== account.id
         ? t('activity.actor.administrator')
-        : nameSlot(type === 'user' ? account.username : (names.get(id) ?? (type === 'directory' ? name : id) ?? id));
+        : nameSlot(
+            type === 'user'
+              ? (fullName(account) ?? account.username)
+              : (names.get(id) ?? (type === 'directory' ? name : id) ?? id),
+          );
     ctx.render('account/activity', {
       events: page.map((entry) => ({
         at: entry.at,

@@ -185,8 +185,8 @@ describe('the access check', () => {
     await idp.services.accounts.setActive(account.id, false);
     await browser.submit(again, { username, password });
     const list = textOf((await checkOf(username, clientId)).text);
-    expect(list).toContain(`${username} entered an incorrect password`);
-    expect(list).toContain(`${username} entered the correct password, but the account is disabled`);
+    expect(list).toContain(`Ann Example (${username}) entered an incorrect password`);
+    expect(list).toContain(`Ann Example (${username}) entered the correct password, but the account is disabled`);
   });
 
   itOnSqlite('names the application of each attempt, also of a wrong password', async () => {
@@ -206,12 +206,12 @@ describe('the access check', () => {
     const lines = attempts.split('<li').slice(1).map(textOf);
     expect(lines).toHaveLength(2);
     for (const [at, name] of ['Payroll', 'Wiki'].entries())
-      expect(lines[at]).toMatch(new RegExp(`${username} entered an incorrect password.* ${name} · `));
+      expect(lines[at]).toMatch(new RegExp(`\\(${username}\\) entered an incorrect password.* ${name} · `));
     // The log that the page leads to has them all: a wrong password is an event of the user, not of the application.
     const { text, url } = await checkOf(username, clientId);
     const log = linksOf(text, url).find(({ href }) => href.includes('/admin/audit?'))?.href ?? '';
     const inLog = textOf((await admin.get(log)).text);
-    expect(inLog.split(`${username} entered an incorrect password`)).toHaveLength(3);
+    expect(inLog.split(`Ann Example (${username}) entered an incorrect password`)).toHaveLength(3);
   });
 
   itOnSqlite('offers a fix only to an administrator who has the right, and says which right is missing', async () => {
@@ -266,7 +266,7 @@ describe('the access check', () => {
         /Locked Active|Active Locked/,
       );
       const log = textOf((await admin.get(`/admin/audit?user=${user.username}`)).text);
-      expect(log).toContain(`A sign-in as ${user.username} was blocked after too many wrong passwords`);
+      expect(log).toContain(`A sign-in as Ann Example (${user.username}) was blocked after too many wrong passwords`);
       const overview = await admin.get('/admin');
       expect(overview.text).toContain(`/admin/users/${user.account.id}/unlock"`);
       const red = await checkOf(user.username, clientId);

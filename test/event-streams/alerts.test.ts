@@ -39,7 +39,7 @@ it('mails each address the sentence of the activity log', async () => {
   await aStream(idp, { ...alert, url: 'mailto:soc@example.com,cto@example.com' });
   await record('role.assigned', { subjectId: account.id, data: { roleName: 'admin' } });
   await run();
-  const subject = 'Security: grace received the role admin';
+  const subject = 'Security: Ann Example (grace) received the role admin';
   expect((await mails()).sort()).toEqual([
     ['cto@example.com', subject],
     ['soc@example.com', subject],
@@ -60,9 +60,10 @@ it('of the console says by email who became an administrator by the role of a gr
   const { id } = await server.services.groups.create({ name: 'Desk' });
   await server.services.groups.addMembers(id, [{ userId: account.id }]);
   const parts = `/admin/groups/${id}/parts`;
-  await admin.submit(await admin.get(parts), { role: 'support' }, { form: parts });
+  const asked = await admin.submit(await admin.get(parts), { role: 'support' }, { form: parts });
+  await admin.submit(asked, { asked: 'yes' });
   const { subject, text } = await box.waitForMail('soc@example.com');
-  const sentence = `${root.username} made hedy an administrator with the role support`;
+  const sentence = `Ann Example (${root.username}) made Ann Example (hedy) an administrator with the role support`;
   expect([subject, text]).toEqual([`Security: ${sentence}`, expect.stringContaining(sentence)]);
   await server.stop();
   await box.close();
@@ -163,7 +164,7 @@ it('is a signed request with the sentences for a chat, once in its quiet time, a
   const alertOf = (index: number) => JSON.parse(receiver.received[index]?.body ?? 'null') as Record<string, unknown>;
   expect(alertOf(1)).toMatchObject({
     type: 'event-stream.alert',
-    text: expect.stringMatching(/^Security\n\S+Z hopper received the role admin$/),
+    text: expect.stringMatching(/^Security\n\S+Z Ann Example \(hopper\) received the role admin$/),
     data: { stream: 'Security', count: 1, events: [{ type: 'role.assigned' }] },
   });
   clock.advance({ minutes: 20 });

@@ -241,7 +241,7 @@ describe('the own pages', () => {
       terms_accepted_at: expect.stringMatching(/^\d{4}-/),
     });
     const activity = await browser.get('/account/activity');
-    expect(textOf(activity.text)).toContain(`${user.username} accepted version 2026-11 of the terms`);
+    expect(textOf(activity.text)).toContain('Ann Example accepted version 2026-11 of the terms');
   });
 });
 

@@ -127,7 +127,7 @@
     question.close();
     document.querySelector('[data-behind]').inert = false;
     question.showModal();
-    question.querySelector('[data-closes]').addEventListener('click', (event) => {
+    question.querySelector('[data-closes], footer a').addEventListener('click', (event) => {
       event.preventDefault();
       question.close();
     });

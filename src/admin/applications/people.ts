@@ -180,6 +180,16 @@ export function createPeopleAdmin(services: AdminServices, { applications, users
       await applications.update(application, { access: rule }, by, 'any', { before, after });
     },
 
+    /** Takes the group out of the access rule. Throws invalid_input where the rule names nothing else. */
+    async close(application: Application, group: string, by: Actor): Promise<void> {
+      const { access } = application;
+      if (access === 'everyone') return;
+      const groups = access.groups?.filter((name) => name !== group) ?? [];
+      // As a JSON merge patch has it.
+      const rule = { roles: access.roles, groups: groups.length > 0 ? groups : null };
+      await applications.update(application, { access: rule }, by);
+    },
+
     /** Creates these roles and groups, in the transaction; an access rule names them. */
     create,
 

@@ -94,6 +94,11 @@ const STEPS: readonly string[] = [
 ] satisfies AuditEventType[];
 const STEP_MS = 15 * 60_000;
 
+const PASSWORDS: readonly AuditEventType[] = ['password.changed', 'password.set', 'password.reset'];
+
+/** As after a first password. */
+const endedNothing = ({ type, data }: AuditEntry) => type === 'sessions.ended-all' && data.count === 0;
+
 /** What an email reports, or was asked for by. Another one is an item. */
 const CAUSES: Readonly<Record<string, readonly AuditEventType[]>> = {
   'one-time-code': ['one-time-code.sent'],
@@ -104,7 +109,7 @@ const CAUSES: Readonly<Record<string, readonly AuditEventType[]>> = {
   'confirm-new-email': ['email.change-requested'],
   'email-changed': ['email.changed'],
   'password-reset': ['password.reset-requested'],
-  'password-changed': ['password.changed', 'password.set', 'password.reset'],
+  'password-changed': PASSWORDS,
   'factor-changed': eventTypesByKind.factor.filter((type) => !/^(browser|one-time-code)\./.test(type)),
 } satisfies Partial<Record<MailKind, readonly AuditEventType[]>>;
 
@@ -112,7 +117,8 @@ const CAUSES: Readonly<Record<string, readonly AuditEventType[]>> = {
 function resultOf(event: AuditEntry, events: readonly AuditEntry[]): AuditEntry {
   if (event.outcome !== 'success' || event.subjectId === null) return event;
   const [at, isStep] = [event.at.getTime(), STEPS.includes(event.type)];
-  const causes: readonly string[] = (event.type === 'mail.sent' && CAUSES[String(event.data.message)]) || [];
+  const causes: readonly string[] =
+    (event.type === 'mail.sent' && CAUSES[String(event.data.message)]) || (endedNothing(event) && PASSWORDS) || [];
   const distance = (other: AuditEntry) => {
     const before = at - other.at.getTime();
     if (other === event || other.subjectId !== event.subjectId) return Number.NaN;

@@ -610,7 +610,7 @@ function textFields(
       name: FIELD + key,
       label,
       type: 'textarea',
-      hint: hintOf(language, key, original),
+      hint: hintOf(language, key, value.trim() === original.trim() ? undefined : original),
       value,
       rows: Math.min(6, Math.ceil(Math.max(value.length, 1) / LINE)),
       language,
@@ -631,11 +631,12 @@ function wordsOf(message: string): string {
   return words.length > MAX_LABEL ? `${words.slice(0, MAX_LABEL - 1).trimEnd()}…` : words;
 }
 
-function hintOf(language: string, key: string, original: string) {
+/** @param original what the field had, where it has another text now */
+function hintOf(language: string, key: string, original: string | undefined) {
   const { values, tags } = messageParts(language, key);
   const parts = [...[...values.keys()].map((name) => `{${name}}`), ...[...tags].map((name) => `<${name}>`)];
   return sentences([
-    t('console.branding.texts.default', { text: original }),
+    ...(original === undefined ? [] : [t('console.branding.texts.default', { text: original })]),
     ...(parts.length > 0 ? [t('console.branding.texts.parts', { parts: listOf(parts) })] : []),
     t('console.branding.texts.key', { key }),
   ]);

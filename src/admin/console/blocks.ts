@@ -337,6 +337,8 @@ export interface ConsolePage {
   title: PageText;
   /** The user has to confirm before the form of the page is carried out (views/partials/confirm.eta). */
   confirm?: object | undefined;
+  /** What is asked before the form of the page is carried out. */
+  asks?: { title: PageText; form: FormBlock };
   /** One sentence on what the page is for. */
   lead?: PageText;
   /** The initials of what the page is about. */

@@ -125,7 +125,8 @@ export function createFrame(services: AdminServices) {
 }
 
 /** What is around a page. */
-function frameOf(account: Account, rights: Rights, counts: NavigationCounts, at: string) {
+function frameOf(account: Account, rights: Rights, counts: NavigationCounts, address: string) {
+  const at = address.replace(/\?.*/, '');
   return {
     navigation: navigationAt(at, (need) => meets(rights, need), counts),
     help: helpAt(at),

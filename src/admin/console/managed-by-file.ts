@@ -4,7 +4,7 @@ import type { FileEntry } from '../../config-file/release.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import type { Block, Mark } from './blocks.ts';
-import type { Question } from './pages.ts';
+import type { FormPage } from './pages.ts';
 import type { Sent } from './row-buttons.ts';
 
 /** Beside the title, or in a list. */
@@ -36,7 +36,7 @@ export function releaseQuestion<Item>(
     entriesOf,
     home,
   }: { entriesOf(item: Item, sent: Sent): FileEntry[]; home(item: Item): { href: string; label: PageText } },
-): Question<Item> & { needs: readonly OwnPermission[] } {
+): FormPage<Item> & { needs: readonly OwnPermission[] } {
   return {
     needs: [RELEASE, ...write],
     title: (item) => t('console.shared.release-title', { name: home(item).label }),

@@ -1,7 +1,7 @@
 // The names of the users and applications on a page, by id, with one query for all users and one for all applications.
 
 import type { ApplicationPictures } from '../../applications/pictures/pictures.ts';
-import { fullName, pictureOf } from '../../base/http/pages/tokens.ts';
+import { fullName, nameAndUsername, pictureOf } from '../../base/http/pages/tokens.ts';
 import type { Db } from '../../base/storage/database.ts';
 import { textAt } from '../../base/texts/text.ts';
 import { NAMED_PERSON } from '../../people/accounts/names.ts';
@@ -67,12 +67,17 @@ export function createNames({ db, pictures }: { db: Db; pictures: ApplicationPic
       );
     },
 
-    async users(ids: readonly (string | null)[]): Promise<Map<string, NamedUser>> {
-      const rows = await db.asStored.user.findMany({
-        where: { id: { in: distinct(ids) } },
-        select: NAMED_PERSON,
+    async users(ids: readonly (string | null)[]): Promise<Map<string, NamedUser & { hasTwin: boolean }>> {
+      const select = { ...NAMED_PERSON, nameKey: true } as const;
+      const rows = await db.asStored.user.findMany({ where: { id: { in: distinct(ids) } }, select });
+      const keys = distinct(rows.map(({ nameKey }) => nameKey));
+      const alike = await db.asStored.user.groupBy({
+        by: ['nameKey'],
+        where: { nameKey: { in: keys } },
+        having: { nameKey: { _count: { gt: 1 } } },
       });
-      return new Map(rows.map(({ id, ...user }) => [id, user]));
+      const shared = new Set(alike.map(({ nameKey }) => nameKey));
+      return new Map(rows.map(({ id, nameKey, ...user }) => [id, { ...user, hasTwin: shared.has(nameKey) }]));
     },
 
     /** Names with usernames, for readers without the console. */
@@ -109,13 +114,6 @@ function distinct(ids: readonly (string | null)[]): string[] {
   return [...new Set(ids.flatMap((id) => id ?? []))];
 }
 
-/** A user in a question or on a button: the display name, with the username after it, because two users can have the same name. */
-export function nameAndUsername(user: NamedUser): string {
-  const { username } = user;
-  const name = fullName(user);
-  return name === null || name === username ? username : `${name} (${username})`;
-}
-
 /** What a field for a user or an application displays, and what it sends instead. */
 export interface NamedField {
   value: string;
@@ -147,12 +145,13 @@ export const personLogo = (user: NamedUser): Logo => ({
   picture: pictureOf(user),
 });
 
-/** A user as a link with the picture; the id if the account was deleted. */
-export function userCell(id: string | null, users: ReadonlyMap<string, NamedUser>): Mark | null {
+/** A user in a sentence as a link with the picture, with the username where two have the name; the id if the account was deleted. */
+export function userCell(id: string | null, users: ReadonlyMap<string, NamedUser & { hasTwin: boolean }>): Mark | null {
   if (id === null) return null;
   const user = users.get(id);
   if (!user) return { text: id, code: true };
-  return { text: user.username, href: `/admin/users/${id}`, logo: personLogo(user) };
+  const text = user.hasTwin ? nameAndUsername(user) : (fullName(user) ?? user.username);
+  return { text, href: `/admin/users/${id}`, logo: personLogo(user) };
 }
 
 /** A user in a list as a link with the picture, and the username below the name. */
@@ -160,6 +159,13 @@ export function userMark({ id, ...user }: NamedUser & { id: string }): Mark {
   const name = fullName(user);
   const small = name === null ? undefined : user.username;
   return { text: name ?? user.username, href: `/admin/users/${id}`, small, logo: personLogo(user) };
+}
+
+/** The same by id; the id itself if the account was deleted. */
+export function userMarkOf(id: string | null, users: ReadonlyMap<string, NamedUser>): Mark | null {
+  const user = users.get(id ?? '');
+  if (id === null) return null;
+  return user ? userMark({ ...user, id }) : { text: id, code: true };
 }
 
 /** Several applications in one cell, each a tag. */

@@ -5,12 +5,12 @@ import { type ZodType, z } from 'zod';
 import type { Notice } from '../../account/account-page-helpers.ts';
 import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
 import { AppError } from '../../base/http/errors.ts';
-import { parse, parseForm, readForm } from '../../base/http/input.ts';
+import { type Fields, parse, parseForm, readForm } from '../../base/http/input.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import type { Need, Target } from '../../people/rbac/rights.ts';
-import type { Block, ConsolePage, Field, FormBlock } from './blocks.ts';
+import { type Block, type ConsolePage, type Field, type FormBlock, formsOf, hiddenField } from './blocks.ts';
 import { assertTypedName, TYPED_NAME, typedNameField } from './danger-zone.ts';
 import { bodyOf, fieldKey } from './form-fields.ts';
 import type { Frame } from './frame.ts';
@@ -87,6 +87,8 @@ export interface Page<Subject, Given> {
   form?: ZodType<Given> | FormReader<Given>;
   /** Fields of a form with a schema that may be repeated. */
   lists?: readonly string[];
+  /** What is asked before this form is carried out, over the page; undefined: nothing. Throws what the change would throw. */
+  asks?(visit: Visit<Subject>, given: Given): Promise<Question | undefined>;
   /** Absent: the page only displays. Undefined: it answered itself. */
   submit?(visit: Visit<Subject>, given: Given): Promise<Next | undefined>;
 }
@@ -101,7 +103,17 @@ export function addPage<Subject = undefined, Given = undefined>(
   path: string,
   description: Page<Subject, Given> & PageNeeds,
 ): void {
-  const { needs, submitNeeds = needs, page, accepts = [], lists = [], submit, assertOpen, elsewhere } = description;
+  const {
+    needs,
+    submitNeeds = needs,
+    page,
+    accepts = [],
+    lists = [],
+    submit,
+    asks,
+    assertOpen,
+    elsewhere,
+  } = description;
   const { form = async () => ({ given: undefined as Given }) } = description;
   const read: FormReader<Given> =
     typeof form === 'function' ? form : (ctx) => readTypedForm(ctx, form as ZodType<Given & object>, { lists });
@@ -135,7 +147,11 @@ export function addPage<Subject = undefined, Given = undefined>(
   const carryOut = async (visited: Visit<Subject>, given: Given, check?: () => void) => {
     try {
       check?.();
-      return await submit(visited, given);
+      const { _csrf, ...fields } = asks ? await readForm(visited.ctx, { lists: 'every field' }) : {};
+      const question = fields[ASKED] === undefined && (await asks?.(visited, given));
+      return question && page
+        ? { page: askedPage(await page(visited, given), question, visited.ctx.path, fields) }
+        : await submit(visited, given);
     } catch (error) {
       if (error instanceof AppError && error.code === 'invalid_input') await assertOpen?.(visited);
       throw error;
@@ -147,7 +163,7 @@ export function addPage<Subject = undefined, Given = undefined>(
     const work = async () => {
       const next = await carryOut(visited, given, check);
       if (next === undefined) return;
-      if ('page' in next) return frame.show(ctx, next.page, next.status);
+      if ('page' in next) return frame.show(ctx, next.page, next.status, next.page.back?.href ?? ctx.path);
       return 'result' in next ? frame.showResult(ctx, next.result) : redirect(ctx, next);
     };
     if (!page) return work();
@@ -156,9 +172,32 @@ export function addPage<Subject = undefined, Given = undefined>(
   });
 }
 
+/** A question that the form of a page leads to; the verb again on its button. */
+export interface Question {
+  title: PageText;
+  /** The consequence. */
+  lead: PageText;
+  button: PageText;
+}
+
+/** The field that says that the question was answered. */
+const ASKED = 'asked';
+
+/** The page as it was filled in, with the question over it. */
+function askedPage(page: ConsolePage, question: Question, path: string, fields: Fields): ConsolePage {
+  const sent = [...Object.entries(fields), [ASKED, 'yes'] as const];
+  const hidden = sent.flatMap(([name, values]) => [values].flat().map((value) => hiddenField(name, value)));
+  const { title, ...form } = question;
+  const cancel = formsOf(page.blocks).find(({ action }) => action === path)?.cancel ?? path;
+  return {
+    ...page,
+    asks: { title, form: { kind: 'form', ...form, action: path, fields: hidden, look: 'danger', cancel } },
+  };
+}
+
 /** A page with one form whose fields are listed. */
 export interface FormPage<Subject, Given = Sent>
-  extends Omit<Page<Subject, Sent>, 'page' | 'form' | 'lists' | 'submit'> {
+  extends Omit<Page<Subject, Sent>, 'page' | 'form' | 'lists' | 'asks' | 'submit'> {
   title(subject: Subject): PageText;
   /** What the page is for. */
   purpose?: PageText;
@@ -178,6 +217,7 @@ export interface FormPage<Subject, Given = Sent>
   fields?(visit: Visit<Subject>): readonly Field[] | Promise<readonly Field[]>;
   /** What checks the fields: the body of the endpoint that does the same. Absent: they are given as they were sent. */
   body?: ZodType<Given>;
+  asks?(visit: Visit<Subject>, given: Given): Promise<Question | undefined>;
   submit(visit: Visit<Subject>, given: Given): Promise<Next | undefined>;
 }
 
@@ -188,7 +228,13 @@ export function addForm<Subject = undefined, Given = Sent>(
   path: string,
   form: FormPage<Subject, Given> & PageNeeds,
 ): void {
-  const { title, purpose, back, cancel, lead, button, typedName, look, fields, above, body, submit, ...page } = form;
+  const { title, purpose, back, cancel, lead, button, typedName, look, fields, above, body, asks, submit, ...page } =
+    form;
+  const read = async (visit: Visit<Subject>, sent: Sent): Promise<Given> => {
+    if (!body) return sent as Given;
+    const keys = ((await fields?.(visit)) ?? []).map(fieldKey);
+    return parse(body, bodyOf(keys, sent));
+  };
   addPage<Subject, Sent>(router, frame, path, {
     ...page,
     form: shortForm,
@@ -216,25 +262,21 @@ export function addForm<Subject = undefined, Given = Sent>(
         ],
       };
     },
+    ...(asks && { asks: async (visit, sent) => asks(visit, await read(visit, sent)) }),
     async submit(visit, sent) {
       const name = typedName?.(visit.subject);
       if (name !== undefined) assertTypedName(sentValue(sent, TYPED_NAME) ?? '', name);
-      if (!body) return submit(visit, sent as Given);
-      const keys = ((await fields?.(visit)) ?? []).map(fieldKey);
-      return submit(visit, parse(body, bodyOf(keys, sent)));
+      return submit(visit, await read(visit, sent));
     },
   });
 }
-
-/** A page that asks before something is done. */
-export type Question<Subject, Given = Sent> = FormPage<Subject, Given>;
 
 /** Adds the routes of a page that asks. */
 export function addQuestion<Subject = undefined, Given = Sent>(
   router: Router<State, Extras>,
   frame: Frame,
   path: string,
-  question: Question<Subject, Given> & PageNeeds,
+  question: FormPage<Subject, Given> & PageNeeds,
 ): void {
   addForm(router, frame, path, { look: 'danger', ...question });
 }

@@ -6,6 +6,7 @@ import type { Application, Protocol } from '../../applications/application.ts';
 import type { Extras, State } from '../../base/http/context.ts';
 import { invalidInput, notFound } from '../../base/http/errors.ts';
 import { acceptUploads, parseQuery } from '../../base/http/input.ts';
+import { nameAndUsername } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
 import { emailDomain } from '../../base/network/domains.ts';
 import { fault, rule, textFault } from '../../base/texts/faults.ts';
@@ -25,8 +26,13 @@ import { domainTable } from '../console/domain-proofs.ts';
 import { listQuery } from '../console/frame.ts';
 import { type ListAddress, pageLinks, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
-import { applicationCell, nameAndUsername, userMark } from '../console/names.ts';
-import { addForm, addQuestion, type Redirection, type Visit } from '../console/pages.ts';
+import { applicationCell, userMark } from '../console/names.ts';
+import {
+  type NewAdministrators,
+  newAdministratorsQuestion,
+  newAdministratorsText,
+} from '../console/new-administrators.ts';
+import { addForm, addQuestion, type Params, type Redirection, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import { userNamed } from '../suggestions/typed-user.ts';
@@ -108,6 +114,7 @@ export function groupRoutes(services: ConsoleServices) {
   const { router, list, createForm, one, form, change, question } = pagesOf(frame, groupNoun(groups));
   const MEMBERS = { needs: PEOPLE, submitNeeds: [...PEOPLE, WRITE] };
 
+  const questionOf = (given: NewAdministrators | undefined) => given && newAdministratorsQuestion(given);
   const userIn = (text: string, by: Actor, path: readonly string[] = ['user']): Promise<Account> =>
     userNamed(findUser, text, by, path);
 
@@ -130,6 +137,8 @@ export function groupRoutes(services: ConsoleServices) {
     ...MEMBERS,
     form: memberForm,
     page: async (visit, given) => groupPage(visit, '', services, await memberBlocks(visit, services, given)),
+    asks: async ({ by, subject: { id } }, { user }) =>
+      questionOf(await groups.newAdministrators(id, { members: [(await userIn(user, by)).id] }, by)),
     async submit({ by, subject: group }, { user, since, until }) {
       const account = await userIn(user, by);
       const member = { userId: account.id, ...momentsOf({ since, until }) };
@@ -154,7 +163,9 @@ export function groupRoutes(services: ConsoleServices) {
       if (read.wrong > 0) return { page: mistakesPage(group, given, read), status: 400 };
       const { kind } = given;
       const wanted = { kind, groupId: group.id, members: read.members, by };
-      if (read.members.length <= limits.groups.atOnce) {
+      // The page of a prepared change asks.
+      const asks = kind === 'add' && (await groups.sensitiveRoles(group.id)).length > 0;
+      if (read.members.length <= limits.groups.atOnce && !asks) {
         const count = await groups.changeAtOnce(wanted);
         const said = kind === 'add' && given.until !== '' ? 'until' : kind;
         return { to: pathOf(group), notice: t('console.groups.bulk-done', { kind: said, count }) };
@@ -171,7 +182,8 @@ export function groupRoutes(services: ConsoleServices) {
       const isOpen = found.state === 'waiting' || found.state === 'running';
       // Without a script.
       if (isOpen) ctx.set('Refresh', String(REFRESH_SECONDS));
-      return changePage(group, found, { mayStart: may(WRITE), who: await whoOf(found) });
+      const roles = found.kind === 'add' ? await groups.sensitiveRoles(group.id) : [];
+      return changePage(group, found, { mayStart: may(WRITE), who: await whoOf(found), roles });
     },
     async submit({ by, ctx, subject: group }) {
       const { id } = await groups.start(group.id, ctx.params.change ?? '', by);
@@ -243,6 +255,10 @@ export function groupRoutes(services: ConsoleServices) {
     submitNeeds: [WRITE],
     form: partForm,
     page: async (visit, given) => groupPage(visit, 'parts', services, await partBlocks(visit, services, given)),
+    async asks({ by, subject: { id } }, { child, role = '' }) {
+      const part = child ? PARTS.child((await groupIn(child)).id) : PARTS.role(role);
+      return questionOf(await groups.newAdministrators(id, part, by));
+    },
     async submit({ ctx, by, subject: group }, { child, role, name = '' }) {
       if (!child && !role) throw invalidInput([fault([child === undefined ? 'role' : 'child'], 'empty')]);
       const isNew = role === NEW_CHOICE.role;
@@ -392,6 +408,10 @@ export function groupRoutes(services: ConsoleServices) {
     },
   });
 
+  async function openedBy({ params: { id = '', application = '' } }: Params, by: Actor) {
+    return { group: await groups.get(id), application: (await applications.get(application, by)).application };
+  }
+
   async function openTo({ id, name }: GroupDetails, application: Application, by: Actor) {
     await people.open(application, { kind: 'group', name }, undefined, by);
     const notice = t('console.people.opened', { app: application.name, kind: 'group', name });
@@ -404,9 +424,7 @@ export function groupRoutes(services: ConsoleServices) {
     '/:id/applications/:application/restrict',
     {
       needs: ['gatehouse.groups:read', OPEN],
-      async load({ params: { id = '', application = '' } }, by) {
-        return { group: await groups.get(id), application: (await applications.get(application, by)).application };
-      },
+      load: openedBy,
       elsewhere: ({ subject: { group, application } }) =>
         application.access === 'everyone' ? undefined : { to: `${pathOf(group)}/applications` },
       title: ({ group: { name }, application }) =>
@@ -416,6 +434,38 @@ export function groupRoutes(services: ConsoleServices) {
         t('console.groups.restrict-lead', { app: application.name, group: group.name }),
       button: t('console.groups.restrict'),
       submit: ({ by, subject: { group, application } }) => openTo(group, application, by),
+    },
+  );
+
+  addQuestion<{ group: GroupDetails; application: Application }>(
+    router,
+    frame,
+    '/:id/applications/:application/remove',
+    {
+      needs: ['gatehouse.groups:read', OPEN],
+      load: openedBy,
+      elsewhere({ subject: { group, application } }) {
+        const { id, name, access } = application;
+        if (access === 'everyone' || !access.groups?.includes(group.name))
+          return { to: `${pathOf(group)}/applications` };
+        if (access.roles.length + access.groups.length > 1) return undefined;
+        return {
+          to: `/admin/applications/${id}/access`,
+          notice: t('console.groups.only-opens', { app: name }),
+          tone: 'warn',
+        };
+      },
+      title: ({ group, application: { name: what } }) =>
+        t('console.groups.remove-title', { kind: 'application', what, group: group.name }),
+      back: ({ group }) => ({ href: `${pathOf(group)}/applications`, label: group.name }),
+      lead: ({ subject: { application } }) =>
+        t('console.groups.remove-lead', { kind: 'application', what: application.name }),
+      button: t('console.people.take-button'),
+      async submit({ by, subject: { group, application } }) {
+        await people.close(application, group.name, by);
+        const notice = t('console.groups.closed', { app: application.name, group: group.name });
+        return { to: `${pathOf(group)}/applications`, notice };
+      },
     },
   );
 
@@ -590,9 +640,14 @@ const stateCell = ({ state }: MemberChange): Cell => ({
 function changePage(
   group: GroupDetails,
   found: MemberChange,
-  { mayStart, who }: { mayStart: boolean; who: PageText },
+  { mayStart, who, roles }: { mayStart: boolean; who: PageText; roles: readonly string[] },
 ): ConsolePage {
   const { kind, state, total, done, changed, error } = found;
+  const gives = roles.length > 0;
+  const prepared = sentences([
+    t('console.groups.change-prepared', { count: total }),
+    ...(gives ? [newAdministratorsText({ roles, group: group.name, people: [], count: total })] : []),
+  ]);
   const progress = (hint?: PageText): Block => ({
     kind: 'progress',
     label: t('console.groups.change-progress'),
@@ -605,14 +660,15 @@ function changePage(
       ? [
           {
             kind: 'form',
-            lead: t('console.groups.change-prepared', { count: total }),
+            lead: prepared,
             action: `${pathOf(group)}/changes/${found.id}`,
             fields: [],
+            look: gives ? 'danger' : 'primary',
             button: t('console.groups.change-start', { kind, count: total }),
             cancel: pathOf(group),
           },
         ]
-      : [{ kind: 'text', tone: 'notice', text: t('console.groups.change-prepared', { count: total }) }],
+      : [{ kind: 'text', tone: 'notice', text: prepared }],
     waiting: [progress(t('console.groups.change-refresh'))],
     running: [progress(t('console.groups.change-refresh'))],
     done: [{ kind: 'text', tone: 'notice', text: t('console.groups.bulk-done', { kind, count: changed }) }],
@@ -1005,7 +1061,7 @@ async function ownerBlocks(
 ): Promise<Block[]> {
   const path = `${pathOf(group)}/owners`;
   const mayWrite = may(WRITE) && group.source === 'local';
-  if (await groups.isSensitive(group.id))
+  if ((await groups.sensitiveRoles(group.id)).length > 0)
     return [{ kind: 'text', tone: 'notice', text: t('console.groups.sensitive') }];
   const add: Block = {
     kind: 'form',
@@ -1115,7 +1171,7 @@ async function domainBlocks(
 ): Promise<Block[]> {
   const path = `${pathOf(group)}/domains`;
   const mayWrite = may(WRITE) && group.source === 'local';
-  if (await groups.isSensitive(group.id))
+  if ((await groups.sensitiveRoles(group.id)).length > 0)
     return [{ kind: 'text', tone: 'notice', text: t('console.groups.sensitive-domains') }];
   const add: Block = {
     kind: 'form',
@@ -1197,6 +1253,19 @@ async function applicationBlocks(
           text: t(`console.shared.${enabled ? 'enabled' : 'disabled'}`),
           tone: enabled ? 'good' : 'bad',
         }),
+      ],
+      meets(OPEN) && [
+        t('console.shared.action'),
+        (one) =>
+          one.source !== 'file' && one.groups.some(({ group }) => group.id === id)
+            ? {
+                action: {
+                  label: t('console.people.take'),
+                  of: named.get(one.clientId)?.name ?? one.clientId,
+                  href: `${pathOf({ id })}/applications/${one.id}/remove`,
+                },
+              }
+            : null,
       ],
     ]),
     empty: sentences([...readers(name), t('console.groups.no-applications')]),

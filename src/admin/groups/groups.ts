@@ -17,6 +17,7 @@ import type { GroupDomain } from '../../people/groups/domains.ts';
 import { type Group, type NewMember, peopleBelow } from '../../people/groups/groups.ts';
 import { idsAbove, PERSONAL, rolesConferred } from '../../people/groups/rights.ts';
 import { isGroupName } from '../../people/rbac/names.ts';
+import { findRole, isSensitiveRole } from '../../people/rbac/role.ts';
 import type { AdminServices } from '../admin-services.ts';
 import type { Answer, Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
@@ -36,6 +37,7 @@ import {
   toCursor,
 } from '../api/parts.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
+import type { NewAdministrators } from '../console/new-administrators.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { answerOf, endpointsOf, type Resource } from '../resource.ts';
 import { readMembers } from './member-rows.ts';
@@ -71,16 +73,23 @@ export interface Counted {
 
 export type GroupAdmin = ReturnType<typeof createGroupAdmin>;
 
+/** New administrators that a question names. */
+const FEW = 3;
+
 /** A deletion signs out whose roles it takes, one by one. */
 const LONG = { timeout: 120_000 };
 
 /** Changes throw StepUpNeeded, and what people/groups throws; those of the group itself throw precondition_failed for another version. */
 export function createGroupAdmin(services: AdminServices) {
-  const { db, sql, applications, groups, groupChanges, groupDomains, groupRequests, now } = services;
+  const { db, sql, applications, authority, groups, groupChanges, groupDomains, groupRequests, now } = services;
   const get = async (groupId: string, tx?: Tx): Promise<GroupDetails> => ({
     ...(await groups.get(groupId, tx)),
     ...(await groups.relations(groupId, tx)),
   });
+
+  /** The names of the roles with permissions in Gatehouse that its members get: then nobody but administrators puts people in. */
+  const sensitiveRoles = async (groupId: string): Promise<string[]> =>
+    (await rolesConferred([groupId], db)).filter(isSensitiveRole).map(({ name }) => name);
 
   /** Runs a change of one group under the lock of all. */
   const changing = <T>(
@@ -144,7 +153,49 @@ export function createGroupAdmin(services: AdminServices) {
       return { ...lost, websites: websites.slice(0, 20), totals: { ...totals, websites: websites.length } };
     },
     find: (name: string, tx?: Tx) => groups.find(name, tx),
-    isSensitive: groups.isSensitive,
+    sensitiveRoles,
+
+    /**
+     * Who gets permissions in Gatehouse by a change of the group, which a page asks first; undefined: nobody. Throws forbidden for a role or
+     * people that the actor may not add.
+     */
+    async newAdministrators(
+      groupId: string,
+      change: { role: string } | { child: string } | { members: readonly string[] },
+      by: Actor,
+    ): Promise<NewAdministrators | undefined> {
+      const { name: group } = await groups.get(groupId);
+      const mayPut = () => groups.assertMayPut(groupId, 'direct', { by });
+      if ('members' in change) {
+        const roles = await sensitiveRoles(groupId);
+        if (roles.length === 0) return undefined;
+        await mayPut();
+        const personOf = await peopleById(change.members.slice(0, FEW));
+        return { roles, group, people: change.members.slice(0, FEW).map(personOf), count: change.members.length };
+      }
+      const given = await rolesConferred([groupId], db);
+      const isChild = 'child' in change;
+      const found = isChild ? undefined : await findRole(change.role, db);
+      const held = isChild ? await rolesConferred([change.child], db) : given;
+      const gained = isChild ? given : await authority.assignable(by, found ? [found] : []);
+      const roles = gained.filter((role) => isSensitiveRole(role) && !held.some(({ id }) => id === role.id));
+      if (roles.length === 0) return undefined;
+      await mayPut();
+      const { counted } = limits.lists;
+      const people = peopleBelow(isChild ? change.child : groupId, counted * 3);
+      const [total] = await db.$queryRaw<{ count: number | bigint }[]>(
+        fragment`SELECT COUNT(*) AS count FROM (SELECT user_id FROM (${people}) AS some LIMIT ${counted + 1}) AS found`,
+      );
+      const count = Number(total?.count ?? 0);
+      if (count === 0) return undefined;
+      const rows = await db.$queryRaw<{ id: string }[]>(
+        fragment`SELECT user_id AS id FROM (${people}) AS found LIMIT ${FEW}`,
+      );
+      const ids = rows.map(({ id }) => id);
+      const personOf = await peopleById(ids);
+      const few = { count: Math.min(count, counted), isMore: count > counted, people: ids.map(personOf) };
+      return { roles: roles.map(({ name }) => name), group, ...few };
+    },
 
     /** Names with this text, by name. */
     list: ({ search, after, limit = limits.api.pageSize }: ListMembers): Promise<Group[]> =>
@@ -370,6 +421,7 @@ export function createGroupAdmin(services: AdminServices) {
           clientId: true,
           protocol: true,
           enabled: true,
+          source: true,
           groups: { where: groupIn, select: { group: { select: { id: true, name: true } } } },
           roles: { where: roleIn, select: { role: { select: { name: true } } } },
         },

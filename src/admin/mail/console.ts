@@ -43,7 +43,13 @@ const listIn = listAt(HERE, { state: z.enum(['', 'waiting', 'sent', 'failed']).d
 const TEST = `${HERE}/test`;
 const SETTINGS = '/admin/settings/mail';
 const SEND_TEST = { label: t('console.mail.send-test'), icon: 'send', post: TEST };
-const testInput = z.object({ to: z.string().trim().max(1000).optional(), selector: selectorField.optional() });
+const testInput = z.object({
+  to: z.string().trim().max(1000).optional(),
+  selector: selectorField.optional(),
+  /** Where the form was, and the result leads back to. */
+  from: z.enum(['settings', 'mail']).default('mail'),
+});
+type TestInput = z.output<typeof testInput>;
 
 /** All pages below /admin/mail, except the templates. */
 export function mailRoutes(services: ConsoleServices): Router<State, Extras> {
@@ -54,18 +60,18 @@ export function mailRoutes(services: ConsoleServices): Router<State, Extras> {
   addPage(router, frame, '/', { needs: [READ], page: (visit) => queuePage(services, visit) });
 
   // Displayed at once and not stored: the answer of the mail server is for this administrator.
-  addPage<undefined, z.output<typeof testInput>>(router, frame, '/test', {
+  addPage<undefined, TestInput>(router, frame, '/test', {
     needs: [WRITE],
-    page: ({ ctx }, { to, selector } = {}) => ({
+    page: ({ ctx }, given = { from: 'mail' }) => ({
       title: t('console.mail.test'),
-      back: { href: HERE, label: t('console.navigation.mail') },
-      blocks: [testForm(to ?? frame.account(ctx).email, selector)],
+      back: backOf(given),
+      blocks: [testForm({ ...given, to: given.to ?? frame.account(ctx).email })],
     }),
     form: testInput,
     // The button of the list sends no address.
-    async submit({ ctx, by, may }, { to = frame.account(ctx).email ?? '', selector }) {
-      const test = await mail.sendTest({ to, selector }, by);
-      return { page: testPage(test, { to, selector, may }, mail.server()) };
+    async submit({ ctx, by }, { to = frame.account(ctx).email ?? '', ...given }) {
+      const test = await mail.sendTest({ to, selector: given.selector }, by);
+      return { page: testPage(test, { ...given, to }, mail.server()) };
     },
   });
 
@@ -156,8 +162,17 @@ function stateBlock(
   };
 }
 
+const backOf = ({ from }: TestInput) =>
+  from === 'settings'
+    ? { href: SETTINGS, label: t('console.settings.tab.mail') }
+    : { href: HERE, label: t('console.navigation.mail') };
+
 /** What the test is sent with, on this page and beside the settings of the mail server. */
-export function testForm(to: string | null, selector = ''): FormBlock {
+export function testForm({
+  to,
+  selector = '',
+  from,
+}: Omit<TestInput, 'to'> & { to: string | null | undefined }): FormBlock {
   const hint = t('console.mail.selector-hint');
   return {
     kind: 'form',
@@ -167,6 +182,7 @@ export function testForm(to: string | null, selector = ''): FormBlock {
     fields: [
       { name: 'to', label: t('console.mail.to'), type: 'email', value: to ?? '', required: true },
       { name: 'selector', label: t('console.mail.selector'), value: selector, isCode: true, hint },
+      hiddenField('from', from),
     ],
     button: t('console.mail.send-test'),
     look: 'secondary',
@@ -176,16 +192,13 @@ export function testForm(to: string | null, selector = ''): FormBlock {
 /** The result of a test in words, each step of it, and what the DNS says about the sender. */
 function testPage(
   test: MailTest,
-  { to, selector, may }: { to: string; selector: string | undefined; may: Visit<undefined>['may'] },
+  given: TestInput & { to: string },
   { host }: ReturnType<MailAdmin['server']>,
 ): ConsolePage {
   const { result, title, text, sender, domain, records } = test;
-  const back = may('gatehouse.settings:read')
-    ? { href: SETTINGS, label: t('console.settings.tab.mail') }
-    : { href: HERE, label: t('console.navigation.mail') };
   return {
     title: t('console.mail.test'),
-    back,
+    back: backOf(given),
     blocks: [
       {
         kind: 'result',
@@ -198,7 +211,7 @@ function testPage(
       ...(host ? [stepsBlock(test)] : []),
       ...(host && domain ? [recordsBlock(domain, records)] : []),
       ...(host && !domain ? [{ kind: 'text' as const, text: t('console.mail.records.not-public', { sender }) }] : []),
-      testForm(to, selector),
+      testForm(given),
     ],
   };
 }

@@ -13,7 +13,7 @@ import { FIRST_PARTY_CLIENT_ID } from '../../protocols/oidc/in-process-clients.t
 import { HOW_TO_SET_THE_ADDRESS } from '../applications/tabs/setup-guide.ts';
 import { eventItems } from '../audit/console-rows.ts';
 import { type Action, type Block, type ConsolePage, maxBarValue, type Step, type Tone } from '../console/blocks.ts';
-import { type NamedUser, personLogo } from '../console/names.ts';
+import { type NamedUser, userMark } from '../console/names.ts';
 import { navigationAt } from '../console/navigation.ts';
 import { addPage, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
@@ -186,7 +186,7 @@ function lockedBlock(locked: Warnings['locked'], users: Users, mayUnlock: boolea
         ...(mayUnlock ? [t('console.shared.action')] : []),
       ],
       rows: locked.map(({ id, username, seconds }) => [
-        { text: username, href: `/admin/users/${id}`, logo: personLogo(users.get(id) ?? { username }) },
+        userMark({ ...(users.get(id) ?? { username }), id }),
         waitText(seconds),
         ...(mayUnlock
           ? [{ action: { label: t('console.overview.unlock'), of: username, post: `/admin/users/${id}/unlock` } }]
@@ -207,7 +207,7 @@ function waitingBlock(waiting: Warnings['waiting'], users: Users): Block[] {
       caption: t('console.overview.waiting-caption'),
       columns: [t('console.overview.user'), t('console.overview.since')],
       rows: waiting.map(({ id, username, requestedAt }) => [
-        { text: username, href: `/admin/users/${id}/security`, logo: personLogo(users.get(id) ?? { username }) },
+        { ...userMark({ ...(users.get(id) ?? { username }), id }), href: `/admin/users/${id}/security` },
         requestedAt,
       ]),
       empty: '',

@@ -7,6 +7,7 @@ import { bodyLimit, parse, parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
 import { fault, textFault } from '../../base/texts/faults.ts';
 import { inLanguage, type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { builtInRoles, OWN_PREFIX } from '../../people/rbac/built-in.ts';
 import { parsePermission } from '../../people/rbac/names.ts';
@@ -33,13 +34,14 @@ import { listQuery } from '../console/frame.ts';
 import { countText, type ListAddress, listAt, pageLinks, searchField, sortedBy, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
 import { applicationCell, type NamedApplication, userMark } from '../console/names.ts';
+import { newAdministratorsQuestion } from '../console/new-administrators.ts';
 import { addPage, addQuestion, listForm, type Visit } from '../console/pages.ts';
 import { permissionMark, permissionWords, quotedPermissions } from '../console/permission-words.ts';
 import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import { sameNameText } from '../suggestions/typed-user.ts';
-import { statusTag } from '../users/console-list.ts';
+import { statusTags } from '../users/console-list.ts';
 import { newRole, type OpenedApplication, type RoleAdmin, roleNoun } from './roles.ts';
 
 const HOME = '/admin/roles';
@@ -415,21 +417,26 @@ function addMemberPages(
     form: memberForm,
     page: async (visit, given) =>
       rolePage(visit, 'members', configFile, await memberBlocks(visit, services, given?.user ?? '')),
+    async asks({ by, subject: { name } }, { user }) {
+      const people = [await accountOf(user, by)];
+      return (await roles.isSensitive(name, by))
+        ? newAdministratorsQuestion({ roles: [name], people, count: 1 })
+        : undefined;
+    },
     async submit({ by, subject: role }, { user }) {
-      const found = user ? await findUser(user, by) : undefined;
-      const account = found?.account;
-      if (!account) {
-        throw invalidInput([
-          found
-            ? textFault(['user'], sameNameText(user, found) ?? t('console.roles.no-such-user'))
-            : fault(['user'], 'empty'),
-        ]);
-      }
+      const account = await accountOf(user, by);
       const isNew = await users.changeRole(account.id, { add: role.name }, by);
       const notice = t(`console.roles.member-${isNew ? 'added' : 'already'}`, { name: nameOf(account) });
       return { to: membersPath(role), notice, tone: isNew ? 'good' : 'warn' };
     },
   });
+
+  async function accountOf(user: string, by: Actor): Promise<Account> {
+    const found = user ? await findUser(user, by) : undefined;
+    if (found?.account) return found.account;
+    const unknown = found && textFault(['user'], sameNameText(user, found) ?? t('console.roles.no-such-user'));
+    throw invalidInput([unknown ?? fault(['user'], 'empty')]);
+  }
 
   addQuestion(router, frame, '/:id/members/:user/remove', {
     needs: NEEDS,
@@ -473,15 +480,15 @@ async function memberBlocks(visit: Visit<Role>, services: ConsoleServices, user:
 
 async function memberTable(
   { ctx, by, subject: role }: Visit<Role>,
-  { admin: { users }, lockedAccounts }: ConsoleServices,
+  services: ConsoleServices,
   mayAssign: boolean,
 ): Promise<Block> {
   const given = parseQuery(ctx, listQuery);
   const { q: search, after } = given;
+  const { users } = services.admin;
   const page = await users.list({ search, role: role.name, after, limit: limits.api.pageSize }, by);
   const found = await page.count();
-  const invitations = await users.invitationsOf(page.accounts.map(({ id }) => id));
-  const locked = new Set((await lockedAccounts()).map(({ id }) => id));
+  const tagOf = await statusTags(services, page.accounts, by);
   const path = membersPath(role);
   const list: ListAddress = { path, filters: { q: search }, sort: '', defaultSort: '' };
   return {
@@ -491,7 +498,7 @@ async function memberTable(
     ...tableOf(page.accounts, [
       [t('console.roles.member'), userMark],
       [t('console.shared.email'), ({ email }) => email],
-      [t('console.shared.status'), (one) => statusTag(one, locked.has(one.id), invitations.get(one.id)?.state)],
+      [t('console.shared.status'), tagOf],
       mayAssign && [
         '',
         (one) =>

@@ -14,7 +14,7 @@ import { usersWithRoles } from '../../people/accounts/members.ts';
 import { isRoleName, parsePermission, permissionSchema, roleNameSchema } from '../../people/rbac/names.ts';
 import type { StoredRole } from '../../people/rbac/protected-grants.ts';
 import { isBrokenLimit, limitSyntax } from '../../people/rbac/rights.ts';
-import { descriptionOf } from '../../people/rbac/role.ts';
+import { descriptionOf, isSensitiveRole } from '../../people/rbac/role.ts';
 import { type NewRole, type Role, withGroupNames } from '../../people/rbac/roles.ts';
 import type { AdminServices } from '../admin-services.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
@@ -68,6 +68,11 @@ export function createRoleAdmin({ db, sql, roles, authority, applications }: Adm
       return found
         .map((role) => ({ value: role.name, label: role.name, ...(role.description && { hint: descriptionOf(role) }) }))
         .sort((one, other) => one.label.localeCompare(other.label, 'en'));
+    },
+    /** Whether the role of this name gives permissions in Gatehouse; false where the actor may not give it. */
+    async isSensitive(name: string, by: Actor): Promise<boolean> {
+      const role = await roles.find(name);
+      return role !== undefined && isSensitiveRole(role) && (await authority.assignable(by, [role])).length > 0;
     },
     get: async (id: string): Promise<Role> => written(await roles.get(id)),
     /** `onCreated` runs in the transaction. */

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import type { Notice } from '../../account/account-page-helpers.ts';
+import { nameAndUsername } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
 import { addressIn, listOf, type PageText, sentences, t } from '../../base/texts/text.ts';
 import { browserName } from '../../core/mail/browser-name.ts';
@@ -10,7 +11,7 @@ import type { EndResult } from '../../protocols/logout/end-session.ts';
 import { applicationsIn } from '../../protocols/oidc/store/sessions/sessions.ts';
 import type { Cell } from '../console/blocks.ts';
 import { listAt, tableOf } from '../console/lists.ts';
-import { applicationTags, type NamedUser, type Names, nameAndUsername, personLogo } from '../console/names.ts';
+import { applicationTags, type NamedUser, type Names, personLogo } from '../console/names.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import { sameNameText, typedUserValue, userFilter } from '../suggestions/typed-user.ts';

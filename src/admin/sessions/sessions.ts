@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { notFound } from '../../base/http/errors.ts';
-import { fullName } from '../../base/http/pages/tokens.ts';
+import { fullName, nameAndUsername } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
 import { fragment, trustedText } from '../../base/storage/fragments.ts';
 import { t } from '../../base/texts/text.ts';
@@ -16,7 +16,6 @@ import { applicationsIn, type SessionEntry } from '../../protocols/oidc/store/se
 import type { AdminServices } from '../admin-services.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { byId, id, iso, paged, pageOf, time } from '../api/parts.ts';
-import { nameAndUsername } from '../console/names.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { endpointsOf, type Resource } from '../resource.ts';
 import type { UserAdmin } from '../users/actions.ts';

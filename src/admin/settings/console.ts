@@ -11,7 +11,7 @@ import { etagOf } from '../api/versions.ts';
 import { type Block, type ConsolePage, type Field, type FormBlock, VERSION, versionField } from '../console/blocks.ts';
 import { tableOf } from '../console/lists.ts';
 import { fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
-import { userCell } from '../console/names.ts';
+import { userMarkOf } from '../console/names.ts';
 import { addPage, addQuestion, listForm, type Visit } from '../console/pages.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
@@ -144,7 +144,7 @@ async function tabPage(
         ? [systemBlock(services), AS_FILE]
         : [formBlock(href, boxes, find, { entries, sent, cancel: href })]),
       ...(boxes.includes('mail-server') && may('gatehouse.mail:write')
-        ? [testForm(services.frame.account(visit.ctx).email)]
+        ? [testForm({ to: services.frame.account(visit.ctx).email, from: 'settings' })]
         : []),
       ...(boxes.includes('retention')
         ? [...(await unusedBlock(visit, services)), await retentionBlock(services.admin.retention)]
@@ -173,7 +173,7 @@ async function unusedBlock({ by }: Visit<unknown>, { admin, names }: ConsoleServ
       lead: t('console.users.unused-lead'),
       caption: t('console.overview.unused'),
       ...tableOf(soon, [
-        [t('console.overview.user'), ({ id }) => userCell(id, users)],
+        [t('console.overview.user'), ({ id }) => userMarkOf(id, users)],
         [t('console.users.unused-then'), ({ end }) => unusedCell(end)],
       ]),
       empty: '',

@@ -14,6 +14,7 @@ import { within } from '../../people/rbac/rights.ts';
 import { type Block, type ConsolePage, type Field, hiddenField } from '../console/blocks.ts';
 import { tableOf } from '../console/lists.ts';
 import { userMark } from '../console/names.ts';
+import { type NewAdministrators, newAdministratorsQuestion } from '../console/new-administrators.ts';
 import { addPage } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { invitationMessage } from './api.ts';
@@ -89,6 +90,24 @@ export function bulkPages(router: Router<State, Extras>, services: ConsoleServic
     return { given, action, targets };
   }
 
+  async function groupNamed(name: string) {
+    const group = await groups.find(name);
+    if (!group) throw invalidInput([textFault(['group'], t('console.groups.error.unknown'))]);
+    return group;
+  }
+
+  async function newAdministratorsOf(
+    { name }: BulkAction,
+    { role, group }: Confirmed,
+    people: readonly Account[],
+    by: Actor,
+  ): Promise<NewAdministrators | undefined> {
+    const members = people.map(({ id }) => id);
+    if (name === 'add-group') return groups.newAdministrators((await groupNamed(group)).id, { members }, by);
+    const isAsked = name === 'add-role' && (await roles.isSensitive(role, by));
+    return isAsked ? { roles: [role], people: people.slice(0, NAMED), count: people.length } : undefined;
+  }
+
   addPage(router, frame, '/bulk', {
     needs: [within('gatehouse.users:read')],
     load,
@@ -96,11 +115,15 @@ export function bulkPages(router: Router<State, Extras>, services: ConsoleServic
       given.id.length === 0 ? { to: given.list, notice: t('console.bulk.select-one'), tone: 'warn' } : undefined,
     page: async ({ by, subject }) =>
       questionPage(subject, subject.action.asks === 'role' ? await roles.assignable(by) : undefined),
+    async asks({ by, subject: { given, action, targets } }) {
+      assertComplete(action, given);
+      const people = targets.flatMap(({ account, reason }) => (reason === undefined ? [account] : []));
+      const found = await newAdministratorsOf(action, given, people, by);
+      return found && found.count > 0 ? newAdministratorsQuestion(found) : undefined;
+    },
     async submit({ by, subject: { given, action, targets } }) {
       assertComplete(action, given);
-      const group = action.asks === 'group' ? await groups.find(given.group) : undefined;
-      if (action.asks === 'group' && !group)
-        throw invalidInput([textFault(['group'], t('console.groups.error.unknown'))]);
+      const group = action.asks === 'group' ? await groupNamed(given.group) : undefined;
       const people = namesOf(targets);
       const run = { ...given, action, ids: given.id, group: group?.id ?? '', named: group?.name ?? people };
       const outcomes = await runBulk({ users }, run, by);
@@ -110,6 +133,8 @@ export function bulkPages(router: Router<State, Extras>, services: ConsoleServic
     },
   });
 }
+
+const NAMED = 3;
 
 function assertComplete(action: BulkAction, { id, confirm, ...given }: Confirmed): void {
   const { asks } = action;

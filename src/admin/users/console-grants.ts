@@ -12,6 +12,7 @@ import { within } from '../../people/rbac/rights.ts';
 import type { Action, Block, Cell, Column, Mark } from '../console/blocks.ts';
 import { expiryCell } from '../console/expiry.ts';
 import { tableOf } from '../console/lists.ts';
+import { newAdministratorsQuestion } from '../console/new-administrators.ts';
 import { addForm, addQuestion, type Params, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { addMembershipPage, day, JOIN, momentsOf, sinceField, untilField } from '../groups/console.ts';
@@ -232,6 +233,10 @@ export function grantPages(router: Router<State, Extras>, services: ConsoleServi
       ];
     },
     body: z.object({ role: z.string().min(1).max(100), ...period }),
+    async asks({ by, subject }, { role }) {
+      const isSensitive = await roles.isSensitive(role, by);
+      return isSensitive ? newAdministratorsQuestion({ roles: [role], people: [subject], count: 1 }) : undefined;
+    },
     async submit({ by, subject }, { role, ...given }) {
       const isChanged = await users.giveRole(subject.id, role, momentsOf(given), by);
       return done(subject, t('console.users.held.role-given', { user: nameOf(subject), role }), isChanged);
@@ -276,6 +281,11 @@ export function grantPages(router: Router<State, Extras>, services: ConsoleServi
     },
   });
 
+  async function groupNamed(name: string) {
+    const group = name === '' ? undefined : await groups.find(name);
+    if (!group) throw invalidInput([textFault(['group'], t('console.groups.error.unknown'))]);
+    return group;
+  }
   addForm<Account, { group: string; since: string; until: string }>(router, frame, '/:id/groups/join', {
     needs: JOIN,
     load,
@@ -289,9 +299,12 @@ export function grantPages(router: Router<State, Extras>, services: ConsoleServi
       untilField(''),
     ],
     body: z.object({ group: z.string().max(200), ...period }),
+    async asks({ by, subject }, { group }) {
+      const given = await groups.newAdministrators((await groupNamed(group)).id, { members: [subject.id] }, by);
+      return given && newAdministratorsQuestion(given);
+    },
     async submit({ by, subject }, { group: name, ...given }) {
-      const group = name === '' ? undefined : await groups.find(name);
-      if (!group) throw invalidInput([textFault(['group'], t('console.groups.error.unknown'))]);
+      const group = await groupNamed(name);
       const changed = await users.join(group.id, { userId: subject.id, ...momentsOf(given) }, by);
       return done(subject, t('console.users.held.joined', { user: nameOf(subject), group: group.name }), changed > 0);
     },

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { fullName } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
 import { dotted, type Text, t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
 import { type InvitationState, invitationStates } from '../../core/mail/link-tokens.ts';
 import { type AccountSummary, accountSorts, type ListAccounts } from '../../people/accounts/account-list.ts';
 import type { Directory } from '../../people/accounts/accounts.ts';
@@ -27,6 +28,7 @@ import { choiceField, countText, listAt, searchField, tableOf } from '../console
 import { userMark } from '../console/names.ts';
 import type { Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
+import type { UserDetails } from './actions.ts';
 import { matchedValue } from './attribute-fields.ts';
 import { BULK, type BulkAction, labelOf, offeredBulkActions } from './bulk-actions.ts';
 
@@ -44,19 +46,21 @@ type Given = ReturnType<typeof listIn>['given'];
 
 /** The page of the list. */
 export async function userListPage(
-  { accounts, admin: { users }, attributeSchema, mailServer, lockedAccounts, now }: ConsoleServices,
+  services: ConsoleServices,
   { ctx, by, meets, may }: Visit<undefined>,
 ): Promise<ConsolePage> {
+  const { accounts, attributeSchema, mailServer, lockedAccounts, now } = services;
+  const { users } = services.admin;
   const list = listIn(ctx);
   const { q: search, after, state, role, sort } = list.given;
-  const locked = new Set((await lockedAccounts()).map(({ id }) => id));
+  const locked = state === 'locked' ? (await lockedAccounts()).map(({ id }) => id) : [];
   const filter = { search, ...stateFilter(state, locked, now()), ...(role && { role }) };
   const query = { ...filter, sort: sort === 'match' ? undefined : sort, after, limit: limits.api.pageSize };
   const page = await users.list(query, by);
   const ids = page.accounts.map(({ id }) => id);
-  const [found, invitations, directories] = await Promise.all([
+  const [found, tagOf, directories] = await Promise.all([
     page.count(),
-    users.invitationsOf(ids),
+    statusTags(services, page.accounts, by),
     accounts.directoriesOf(ids),
   ]);
   const schema = await attributeSchema();
@@ -94,10 +98,7 @@ export async function userListPage(
           ],
           [
             t('console.shared.status'),
-            (one) => [
-              statusTag(one, locked.has(one.id), invitations.get(one.id)?.state),
-              ...directoryTag(directories.get(one.id), may(CONNECTIONS)),
-            ],
+            (one) => [tagOf(one), ...directoryTag(directories.get(one.id), may(CONNECTIONS))],
           ],
         ]),
         empty: list.isFiltered || after ? t('console.users.none-match') : none,
@@ -120,8 +121,8 @@ function foundCell(account: AccountSummary, schema: AttributeSchema, search: str
 const UNSEEN_DAYS = 90;
 const ENDING_DAYS = 30;
 
-function stateFilter(state: z.output<typeof STATE>, locked: ReadonlySet<string>, now: Date): Partial<ListAccounts> {
-  if (state === 'locked') return { state: 'active', ids: [...locked] };
+function stateFilter(state: z.output<typeof STATE>, locked: readonly string[], now: Date): Partial<ListAccounts> {
+  if (state === 'locked') return { state: 'active', ids: locked };
   const inDays = (days: number) => new Date(now.getTime() + days * 24 * 3600 * 1000);
   if (state === 'unseen') return { lastSeenBefore: inDays(-UNSEEN_DAYS) };
   if (state === 'uninvited') return { state: 'active', isUninvited: true };
@@ -170,16 +171,54 @@ export const unusedCell = ({ what, at, toldAt, tellAt }: UnusedEnd): Cell => [
 ];
 
 /** The state of an account: locked is a state of an active one, and so is an invitation that was not accepted. */
-export function statusTag(
-  { state }: Pick<AccountSummary, 'state'>,
-  isLocked: boolean,
-  invitation?: InvitationState,
+function statusTag(
+  { state, email }: Pick<AccountSummary, 'state' | 'email'>,
+  { isLocked, invitation, isUninvited }: UserState,
 ): Mark {
   if (state !== 'active') return { text: stateTexts[state], tone: state === 'waiting' ? 'warn' : 'bad' };
-  if (!isLocked && invitation && invitation !== 'accepted') return invitationTags[invitation];
-  return isLocked
-    ? { text: t('console.person.locked'), tone: 'warn' }
+  if (isLocked) return { text: t('console.person.locked'), tone: 'warn' };
+  if (invitation && invitation !== 'accepted') return invitationTags[invitation];
+  return isUninvited
+    ? { text: t(`console.users.needs-${email ? 'invitation' : 'password'}`), tone: 'warn' }
     : { text: t('console.shared.active'), tone: 'good' };
+}
+
+interface UserState {
+  isLocked: boolean;
+  invitation?: InvitationState | undefined;
+  /** Without a way to sign in, and without an invitation to one. */
+  isUninvited: boolean;
+}
+
+/** The tag of a user on the own page. */
+export const ownStatusTag = ({ account, directory, invitation, lockedSeconds, hasCredentials }: UserDetails): Mark =>
+  statusTag(account, {
+    isLocked: lockedSeconds > 0,
+    invitation: invitation?.state,
+    isUninvited: !hasCredentials && !directory && account.ssoId === null,
+  });
+
+/** The tags of these users in a list. */
+export async function statusTags(
+  { admin: { users }, lockedAccounts }: ConsoleServices,
+  accounts: readonly AccountSummary[],
+  by: Actor,
+): Promise<(account: AccountSummary) => Mark> {
+  const ids = accounts.map(({ id }) => id);
+  const [locked, invitations, uninvited] = await Promise.all([
+    lockedAccounts(),
+    users.invitationsOf(ids),
+    ids.length > 0 ? users.list({ ids, isUninvited: true, limit: ids.length }, by) : { accounts: [] },
+  ]);
+  return (account) => {
+    const isIt = ({ id }: { id: string }) => id === account.id;
+    const invitation = invitations.get(account.id)?.state;
+    return statusTag(account, {
+      isLocked: locked.some(isIt),
+      invitation,
+      isUninvited: uninvited.accounts.some(isIt),
+    });
+  };
 }
 
 /** To read connections. */

@@ -38,7 +38,7 @@ import type { ConsoleServices } from '../console-services.ts';
 import { changedUser, profileOf, userJson, withApiFieldNames } from './api.ts';
 import { attributeSection, attributeWords, sentAttributes } from './attribute-fields.ts';
 import { actionButton, type OpenUser, tabPath } from './console-actions.ts';
-import { CONNECTIONS, directoryTag, invitationTags, seenCell, statusTag, unusedCell } from './console-list.ts';
+import { CONNECTIONS, directoryTag, invitationTags, ownStatusTag, seenCell, unusedCell } from './console-list.ts';
 import {
   addressKey,
   emailKeys,
@@ -254,10 +254,7 @@ export async function profileBlocks(
     },
     {
       label: t('console.shared.status'),
-      value: [
-        statusTag(account, details.lockedSeconds > 0, details.invitation?.state),
-        ...(disabled ? disabledCell(disabled) : []),
-      ],
+      value: [ownStatusTag(details), ...(disabled ? disabledCell(disabled) : [])],
       action: button('unlock') ?? button(account.isEnabled ? 'disable' : 'enable'),
     },
     ...(invitation.value || invitation.action ? [{ label: t('console.mail.template.invitation'), ...invitation }] : []),

@@ -52,7 +52,7 @@ import {
 } from './console-actions.ts';
 import { bulkPages } from './console-bulk.ts';
 import { grantBlocks, grantPages } from './console-grants.ts';
-import { CONNECTIONS, directoryTag, statusTag, userListPage } from './console-list.ts';
+import { CONNECTIONS, directoryTag, ownStatusTag, userListPage } from './console-list.ts';
 import { newUserPage } from './console-new.ts';
 import { changePart, type OpenPart, partAt, profileBlocks } from './console-profile.ts';
 
@@ -653,7 +653,7 @@ function userTabPage(
   { config: { configFile } }: ConsoleServices,
 ): ConsolePage {
   const { details, path, obstacle } = user;
-  const { account, firstEnrolment, lockedSeconds } = details;
+  const { account, firstEnrolment } = details;
   const isFile = account.source === 'file';
   const { danger, harmless } = actionBlocks(user, tab);
   return {
@@ -662,7 +662,7 @@ function userTabPage(
     logo: personLogo(account),
     back: { href: '/admin/users', label: t('console.navigation.users') },
     tags: [
-      statusTag(account, lockedSeconds > 0, details.invitation?.state),
+      ownStatusTag(details),
       ...(firstEnrolment.requestedAt ? [NEEDS_APPROVAL] : []),
       ...(isFile ? [FILE_TAG] : []),
       ...directoryTag(details.directory, user.may(CONNECTIONS)),

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Action, Block, Cell, ConsolePage, Empty } from '../../admin/console/blocks.ts';
 import { listPath } from '../../admin/console/frame.ts';
 import { listAt, tableOf } from '../../admin/console/lists.ts';
-import { applicationCell, typedApplicationValue, userCell, userMark } from '../../admin/console/names.ts';
+import { applicationCell, typedApplicationValue, userMarkOf } from '../../admin/console/names.ts';
 import type { ConsoleServices } from '../../admin/console-services.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { parseForm } from '../../base/http/input.ts';
@@ -94,13 +94,7 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
                   : applicationCell(clientId, applications);
               },
             ],
-            [
-              t('console.rejections.user'),
-              ({ subjectId: id = null }) => {
-                const user = users.get(id ?? '');
-                return id && user ? userMark({ ...user, id }) : userCell(id, users);
-              },
-            ],
+            [t('console.rejections.user'), ({ subjectId = null }) => userMarkOf(subjectId, users)],
             [list.column(t('console.rejections.when'), '-at'), ({ at }) => at],
             [{ label: t('console.rejections.reference'), isShort: true }, ({ code: text }) => ({ text, code: true })],
           ]),

@@ -2,7 +2,6 @@
 // permission and is audited like it.
 
 import { mergePatch } from '../../admin/applications/saml-declarations.ts';
-import { nameAndUsername } from '../../admin/console/names.ts';
 import { missingRoles } from '../../applications/access-decision.ts';
 import type { Application, OidcApplication, SamlApplication } from '../../applications/application.ts';
 import { metadataOf, oidcClient } from '../../applications/fields/oidc-client.ts';
@@ -12,6 +11,7 @@ import { oidcRules } from '../../applications/oidc-rules.ts';
 import { rightsOfApplication } from '../../applications/rules/field-rights.ts';
 import { withProfileFields } from '../../applications/security-profile.ts';
 import { AppError } from '../../base/http/errors.ts';
+import { nameAndUsername } from '../../base/http/pages/tokens.ts';
 import { check } from '../../base/texts/faults.ts';
 import { concatenated, listOf, type PageText, t } from '../../base/texts/text.ts';
 import { applicationEntry } from '../../config-file/sections/applications.ts';

@@ -288,7 +288,7 @@ interface AccountFilter {
   source?: 'local' | 'file' | undefined;
   /** The state of the last invitation; `none`: there is none, or it was accepted. */
   invitation?: InvitationState | 'none' | undefined;
-  /** Whether they have neither a way to sign in nor an invitation that was not accepted. */
+  /** Whether they have neither a way to sign in, here or at a connection, nor an invitation that was not accepted. */
   isUninvited?: boolean | undefined;
   /** Only these accounts. */
   ids?: readonly string[] | undefined;
@@ -572,6 +572,8 @@ const withoutCredentials = [
   fragment`NOT EXISTS (SELECT 1 FROM totp_credentials AS c WHERE c.user_id = f.id)`,
   fragment`NOT EXISTS (SELECT 1 FROM phone_factors AS c WHERE c.user_id = f.id)`,
   fragment`NOT EXISTS (SELECT 1 FROM external_identities AS c WHERE c.user_id = f.id)`,
+  fragment`NOT EXISTS (SELECT 1 FROM scim_users AS c WHERE c.user_id = f.id)`,
+  fragment`f.sso_id IS NULL`,
 ];
 
 /** As `invitationsOf` of link-tokens.ts says. */

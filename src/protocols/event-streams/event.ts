@@ -1,5 +1,7 @@
 // Which events of the audit log a stream has, and what is sent of one.
+
 import type { Base } from '../../base/base.ts';
+import { fullName } from '../../base/http/pages/tokens.ts';
 import type { Db } from '../../base/storage/database.ts';
 import { auditEventTypes, type EventKind, eventTypesByKind } from '../../core/audit/events.ts';
 
@@ -164,5 +166,7 @@ async function peopleIn(events: readonly SealedEvent[], db: Db): Promise<Map<str
     ...new Set(events.flatMap(({ actorId, subjectId }) => [actorId, subjectId]).filter((id) => id !== null)),
   ];
   const users = await db.user.findMany({ where: { id: { in: ids } } });
-  return new Map(users.map(({ id, username, name, email }) => [id, { id, username, name, email }]));
+  return new Map(
+    users.map((user) => [user.id, { id: user.id, username: user.username, name: fullName(user), email: user.email }]),
+  );
 }

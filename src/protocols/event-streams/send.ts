@@ -1,7 +1,9 @@
 // One request to the receiver of a stream: a webhook with its signatures (Standard Webhooks 1.0), a batch over HTTP with a token, a Security Event
 // Token (RFC 8935), syslog over TLS, or a mail in the queue.
+
 import { isIP } from 'node:net';
 import tls from 'node:tls';
+import { nameAndUsername } from '../../base/http/pages/tokens.ts';
 import {
   createAddressPolicy,
   createOutgoingFetch,
@@ -134,10 +136,12 @@ export async function queueAlert(
     await outbox.send({ kind: 'event-alert', to: { email }, stream, count: events.length, listed }, tx);
 }
 
-/** The sentence of the activity log; people are named by their usernames. */
+/** The sentence of the activity log. */
 function textOf({ type, data, timestamp }: EventBody): string {
   const { id, outcome, reason, actor, subject, actor_application, application, address, details } = data;
-  const people = new Map([actor, subject].flatMap((one) => (one ? [[one.id, one.username ?? one.id]] : [])));
+  const people = new Map(
+    [actor, subject].flatMap((one) => (one ? [[one.id, nameAndUsername({ username: one.id, ...one })]] : [])),
+  );
   const parties = { actorId: actor?.id ?? null, actorApp: actor_application, subjectId: subject?.id ?? null };
   const about = { ...parties, clientId: application, address, userAgent: null, requestId: null, erasedBy: null };
   const entry = { id, at: new Date(timestamp), type, outcome, reason, data: details, ...about };

@@ -190,7 +190,7 @@ describe('sign-ins', () => {
     const record = (type: 'sign-in.password' | 'sign-in.second-factor' | 'sign-in.completed', data = {}) =>
       idp.services.audit.record({ type, outcome: 'success', ...about, data });
     await record('sign-in.password');
-    expect(await listed({ user: 'cy' })).toEqual(expect.arrayContaining(['CC cy entered the correct password']));
+    expect(await listed({ user: 'cy' })).toEqual(expect.arrayContaining(['CC Cy Clay entered the correct password']));
     await record('sign-in.second-factor', { method: 'totp' });
     await record('sign-in.completed', { amr: ['pwd', 'otp'] });
     const sentences = (await listed({ user: 'cy' })).filter((one) => !one.startsWith('The server'));

@@ -90,6 +90,36 @@ it('asks before a member is removed and a session ends, with the device of the s
   await page.waitForURL('**/groups/join');
 });
 
+it('asks over the filled-in form before a person becomes an administrator', async () => {
+  const { account, username } = await aUser(idp.services, { name: 'Nora New' });
+  const { id } = await idp.services.groups.create({ name: 'Asked Rights' });
+  await idp.services.groups.addRole(id, 'admin');
+  for (const [mode, device] of [
+    ['light', desktop],
+    ['dark', { ...phone, colorScheme: 'dark' as const }],
+  ] as const) {
+    const page = await (await browser.newContext(device)).newPage();
+    page.setDefaultTimeout(60_000);
+    await page.goto(`${idp.issuer}/admin/groups/${id}`);
+    await signIn(page, await staff(idp, 'admin'));
+    await page.waitForURL(`**/admin/groups/${id}`);
+    await page.fill('main [name=user]', username);
+    await page.keyboard.press('Escape');
+    await page.click('main form button:has-text("Add member")');
+    await page.waitForSelector('dialog.ask:not(.find):modal h1:has-text("Give Nora New")');
+    expect(await axe(page, [mode])).toEqual([]);
+    await screenshot(page, `dialog-administrators-${mode}`);
+    await page.click('dialog.ask:not(.find) footer a');
+    expect(await page.isVisible('dialog.ask:not(.find)')).toBe(false);
+    expect(await page.inputValue('main [name=user]')).toBe(username);
+    if (mode === 'light') continue;
+    await page.click('main form button:has-text("Add member")');
+    await page.click('dialog.ask:not(.find):modal footer button');
+    await page.waitForSelector('text=/Nora New.* is a member now/');
+    expect((await idp.services.accounts.find(account.id))?.roles).toEqual(['admin']);
+  }
+});
+
 it('warns before a changed form is left, and not before it is sent or discarded', async () => {
   const { account } = await aUser(idp.services);
   const page = await (await browser.newContext(desktop)).newPage();

@@ -309,7 +309,7 @@ describe('users', () => {
     const [event] = await idp.services.audit.list({ subjectId: account.id, types: ['passkey.removed'] });
     expect(event).toMatchObject({ data: { name: 'Laptop' }, actorId: expect.any(String) });
     const log = textOf((await admin.get(`${at}/activity`)).text);
-    expect(log).toContain(`removed the passkey Laptop of ${username}`);
+    expect(log).toContain(`removed the passkey Laptop of Ann Example (${username})`);
     // After the last one, another may be set up although the password alone would not suffice.
     for (const id of ['passkey-factor-two', 'totp', 'recovery-codes'])
       expect((await support.submit(await support.get(`${at}/factors/${id}/remove`))).status, id).toBe(303);
@@ -428,7 +428,7 @@ describe('the access check', () => {
     });
     for (const query of [`user=${username}`, 'request=request-of-ann']) {
       const page = await support.get(`/admin/access-check?${query}`);
-      expect(textOf(page.text)).toContain(`${username} entered an incorrect password`);
+      expect(textOf(page.text)).toContain(`Ann Example (${username}) entered an incorrect password`);
       expect(textOf(page.text)).toContain('wrong_password');
     }
     expect(textOf((await admin.get('/admin/access-check?user=nobody-at-all')).text)).toContain(

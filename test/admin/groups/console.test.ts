@@ -65,6 +65,20 @@ it('creates a role and gives access to an application without leaving the group'
   expect(textOf(done.text)).toContain('In place wiki is open to the group In place.');
   expect(await ruleOf(closed.clientId)).toEqual({ roles: ['admin'], groups: ['In place'] });
 
+  const takes = async () => {
+    const page = await admin.get(tab);
+    return linksOf(page.text, page.url).filter(({ href }) => href.endsWith('/remove'));
+  };
+  const links = await takes();
+  expect(links.map(({ label }) => label)).toEqual(['Take away : In place blog', 'Take away : In place wiki']);
+  const only = await admin.follow(await admin.get(links[0]?.href ?? ''));
+  expect(textOf(only.text)).toContain('Nothing but this group opens In place blog.');
+  const taking = await admin.get(links[1]?.href ?? '');
+  expect(textOf(taking.text)).toContain('Members can no longer open In place wiki');
+  expect(textOf((await admin.follow(await admin.submit(taking))).text)).toContain('is no longer open to the group');
+  expect(await ruleOf(closed.clientId)).toEqual({ roles: ['admin'] });
+  expect(await takes()).toHaveLength(1);
+
   const reader = await consoleOf(idp, await staff(idp, 'auditor'));
   const page = (await reader.get(tab)).text;
   expect(page).not.toContain('Give access');

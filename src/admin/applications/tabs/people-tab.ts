@@ -7,6 +7,7 @@ import type { Application } from '../../../applications/application.ts';
 import type { AccessWay, PersonWithAccess } from '../../../applications/people.ts';
 import type { Extras, State } from '../../../base/http/context.ts';
 import { forbidden, invalidInput } from '../../../base/http/errors.ts';
+import { nameAndUsername } from '../../../base/http/pages/tokens.ts';
 import { limits } from '../../../base/limits.ts';
 import { fault, textFault } from '../../../base/texts/faults.ts';
 import { listOf, type PageText, sentences, type Text, t } from '../../../base/texts/text.ts';
@@ -17,8 +18,9 @@ import { sendStream } from '../../api/router.ts';
 import type { Block, Cell, Field, Option } from '../../console/blocks.ts';
 import { listQuery } from '../../console/frame.ts';
 import { countText, listAt, searchField, tableOf } from '../../console/lists.ts';
-import { nameAndUsername, userMark } from '../../console/names.ts';
-import { addForm, addQuestion, type Params, type Visit } from '../../console/pages.ts';
+import { userMark } from '../../console/names.ts';
+import { newAdministratorsQuestion } from '../../console/new-administrators.ts';
+import { addForm, addQuestion, type Params, type Question, type Visit } from '../../console/pages.ts';
 import type { ConsoleServices } from '../../console-services.ts';
 import { day, momentsOf, untilField } from '../../groups/console.ts';
 import type { Pages } from '../../resource.ts';
@@ -54,6 +56,15 @@ export function addPeoplePages({ one, router }: Pages<ApplicationDetails>, servi
       const open = await openApplication(visit, services);
       return tabPage(open, 'people', await peopleBlocks(visit, open, services, given), services);
     },
+    async asks(visit, given) {
+      if (given.user === '') return undefined;
+      return administratorsBy(
+        admin,
+        openingOf(visit.subject.application, given),
+        await accountOf(given.user, visit.by),
+        visit.by,
+      );
+    },
     async submit(visit, given) {
       const { application } = visit.subject;
       const account = given.user === '' ? undefined : await accountOf(given.user, visit.by);
@@ -79,6 +90,23 @@ export function addPeoplePages({ one, router }: Pages<ApplicationDetails>, servi
     ids: ({ id = '', user = '' }) => ({ applicationId: id, userId: user }),
     back: ({ application: { id, name } }) => ({ href: `/admin/applications/${id}/people`, label: name }),
   });
+}
+
+/** What is asked where the role, or the group, gives the person permissions in Gatehouse. */
+async function administratorsBy(
+  { roles, groups }: ConsoleServices['admin'],
+  { kind, name, isNew }: Opening,
+  account: Account,
+  by: Actor,
+): Promise<Question | undefined> {
+  if (isNew) return undefined;
+  const group = kind === 'group' ? await groups.find(name) : undefined;
+  if (group) {
+    const found = await groups.newAdministrators(group.id, { members: [account.id] }, by);
+    return found && newAdministratorsQuestion(found);
+  }
+  const isAsked = kind === 'role' && (await roles.isSensitive(name, by));
+  return isAsked ? newAdministratorsQuestion({ roles: [name], people: [account], count: 1 }) : undefined;
 }
 
 /** Opens the application as the form says, and gives it to the person; resolves with what happened. Throws invalid_input. */
@@ -302,6 +330,8 @@ export function addGivePage(
     fields,
     button: t('console.people.give'),
     body: giving,
+    asks: ({ by, subject: { details, account } }, given) =>
+      administratorsBy(admin, openingOf(details.application, given), account, by),
     async submit(visit, given) {
       const { account, details } = visit.subject;
       const notice = await giveAccess(visit, services, { application: details.application, account }, given);

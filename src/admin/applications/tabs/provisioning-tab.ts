@@ -1,4 +1,5 @@
 // /admin/applications/:id/provisioning: how the provisioning of an application goes, what it would do, and what an administrator decides.
+import { nameAndUsername } from '../../../base/http/pages/tokens.ts';
 import { type PageText, t } from '../../../base/texts/text.ts';
 import type {
   ChangeKind,
@@ -10,7 +11,6 @@ import type {
 import type { TargetDecision } from '../../../protocols/provisioning/targets.ts';
 import type { Action, Block, ConsolePage } from '../../console/blocks.ts';
 import { tableOf } from '../../console/lists.ts';
-import { nameAndUsername } from '../../console/names.ts';
 import type { Visit } from '../../console/pages.ts';
 import type { ConsoleServices } from '../../console-services.ts';
 import type { Pages } from '../../resource.ts';

@@ -79,6 +79,12 @@ export function fullName({ name, givenName, familyName }: Person): string | null
   return name || [givenName, familyName].filter(Boolean).join(' ') || null;
 }
 
+/** A person in a question, on a button or in a mail: the displayed name, with the username after it, because two can have the same name. */
+export function nameAndUsername(person: Person & { username: string }): string {
+  const name = fullName(person);
+  return name === null || name === person.username ? person.username : `${name} (${person.username})`;
+}
+
 /** Below which the pictures of people are served. */
 export const PERSON_PICTURE_PATH = '/assets/person-';
 const PERSON_PICTURE = new RegExp(`${PERSON_PICTURE_PATH}[0-9a-f]{32}\\.(?:png|jpg)$`);

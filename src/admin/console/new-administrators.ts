@@ -1,0 +1,52 @@
+// What a page asks before people get a role with permissions in Gatehouse, directly or by a group.
+import { nameAndUsername } from '../../base/http/pages/tokens.ts';
+import { allOf, type PageText, t } from '../../base/texts/text.ts';
+import { ADMIN_ROLE } from '../../people/rbac/built-in.ts';
+import type { NamedUser } from './names.ts';
+import type { Question } from './pages.ts';
+
+export interface NewAdministrators {
+  /** The names of the roles. */
+  roles: readonly string[];
+  /** By which they get them; absent: directly. */
+  group?: string;
+  /** The first of them. */
+  people: readonly NamedUser[];
+  /** All of them, and whether they are more than were counted. */
+  count: number;
+  isMore?: boolean;
+}
+
+export function newAdministratorsQuestion(given: NewAdministrators): Question {
+  const { people, count } = given;
+  const [first] = people;
+  const who = count === 1 && first ? nameAndUsername(first) : numberOf(given);
+  return {
+    title: t('console.roles.new-administrators.title', { who }),
+    lead: newAdministratorsText(given),
+    button: t('console.roles.new-administrators.button'),
+  };
+}
+
+/** The consequence as a sentence. */
+export function newAdministratorsText({ roles, group = '', ...given }: NewAdministrators): PageText {
+  const { people, count } = given;
+  const others = count - people.length;
+  const named = people.map(nameAndUsername);
+  const who =
+    named.length === 0
+      ? numberOf(given)
+      : allOf([...named, ...(others > 0 ? [t('console.roles.new-administrators.others', { count: others })] : [])]);
+  return t('console.roles.new-administrators.lead', {
+    who,
+    count,
+    roles: allOf(roles),
+    roleCount: roles.length,
+    way: group === '' ? 'direct' : 'group',
+    group,
+    power: roles.includes(ADMIN_ROLE) ? 'all' : 'some',
+  });
+}
+
+const numberOf = ({ count, isMore = false }: Pick<NewAdministrators, 'count' | 'isMore'>): PageText =>
+  t('console.roles.new-administrators.people', { count, more: isMore ? 'yes' : 'no' });
