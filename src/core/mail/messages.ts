@@ -552,7 +552,7 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
   'connection-end': connectionEndText,
   'connection-rejected': connectionRejectedText,
   'event-alert': ({ message: { stream, count, listed }, host, server, link }) => ({
-    subject: `${short(stream)}: ${count === 1 ? short(listed[0]?.text ?? 'an event') : `${count} events`}`,
+    subject: `${short(stream)}: ${count === 1 ? short(listed[0]?.text ?? 'an event', 150) : `${count} events`}`,
     preheader: host,
     paragraphs: [
       'Hello,',

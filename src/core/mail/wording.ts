@@ -33,9 +33,9 @@ export function describeDay(at: Date): string {
   return day().format(at);
 }
 
-/** The text on one line, cut to 60 characters. */
-export function short(text: string): string {
-  return [...text.replace(/\s+/gu, ' ').trim()].slice(0, MAX_NAME).join('');
+/** The text on one line, cut to 60 characters, or so many. */
+export function short(text: string, most = MAX_NAME): string {
+  return [...text.replace(/\s+/gu, ' ').trim()].slice(0, most).join('');
 }
 
 /** "Hello Ann,". Only for an address that is verified or was entered by an administrator. */
