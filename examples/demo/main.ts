@@ -1,5 +1,5 @@
-// `npm run demo`: starts Gatehouse in a temporary folder with two applications, and Example Corp, a second Gatehouse whose users may
-// sign in, too. It prints one link.
+// `npm run demo`: starts Gatehouse in a temporary folder with two applications and an MCP server, and Example Corp, a second Gatehouse whose
+// users may sign in, too. It prints one link.
 
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -9,6 +9,7 @@ import path from 'node:path';
 import { stringify } from 'yaml';
 import { fault, quote } from '../../src/base/config/config-error.ts';
 import { variables } from '../../src/base/config/variables.ts';
+import { mcpAddress, SCOPES, startMcpServer } from '../mcp-server/server.ts';
 import { type DemoApp, demoAdmin, demoUser } from './app.ts';
 import { corpUser, exampleCorp } from './example-corp.ts';
 import { type DemoGatehouse, type GatehouseOptions, startGatehouse } from './gatehouse.ts';
@@ -24,6 +25,17 @@ const stopped = new Promise<'signal'>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve('signal'));
 });
 
+/** For agents on this computer, which listen on any port. */
+const mcpClient = {
+  client_id: 'agent',
+  client_name: 'Agent on this computer',
+  application_type: 'native',
+  token_endpoint_auth_method: 'none',
+  redirect_uris: ['http://localhost/callback', 'http://127.0.0.1/', 'http://localhost/oauth/callback'],
+  grant_types: ['authorization_code', 'refresh_token'],
+  scope: ['openid', 'offline_access', ...SCOPES].join(' '),
+};
+
 const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-demo-'));
 const undo: (() => Promise<void>)[] = [async () => rmSync(folder, { recursive: true, force: true })];
 try {
@@ -37,6 +49,7 @@ try {
 
 async function run(): Promise<number> {
   const apps: DemoApp[] = [oidcApp(await choosePort(4001)), await samlApp(await choosePort(4002))];
+  const mcpPort = await choosePort(4003);
   const issuer = `http://localhost:${await choosePort(wantedPort())}`;
   // Not on localhost: cookies belong to a host, whatever the port, and the two servers have the same ones.
   const corpIssuer = originOf(await choosePort(3001));
@@ -57,20 +70,21 @@ async function run(): Promise<number> {
     {
       folder: path.join(folder, 'gatehouse'),
       issuer,
-      configuration: demoConfiguration(apps, corp.connection),
+      configuration: demoConfiguration(apps, corp.connection, mcpAddress(mcpPort)),
       onLog: readSessionEnds(steps, 'Gatehouse', 'Ended its session with all tokens, and notified the applications.'),
     },
   ]);
   const startPort = await choosePort(4000);
   const logoutReporting = { steps, pageUrl: `${originOf(startPort)}${logoutPath}` };
   for (const app of apps) undo.push((await app.start(issuer, logoutReporting)).close);
+  undo.push((await startMcpServer({ issuer, port: mcpPort })).close);
   const start = await serveSite(startPort, {
-    ...startPage(apps, { issuer, corpIssuer }),
+    ...startPage(apps, { issuer, corpIssuer, mcpServer: mcpAddress(mcpPort) }),
     ...logoutPage(steps.last),
   });
   undo.push(start.close);
 
-  process.stdout.write(accessText(start.origin, issuer, corpIssuer));
+  process.stdout.write(accessText(start.origin, issuer, corpIssuer, mcpAddress(mcpPort)));
   const end = await Promise.race([stopped, ...servers.map(({ died }) => died)]);
   if (end === 'signal') return 0;
   process.stderr.write(`Gatehouse ended unexpectedly:\n${end}\n`);
@@ -78,7 +92,7 @@ async function run(): Promise<number> {
 }
 
 /** What the terminal prints: where to go, and whom to sign in as. */
-function accessText(start: string, issuer: string, corpIssuer: string): string {
+function accessText(start: string, issuer: string, corpIssuer: string, mcpServer: string): string {
   return `
   Gatehouse demo
 
@@ -94,6 +108,10 @@ function accessText(start: string, issuer: string, corpIssuer: string): string {
   Open               ${issuer}/admin
   Administrator      ${demoAdmin.username}
   Its password       ${demoAdmin.password}
+
+  An MCP server, for Claude Code, VS Code or another agent:
+  Address            ${mcpServer}
+  Client ID          ${mcpClient.client_id}
 
   Gatehouse itself is at ${issuer}
   Example Corp is at     ${corpIssuer}
@@ -123,16 +141,17 @@ function wantedPort(): number {
 }
 
 /** The text of the file. */
-function demoConfiguration(apps: readonly DemoApp[], connection: Record<string, unknown>): string {
+function demoConfiguration(apps: readonly DemoApp[], connection: Record<string, unknown>, mcpServer: string): string {
   const entries = (section: DemoApp['declaration']['section']) =>
     apps.flatMap(({ declaration }) => (declaration.section === section ? [declaration.entry] : []));
   return stringify({
-    clients: entries('clients'),
+    clients: [...entries('clients'), { ...mcpClient, resources: [mcpServer] }],
+    resources: [{ identifier: mcpServer, scopes: SCOPES, clients: 'self-registered' }],
     service_providers: entries('service_providers'),
     roles: [{ name: 'editor', description: 'Edits articles', permissions: ['articles:read', 'articles:write'] }],
     users: [demoUser, demoAdmin],
     // So that the console opens with a password alone. The default is `required`.
-    settings: { admin_mfa: 'optional' },
+    settings: { admin_mfa: 'optional', agents: 'allowed' },
     connections: [connection],
   });
 }
@@ -166,10 +185,11 @@ interface Servers {
   issuer: string;
   /** Of the second Gatehouse. */
   corpIssuer: string;
+  mcpServer: string;
 }
 
 /** Routes of the start page. */
-function startPage(apps: readonly DemoApp[], { issuer, corpIssuer }: Servers): Routes {
+function startPage(apps: readonly DemoApp[], { issuer, corpIssuer, mcpServer }: Servers): Routes {
   const body = html`
 <p class="eyebrow">Gatehouse demo</p>
 <h1>Sign in once, open both</h1>
@@ -196,6 +216,12 @@ ${facts({ Username: demoAdmin.username, Password: demoAdmin.password })}
 <p>Example Corp, at <a href="${corpIssuer}">${corpIssuer}</a>, is a second Gatehouse, and a connection of the first. Choose <strong>Sign in with Example Corp</strong> on the sign-in page, and sign in there as:</p>
 ${facts({ Username: corpUser.username, Password: corpUser.password })}
 <p>Gatehouse creates an account for Kim at the first sign-in. The role <code>editor</code> comes from the group <code>staff</code> at Example Corp. The applications see no difference.</p>
+</section>
+<section class="part" aria-labelledby="mcp">
+<h2 id="mcp">Let an agent keep notes</h2>
+<p>An MCP server, whose address is also its identifier as an API. Add it to Claude Code, VS Code, Cursor or the MCP Inspector, and sign in as above:</p>
+${facts({ Address: mcpServer, 'Client ID, if asked for': mcpClient.client_id })}
+<p>The first call of <code>add_note</code> asks you for more than reading; <code>delete_notes</code> needs a second factor.</p>
 </section>
 <section class="part" aria-labelledby="sign-out">
 <h2 id="sign-out">One sign-out ends all sessions</h2>

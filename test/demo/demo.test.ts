@@ -90,6 +90,20 @@ describe('the demo', () => {
     expect(await axe(page)).toEqual([]);
   });
 
+  it('starts an MCP server that names Gatehouse as its authorization server', async () => {
+    const { origin, pathname } = new URL(value('Address'));
+    const answer = await fetch(`${origin}/.well-known/oauth-protected-resource${pathname}`);
+    expect(await answer.json()).toMatchObject({
+      resource: value('Address'),
+      authorization_servers: [value('Gatehouse itself is at')],
+    });
+    await page.goto(value('Open'));
+    const section = page.locator('section', { has: page.getByRole('heading', { name: 'Let an agent keep notes' }) });
+    expect(await section.locator('dd').allTextContents()).toEqual([value('Address'), value('Client ID')]);
+    await screenshot(page, 'demo-mcp');
+    await page.goBack();
+  });
+
   it('opens the console for the administrator that the start page names', async () => {
     const tab = await (await browser.newContext()).newPage();
     await tab.goto(value('Open'));
