@@ -1,6 +1,6 @@
 // Receivers and administrators that mean harm: endless answers, answers to what nobody read, header injection; and a commit that comes late.
-// Inner addresses, redirects, two nodes and signatures of other streams are in webhooks.test.ts, names that lead elsewhere in
-// test/network/outgoing-fetch.test.ts, `kill -9` in test/peers/event-streams.ts.
+// Inner addresses, redirects, two nodes and signatures of other streams are in webhooks.test.ts, names that lead elsewhere in rebinding.test.ts,
+// `kill -9` in test/peers/event-streams.ts.
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { newStream } from '../../src/admin/event-streams/event-streams.ts';

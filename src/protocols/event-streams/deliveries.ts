@@ -80,38 +80,50 @@ interface Delivery {
   isAway?: true;
 }
 
+/** What one turn stores for a stream. */
+interface Plan {
+  id: string;
+  /** The stream as it was read. */
+  where: object;
+  data: object;
+  deliveries: (Range & {
+    id: string;
+    streamId: string;
+    isReplay: boolean;
+    tries: number;
+    nextTryAt: Date;
+    createdAt: Date;
+  })[];
+  hasMore: boolean;
+}
+
 export function createEventDeliveries(services: Core & ApplicationServices & { eventStreams: EventStreams }) {
   const { db, now, audit, logger, notifyAdministrators, eventStreams, wake } = services;
   const send = createSender(services);
   const securityEvents = createSecurityEvents(services);
 
-  /**
-   * Stores deliveries for the next events of the stream, or of its replay, up to the position `head`. `more`: there may be others now; not where
-   * enough are waiting. Throws ChangedMeanwhile where another instance was first, or the stream was stopped.
-   */
-  async function fanOut(
+  /** The next events of the stream, or of its replay, up to the position `head`; undefined where there are none, or enough are waiting. */
+  async function planOf(
     row: StreamRow,
-    isReplay: boolean,
-    head: number,
-    read: ReturnType<typeof sharedReads>,
-  ): Promise<{ stored: number; more: boolean }> {
-    const nothing = { stored: 0, more: false };
+    {
+      isReplay,
+      head,
+      open,
+      read,
+    }: { isReplay: boolean; head: number; open: number; read: ReturnType<typeof sharedReads> },
+  ): Promise<Plan | undefined> {
     const { id } = row;
     const stream = streamOf(row);
-    if (stream.kind === 'ssf' && !(await securityEvents.ownerOf(stream))) {
-      await eventStreams.remove(id, {});
-      return nothing;
-    }
-    if (!row.enabled || row.pausedAt || (isReplay && row.replayUntil === null)) return nothing;
+    if (stream.kind === 'ssf' && !(await securityEvents.ownerOf(stream)))
+      return void (await eventStreams.remove(id, {}));
+    if (!row.enabled || row.pausedAt || (isReplay && row.replayUntil === null)) return undefined;
     // The next alert has all events since the last one.
-    if (stream.kind === 'alert' && row.retryAt !== null && row.retryAt > now()) return nothing;
+    if (stream.kind === 'alert' && row.retryAt !== null && row.retryAt > now()) return undefined;
     const cursor = isReplay ? (row.replayCursor ?? 0) : row.cursor;
     const end = isReplay ? (row.replayUntil ?? 0) : head;
     const until = Math.min(end, cursor + WINDOW);
-    if (!isReplay && until <= cursor) return nothing;
     const most = MOST_OPEN[stream.kind];
-    const open = await db.eventDelivery.count({ where: { streamId: id, isReplay, ...OPEN } });
-    if (open >= most) return nothing;
+    if ((!isReplay && until <= cursor) || open >= most) return undefined;
     const take = isSingle(stream.kind) ? Math.min(PAGE, most - open) : PAGE;
     const found = await read({ chainSeq: { gt: cursor, lte: until }, ...typesOf(stream) }, take);
     const events = withinSize(found);
@@ -123,42 +135,70 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
     const own = isReplay ? events : events.filter(({ at }) => at >= stream.createdAt);
     const wanted = stream.kind === 'ssf' ? securityEvents.matching(own, stream) : matching(own, stream, services);
     const seqs = (await wanted).flatMap(({ chainSeq }) => chainSeq ?? []);
-    const ranges = rangesOf(seqs, stream, isReplay ? null : row.lastSeq);
     const position = isOver ? { replayCursor: null, replayUntil: null } : { replayCursor: last };
     const newest = seqs.at(-1);
     const at = now();
     const rest = { streamId: id, isReplay, tries: 0, nextTryAt: at, createdAt: at };
-    await transaction(db, async (tx) => {
-      const { count } = await tx.eventStream.updateMany({
-        where: { id, enabled: true, pausedAt: null, ...(isReplay ? { replayCursor: cursor } : { cursor }) },
-        data: isReplay ? position : { cursor: last, ...(newest !== undefined && { lastSeq: newest }) },
-      });
-      if (count !== 1) throw new ChangedMeanwhile();
-      if (ranges.length > 0)
-        await tx.eventDelivery.createMany({ data: ranges.map((range) => ({ id: randomId(), ...range, ...rest })) });
-    });
-    return { stored: ranges.length, more: last < end };
+    return {
+      id,
+      where: { id, enabled: true, pausedAt: null, ...(isReplay ? { replayCursor: cursor } : { cursor }) },
+      data: isReplay ? position : { cursor: last, ...(newest !== undefined && { lastSeq: newest }) },
+      deliveries: rangesOf(seqs, stream, isReplay ? null : row.lastSeq).map((range) => ({
+        id: randomId(),
+        ...range,
+        ...rest,
+      })),
+      hasMore: last < end,
+    };
   }
 
+  /** Moves the cursors and stores the deliveries in one transaction; those that were stored. */
+  const store = (plans: readonly Plan[]) =>
+    transaction(db, async (tx) => {
+      const stored: Plan[] = [];
+      for (const plan of plans) {
+        const { count } = await tx.eventStream.updateMany({ where: plan.where, data: plan.data });
+        // Another instance was first, or the stream was stopped.
+        if (count !== 1) continue;
+        if (plan.deliveries.length > 0) await tx.eventDelivery.createMany({ data: plan.deliveries });
+        stored.push(plan);
+      }
+      return stored;
+    });
+
+  /** All streams go through the log side by side: those with the same events share what is read, and few of them make one commit. */
   async function fanOutAll(signal: AbortSignal): Promise<void> {
-    let stored = 0;
+    let count = 0;
     const read = sharedReads(services);
     const head = await db.auditChain.findUnique({ where: { id: 'head' }, select: { seq: true } });
-    for (const row of await db.eventStream.findMany())
-      for (const isReplay of row.replayUntil === null ? [false] : [false, true])
-        try {
-          for (let next: StreamRow | null = row; next && !signal.aborted; ) {
-            const result = await fanOut(next, isReplay, head?.seq ?? 0, read);
-            stored += result.stored;
-            next = result.more ? await db.eventStream.findUnique({ where: { id: row.id } }) : null;
-          }
-        } catch (err) {
-          if (unavailableIn(err)) throw err;
-          // The others are not to wait for it.
-          if (!(err instanceof ChangedMeanwhile))
+    let rows = await db.eventStream.findMany({ orderBy: { id: 'asc' } });
+    while (rows.length > 0 && !signal.aborted) {
+      const waiting = await db.eventDelivery.groupBy({ by: ['streamId', 'isReplay'], where: OPEN, _count: true });
+      const more: string[] = [];
+      let plans: Plan[] = [];
+      const commit = async () => {
+        const stored = plans.length > 0 ? await store(plans) : [];
+        plans = [];
+        count += stored.reduce((sum, { deliveries }) => sum + deliveries.length, 0);
+        more.push(...stored.filter(({ hasMore }) => hasMore).map(({ id }) => id));
+      };
+      for (const row of rows)
+        for (const isReplay of row.replayUntil === null ? [false] : [false, true])
+          try {
+            const open = waiting.find((one) => one.streamId === row.id && one.isReplay === isReplay)?._count ?? 0;
+            const plan = await planOf(row, { isReplay, head: head?.seq ?? 0, open, read });
+            if (plan) plans.push(plan);
+            if (plans.reduce((sum, { deliveries }) => sum + deliveries.length, 0) >= PAGE) await commit();
+          } catch (err) {
+            if (unavailableIn(err)) throw err;
+            // The others are not to wait for it.
             logger.error({ err, stream: row.name }, 'events were not read for a stream');
-        }
-    if (stored > 0) wake('event-deliveries', db);
+          }
+      await commit();
+      rows =
+        more.length > 0 ? await db.eventStream.findMany({ where: { id: { in: more } }, orderBy: { id: 'asc' } }) : [];
+    }
+    if (count > 0) wake('event-deliveries', db);
   }
 
   async function attempt(delivery: Delivery): Promise<AttemptResult> {
@@ -285,8 +325,6 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
   return { jobs };
 }
 
-class ChangedMeanwhile extends Error {}
-
 /** Streams at one position of the log that have the same types share what is read. Only the last few reads are kept: one may hold a megabyte. */
 function sharedReads({ db }: Core) {
   const reads = new Map<string, Promise<SealedEvent[]>>();
@@ -341,12 +379,12 @@ const NONE: Awaited<ReturnType<typeof eventsOf>> = { events: [], before: undefin
 const typesOf = (stream: EventStream) => (stream.kind === 'ssf' ? { type: { in: [...signalTypes] } } : ofTypes(stream));
 
 /** One delivery for each event, or one for all. @param before position of the event before the first one */
-function rangesOf(seqs: readonly number[], { kind, groups }: EventStream, before: number | null) {
+function rangesOf(seqs: readonly number[], { kind, groups }: EventStream, before: number | null): Range[] {
   const [first, newest] = [seqs[0], seqs.at(-1)];
   if (first === undefined || newest === undefined) return [];
   const positions = groups.length > 0 ? JSON.stringify(seqs) : null;
   if (!isSingle(kind)) return [{ seq: first, untilSeq: newest, afterSeq: before, positions }];
-  return seqs.map((seq, index) => ({ seq, untilSeq: seq, afterSeq: seqs[index - 1] ?? before }));
+  return seqs.map((seq, index) => ({ seq, untilSeq: seq, afterSeq: seqs[index - 1] ?? before, positions: null }));
 }
 
 /** The table `event_deliveries`, without those of streams that wait, are paused or disabled. */
