@@ -30,8 +30,8 @@ interface OwnTable {
   with?: { relation: string; columns: readonly string[] };
   /** JSON in a column of text. */
   json?: readonly string[];
-  /** Only in what an administrator exports: it may be about other people too, so that a person looks at it first. */
-  isForAdministrators?: true;
+  /** In the export of these and of those who see more: a note may be about other people too, so that somebody looks at it first. */
+  leastAudience?: Audience;
   /** On the page: the heading, the columns that name a row, and those with its times. */
   page?: { title: Text; names: readonly string[]; at?: string; since?: string; lastUsed?: string; until?: string };
 }
@@ -238,13 +238,13 @@ export const ownTables: Readonly<Record<string, OwnTable>> = {
     with: { relation: 'connection', columns: ['name'] },
     page: { title: t('own-data.directory'), names: ['connection.name'], since: 'createdAt' },
   },
-  // May have fields that the person does not see.
+  // May have fields that only administrators see.
   directory_content: {
     model: 'scimUser',
     key: ['userId'],
     columns: ['content'],
     json: ['content'],
-    isForAdministrators: true,
+    leastAudience: 'administrator',
   },
   accounts_at_apps: {
     model: 'provisionedObject',
@@ -268,12 +268,13 @@ export const ownTables: Readonly<Record<string, OwnTable>> = {
     key: ['applicationId', 'groupId'],
     columns: ['applicationId', 'groupId', 'state'],
   },
-  notes: { model: 'userNote', columns: ['text', 'createdAt'], isForAdministrators: true },
+  notes: { model: 'userNote', columns: ['text', 'createdAt'], leastAudience: 'desk' },
 };
 
 /** How the download is sent. */
 export const OWN_DATA_FILE = { type: 'application/json; charset=utf-8', fileName: 'personal-data.json' };
 
+const RANKS: readonly Audience[] = ['person', 'desk', 'administrator'];
 const PAGE = 500;
 /** Rows of a table on the page; the download has all. */
 const SHOWN = 20;
@@ -292,7 +293,7 @@ export function createOwnData(services: Core) {
     const head = { issuer: config.issuer, sub: account.id, created_at: now().toISOString() };
     yield `${JSON.stringify(head).slice(0, -1)},\n"profile":${JSON.stringify(profileOf(account, audience))}`;
     for (const [key, table] of Object.entries(ownTables)) {
-      if (table.isForAdministrators && audience === 'person') continue;
+      if (RANKS.indexOf(audience) < RANKS.indexOf(table.leastAudience ?? 'person')) continue;
       yield `,\n${JSON.stringify(key)}:[`;
       let separator = '\n';
       for await (const rows of allRows(db, table, account.id)) {

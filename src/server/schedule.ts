@@ -36,7 +36,11 @@ export function serverJobs(services: Services): ScheduledJob[] {
     ...auditJobs({ ...services, retentionDays: () => services.settings.latest().audit_retention_days }),
     services.deletion.job,
     services.inactivity.job,
-    erasureJob({ ...services, removeRows: (userId) => removeRowsOf(services, userId) }),
+    erasureJob({
+      ...services,
+      removeRows: (userId) => removeRowsOf(services, userId),
+      readByAll: () => readByAll(services),
+    }),
     ...brandJobs(services),
     ...pictureJobs(services.pictures),
   ];
@@ -147,6 +151,17 @@ async function removeRowsOf({ db, now }: Base, userId: string): Promise<void> {
   await db.rpSession.deleteMany({ where: { userId } });
   await db.upstreamSession.deleteMany({ where: { userId } });
   await db.storedForm.deleteMany({ where: { userId } });
+}
+
+/** Up to which position all that follows the audit log has read it: applications to which people are written, and event streams. */
+export async function readByAll({ db }: Base): Promise<number> {
+  const [targets, streams, waiting] = await Promise.all([
+    db.provisioningTarget.aggregate({ _min: { auditSeq: true } }),
+    db.eventStream.aggregate({ where: { enabled: true, pausedAt: null }, _min: { cursor: true } }),
+    db.eventDelivery.aggregate({ where: { doneAt: null, failedAt: null }, _min: { seq: true } }),
+  ]);
+  const first = waiting._min.seq === null ? Infinity : waiting._min.seq - 1;
+  return Math.min(targets._min.auditSeq ?? Infinity, streams._min.cursor ?? Infinity, first);
 }
 
 /** The rows of a table whose column `expires_at` has passed. */

@@ -6,7 +6,7 @@ import type { Context, Extras, State } from '../base/http/context.ts';
 import { AppError, badRequest } from '../base/http/errors.ts';
 import { parseForm } from '../base/http/input.ts';
 import { sentences } from '../base/texts/text.ts';
-import { attributesTyped, fieldFault, personForm } from '../people/accounts/person-fields.ts';
+import { attributesTyped, fieldFault, personForm, schemaToAsk } from '../people/accounts/person-fields.ts';
 import type { ChosenGroup } from '../protocols/oidc/claims/chosen-group.ts';
 import { createAttempts } from './attempts.ts';
 import { requestedGrant } from './consent-description.ts';
@@ -76,8 +76,8 @@ function decisionRoutes({
   router.post('/account', ...flow.form(['select-account', 'access-denied', 'choose-group'], chooseAccount));
 
   const fillIn = async (ctx: StepContext, current: CurrentStep) => {
-    const schema = settings.latest().user_attributes;
     const { id } = accountOf(current);
+    const schema = await schemaToAsk({ accounts, settings }, accountOf(current));
     const given = await parseForm(ctx, z.object(personForm(schema)));
     try {
       const attributes = (before: object) => attributesTyped(schema, { ...before }, given);

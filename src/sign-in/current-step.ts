@@ -11,7 +11,7 @@ import { t } from '../base/texts/text.ts';
 import type { Account } from '../people/accounts/account.ts';
 import type { Accounts } from '../people/accounts/accounts.ts';
 import { inactiveText } from '../people/accounts/active.ts';
-import { missingFields } from '../people/accounts/person-fields.ts';
+import { missingFields, schemaToAsk } from '../people/accounts/person-fields.ts';
 import {
   type Acr,
   acrLevel,
@@ -188,7 +188,7 @@ async function decide(
         isIdentified,
         isDenied,
         mayReplaceFactor: attempt.usedRecoveryCode === true,
-        isAsked: isAskedForFields(services, attempt, account),
+        isAsked: await isAskedForFields(services, attempt, account),
         isBeingDeleted: Boolean(account?.deleteAt) && attempt.userId !== undefined && !attempt.knowsDeletion,
         ...state,
       },
@@ -234,9 +234,15 @@ async function stepUpTo(
 }
 
 /** Whether a sign-in, not an old session, has to fill in own fields. What the configuration file declares stays as it is. */
-function isAskedForFields({ settings }: SignInState, attempt: Attempt, account: Account | undefined): boolean {
+async function isAskedForFields(
+  services: SignInState,
+  attempt: Attempt,
+  account: Account | undefined,
+): Promise<boolean> {
   if (!account || attempt.userId === undefined || attempt.upstream?.linkTo || account.source === 'file') return false;
-  const missing = missingFields(settings.latest().user_attributes, account.attributes);
+  const { user_attributes: schema } = services.settings.latest();
+  if (missingFields(schema, account.attributes).length === 0) return false;
+  const missing = missingFields(await schemaToAsk(services, account), account.attributes);
   return missing.some(({ isRequired }) => isRequired || !attempt.knowsFields);
 }
 

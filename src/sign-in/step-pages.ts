@@ -6,7 +6,7 @@ import type { Context } from '../base/http/context.ts';
 import { readForm } from '../base/http/input.ts';
 import { type PageLink, type PageText, t } from '../base/texts/text.ts';
 import { type BrokenRule, type RuleId, ruleResults } from '../core/rejections/rules.ts';
-import { missingFields } from '../people/accounts/person-fields.ts';
+import { missingFields, schemaToAsk } from '../people/accounts/person-fields.ts';
 import { termsDue } from '../people/accounts/terms.ts';
 import type { CaptchaWait } from '../people/rate-limits/captcha.ts';
 import { describeRequest } from './consent-description.ts';
@@ -205,11 +205,12 @@ async function showPasswordChange({ credentials, mfa }: SignInState, page: Page)
   );
 }
 
-async function showOwnFields({ settings }: SignInState, page: Page): Promise<void> {
+async function showOwnFields(services: SignInState, page: Page): Promise<void> {
   const { ctx, current, state } = page;
   const given = state.error === undefined ? {} : await readForm(ctx, { lists: 'every field' });
   const typed = Object.fromEntries(Object.entries(given).map(([name, [value]]) => [name, value]));
-  const fields = missingFields(settings.latest().user_attributes, accountOf(current).attributes, typed);
+  const account = accountOf(current);
+  const fields = missingFields(await schemaToAsk(services, account), account.attributes, typed);
   ctx.render(
     'sign-in/own-fields',
     {

@@ -106,6 +106,7 @@ it('erases the others when one fails, and each again after pauses that grow, unt
   const job = erasureJob({
     ...idp.services,
     now: clock.now,
+    readByAll: async () => Number.POSITIVE_INFINITY,
     async removeRows(userId) {
       tried.push(userId);
       if (userId === ids[0]) throw new Error('a fault of one statement');
@@ -124,4 +125,38 @@ it('erases the others when one fails, and each again after pauses that grow, unt
   expect(await turn(6)).toEqual([...ids].sort());
   expect(await turn(24 * 60)).toEqual([...ids].sort());
   expect(await turn(24 * 60)).toEqual([ids[0]]);
+});
+
+it('waits until all that follows the log has read of the deletion, for a day at most', async () => {
+  const { settings, db, now } = idp.services;
+  await settings.unset('erase_after_days');
+  await settings.reload();
+  const clock = testClock(now());
+  let read = 0;
+  const job = erasureJob({
+    ...idp.services,
+    // Not that of the server, whose job would erase too.
+    settings: { ...settings, latest: () => ({ ...settings.latest(), erase_after_days: 0 }) },
+    now: clock.now,
+    readByAll: async () => read,
+    removeRows: async () => {},
+  });
+  const left = async (id: string) => {
+    await job.run(new AbortController().signal);
+    return db.auditEvent.count({ where: { subjectId: id } });
+  };
+  const deleted = async () => {
+    const { account } = await aUser(idp.services);
+    await idp.services.accounts.remove(account.id);
+    return account.id;
+  };
+  const [first, second] = [await deleted(), await deleted()];
+  clock.advance({ seconds: 60 });
+  expect(await left(first)).toBeGreaterThan(0);
+  const { _max: last } = await db.auditEvent.aggregate({ where: { subjectId: first }, _max: { chainSeq: true } });
+  read = last.chainSeq ?? 0;
+  expect(await left(first)).toBe(0);
+  expect(await left(second)).toBeGreaterThan(0);
+  clock.advance({ seconds: 24 * 3600 });
+  expect(await left(second)).toBe(0);
 });

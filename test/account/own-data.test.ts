@@ -6,6 +6,7 @@ import { ownTables } from '../../src/account/own-data.ts';
 import { consoleOf, signedInLongAgo, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson } from '../admin/support.ts';
 import { anApplication, signIn } from '../oidc/support.ts';
+import { aConnection } from '../scim/support.ts';
 import { signRows } from '../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
@@ -107,7 +108,7 @@ describe('the own data', () => {
     const [event] = await idp.services.audit.list({ types: ['user.exported'], subjectId: account.id });
     expect(event).toMatchObject({ actorId: account.id, outcome: 'success' });
     expect(textOf((await browser.get('/account/activity')).text)).toContain(
-      `${account.username} downloaded their own data`,
+      `${account.name} downloaded their own data`,
     );
   });
 
@@ -143,7 +144,7 @@ describe('the own data', () => {
     expect((await download(user)).activity).toContainEqual(expect.objectContaining(event));
     const browser = await signedIn(idp, user);
     expect(textOf((await browser.get('/account/activity')).text)).toContain(
-      `An administrator exported ${account.username}’s data`,
+      `An administrator exported ${account.name}’s data`,
     );
 
     const support = await aPerson(idp, ['support']);
@@ -187,6 +188,18 @@ describe('the own data', () => {
       source,
     ]);
     expect(exported).toEqual(rows.map(({ groupId, source }) => [groupId, source]));
+  });
+
+  it('has what a directory sent for administrators only: it may fill fields that nobody else sees', async () => {
+    const hr = await aConnection(idp);
+    const user = await hr.ok('POST', '/Users', { userName: 'directory-person', title: '7771777' });
+    const account = await idp.services.accounts.find(String(user.id));
+    if (!account) throw new Error('no account');
+    for (const audience of ['person', 'desk', 'administrator'] as const) {
+      let text = '';
+      for await (const piece of await idp.services.ownData.export(account, audience, {})) text += piece;
+      expect([audience, text.includes('7771777')]).toEqual([audience, audience === 'administrator']);
+    }
   });
 
   it('says that own fields were too long for the log', async () => {

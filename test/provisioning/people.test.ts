@@ -52,6 +52,20 @@ it('who may open the application is there, with name and address, and follows ev
   expect(await named('ann')).toBeUndefined();
 });
 
+it('who is deleted here is deleted there, also where the log forgets at once', async () => {
+  const { settings, accounts } = idp.services;
+  await settings.set('erase_after_days', 0);
+  await settings.reload();
+  const { account } = await aUser(idp.services, { username: 'forgotten' });
+  await give(account.id);
+  await settle(idp);
+  expect(await named('forgotten')).toMatchObject({ active: true });
+  await accounts.remove(account.id);
+  await settle(idp);
+  expect(await named('forgotten')).toBeUndefined();
+  await settings.unset('erase_after_days');
+});
+
 it('groups are there with their members, as differences', async () => {
   const { groups } = idp.services;
   const people = [];

@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { aService } from '../admin/support.ts';
 import { accountOf, anUpstream, type Connected, signInOver } from '../federation/support.ts';
+import { anApplication, completeSignIn } from '../oidc/support.ts';
 import { linkIn, NEW_PASSWORD, open, redeem, resetLink } from '../recovery/support.ts';
+import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';
 import { signedIn } from '../support/pages/account.ts';
@@ -55,6 +57,52 @@ it.each([
     upstream.user = { sub: 'nobody', email: 'nobody@corp.example', ...said };
     expectNotSignedIn((await signInOver(idp, connection)).page);
   });
+});
+
+it('at once at a connection that knows other names, which the directory keeps', () => {
+  const fields = { link: 'trusted', domains: ['corp.example'], create_users: false };
+  return atDirectory(fields, async ({ connection, upstream }) => {
+    const claims = {
+      name: 'Ann M. Example',
+      given_name: 'Ann',
+      phone_number: '+41791234567',
+      zoneinfo: 'Europe/Zurich',
+    };
+    upstream.user = { sub: `sub-${count}`, email, email_verified: true, ...claims };
+    for (const _turn of ['first', 'second']) expectSignedIn((await signInOver(idp, connection)).page);
+    const account = await accountOf(idp, connection, `sub-${count}`);
+    // The directory manages no time zone.
+    expect(account).toMatchObject({
+      id,
+      email,
+      name: null,
+      givenName: null,
+      phoneNumber: null,
+      zoneinfo: claims.zoneinfo,
+    });
+  });
+});
+
+it('without a question for an own field that the directory fills, also where it sends none', async () => {
+  const { accounts, credentials, settings } = idp.services;
+  const badge = { type: 'string', visible_to: ['person', 'desk'], editable_by: ['person'], ask: true };
+  await settings.set('user_attributes', { type: 'object', required: ['badge'], properties: { badge } });
+  await settings.reload();
+  const filling = await aConnection(idp, { mappings: { attributes: { badge: 'title' }, groups: {} } });
+  for (const client of [filling, hr]) {
+    const username = `asked${count}-${client === hr}`;
+    const user = await client.ok('POST', '/Users', { userName: username });
+    const account = await accounts.find(String(user.id));
+    if (!account) throw new Error('no account');
+    await credentials.setPassword(account, NEW_PASSWORD, {});
+    const app = await anApplication(idp);
+    const answered = await completeSignIn(httpClient(idp.issuer), (await app.rp.start()).url, {
+      user: { account, username, password: NEW_PASSWORD },
+    });
+    expect([client === hr, answered.location?.includes('code=') ?? false]).toEqual([client === hr, client !== hr]);
+  }
+  await settings.unset('user_attributes');
+  await settings.reload();
 });
 
 it('not without link: trusted, as there is nothing with which the account could be proven', () =>

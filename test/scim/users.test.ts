@@ -37,6 +37,23 @@ const accountOf = async (resource: Record<string, unknown>) => {
 };
 
 describe('a new user', () => {
+  it('lacks the own fields that are required of people, and takes those that the directory fills', async () => {
+    const { settings } = idp.services;
+    const properties = {
+      badge: { type: 'string', visible_to: ['person', 'desk'], editable_by: ['person'] },
+      department: { enum: ['HR', 'IT'] },
+    };
+    await settings.set('user_attributes', { type: 'object', required: ['badge'], properties });
+    await settings.reload();
+    const user = await hr.ok('POST', '/Users', named({ [ENTERPRISE]: { department: 'IT' } }));
+    const path = `/Users/${idOf(user)}`;
+    const set = (value: string) => hr.patch(path, { op: 'replace', path: `${ENTERPRISE}:department`, value });
+    expect([(await set('HR')).status, (await set('Sales')).status]).toEqual([200, 400]);
+    expect((await accountOf(user)).attributes).toEqual({ department: 'HR' });
+    await settings.unset('user_attributes');
+    await settings.reload();
+  });
+
   it('is an account with what the client sent, which it reads as it sent it', async () => {
     const sent = named({
       name: { givenName: 'Ann', familyName: 'Müller', honorificPrefix: 'Dr.' },

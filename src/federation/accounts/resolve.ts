@@ -457,7 +457,7 @@ function profileOf(connection: Connection, { claims }: UpstreamIdentity, domains
 }
 
 async function candidateOf(
-  { credentials, identities, mfa: { factors } }: People & { identities: ExternalIdentities },
+  { accounts, credentials, identities, mfa: { factors } }: People & { identities: ExternalIdentities },
   account: Account,
   { stated, connectionId }: { stated: string | undefined; connectionId: string },
   tx: Tx,
@@ -471,6 +471,8 @@ async function candidateOf(
     emailVerified: account.emailVerified,
     matches: isSame(account.email, stated) ? 'address' : isAddressOf(account, stated) ? 'look-alike' : 'username',
     hasOwnCredential: passkeys > 0 || hasPassword || linked.length > 0,
+    keepsAddress:
+      isStaff(account) || (await accounts.directoriesOf([account.id], tx)).get(account.id)?.deletedAt === null,
     isStaff: isStaff(account),
     isOfOtherSubject: linked.some((one) => one.connectionId === connectionId),
   };
@@ -509,13 +511,15 @@ async function updateProfile(
   // The configuration file owns the fields of its users.
   if (account.source === 'file') return account;
   const address = await addressOf(accounts, account, profile, tx);
-  const fields = { ...acceptableFields(profile, account.attributes), ...address };
+  const all = { ...acceptableFields(profile, account.attributes), ...address };
+  // So does a directory some of its people.
+  const fields = await accounts.withoutManaged(account, all, tx);
   const updated = await accounts.update(account.id, fields, by, tx).catch((error: unknown) => {
     if (!(error instanceof AppError) || error.code !== 'invalid_input') throw error;
     const { attributes: _rejected, ...others } = fields;
     return accounts.update(account.id, others, by, tx);
   });
-  if (address.email) await reportNewAddress(dependencies, account, address.email, { by, tx });
+  if (fields.email) await reportNewAddress(dependencies, account, fields.email, { by, tx });
   return updated;
 }
 
@@ -572,6 +576,8 @@ interface Candidate {
   hasOwnCredential: boolean;
   /** Whether the account has a permission for Gatehouse itself. */
   isStaff: boolean;
+  /** That, or a directory manages the address. */
+  keepsAddress: boolean;
   /** Whether the same connection has named another subject for the account. */
   isOfOtherSubject: boolean;
 }
@@ -625,10 +631,10 @@ function matchAccount(facts: MatchFacts): Match {
 
 /**
  * The creator of an account may have entered the address of another person without verifying it (pre-hijacking, arXiv 2205.10174). So
- * the user who proves the address gets the address, but not the account. An administrator's account keeps its address.
+ * the user who proves the address gets the address, but not the account. An administrator's account, and one of a directory, keeps its address.
  */
-function mustReleaseAddress({ emailVerified, isStaff, matches }: Candidate, { isEmailTrusted }: MatchFacts): boolean {
-  return !emailVerified && isEmailTrusted && !isStaff && matches !== 'username';
+function mustReleaseAddress({ emailVerified, keepsAddress, matches }: Candidate, facts: MatchFacts): boolean {
+  return !emailVerified && facts.isEmailTrusted && !keepsAddress && matches !== 'username';
 }
 
 /** Without a proof only if nothing but the address could prove the account, and both sides have verified it. */

@@ -46,15 +46,21 @@ export function createAccounts(
   const { db, sql, now, audit, settings } = core;
   const lookUp = createAccountLookup(core);
 
+  /** A directory fills a part of the own fields; what is required of the person, the person is asked for. */
+  function schemaFor({ scim }: Actor): AttributeSchema {
+    const { required, ...rest } = settings.latest().user_attributes;
+    return scim || required === undefined ? rest : { ...rest, required };
+  }
+
   /** Throws user_name_taken or email_taken (409), invalid_input (400). */
   async function create(
     { id = randomId(), isEnabled = true, source = 'local', ...profile }: NewAccount,
     by: Actor = {},
     outer?: Tx,
   ): Promise<Account> {
-    const { user_attributes: schema, username_domains: domains } = settings.latest();
+    const { username_domains: domains } = settings.latest();
     // Attributes and names in the configuration file were checked against the settings that the file declares.
-    if (source !== 'file') assertAttributes(profile.attributes, schema);
+    if (source !== 'file') assertAttributes(profile.attributes, schemaFor(by));
     const columns = profileColumns(profile, source === 'file' || by.scim ? 'any' : domains);
     return withinTransaction(db, outer, async (tx) => {
       if (await tx.retiredSubject.findFirst({ where: { id: { in: retiredIds(core.vault, id) } } })) {
@@ -97,10 +103,10 @@ export function createAccounts(
       const { id } = before;
       const attributes = typeof given === 'function' ? given(before.attributes) : given;
       const changes: Partial<Profile> = { ...rest, ...(attributes && { attributes }) };
-      const { user_attributes: schema, username_domains: allowed } = settings.latest();
+      const { username_domains: allowed } = settings.latest();
       // Attributes from before the schema stay as they are until they are changed.
       if (source !== 'file' && JSON.stringify(changes.attributes) !== JSON.stringify(before.attributes))
-        assertAttributes(changes.attributes, schema, before.attributes);
+        assertAttributes(changes.attributes, schemaFor(by), before.attributes);
       const profile = changedProfile(before, changes);
       const domains = source === 'file' || by.scim ? 'any' : domainsFor(before, profile, allowed);
       const checked = profileColumns(profile, domains, before);
@@ -155,6 +161,23 @@ export function createAccounts(
     ...createAccountList(core),
     create,
     update,
+
+    /** These changes without what a directory manages of the account. */
+    async withoutManaged<Changes extends Partial<Profile>>(
+      account: Account,
+      changes: Changes,
+      tx: Tx,
+    ): Promise<Changes> {
+      const directory = (await directoriesOf([account.id], tx)).get(account.id);
+      if (!directory || directory.deletedAt) return changes;
+      // The proof of an address is for no other one.
+      const managed = 'email' in changes ? [...MANAGED, 'emailVerified', 'emailProven'] : MANAGED;
+      const kept = Object.entries(changes).filter(([name]) => !managed.includes(name));
+      const own = Object.entries(account.attributes).filter(([name]) => directory.attributes.includes(name));
+      const others = Object.entries(changes.attributes ?? {}).filter(([name]) => !directory.attributes.includes(name));
+      const attributes = changes.attributes && { attributes: Object.fromEntries([...others, ...own]) };
+      return { ...Object.fromEntries(kept), ...attributes } as Changes;
+    },
 
     /** The directories that manage these accounts, by account; absent: none. */
     directoriesOf: (ids: readonly string[], tx: Tx = db) => directoriesOf(ids, tx),

@@ -4,6 +4,9 @@ import { z } from 'zod';
 import { invalidInput } from '../../base/http/errors.ts';
 import { type Fault, faultText, textFault } from '../../base/texts/faults.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
+import type { Settings } from '../../core/settings/settings.ts';
+import type { Account } from './account.ts';
+import type { Accounts } from './accounts.ts';
 import type { AttributeSchema } from './attributes.ts';
 import { attributesFor, changedBy, isFor, type SimpleAttribute, simpleAttributes } from './simple-attributes.ts';
 
@@ -87,6 +90,23 @@ function givenValue({ name, kind }: SimpleAttribute, text: string): unknown {
   const number = Number(text);
   if (!Number.isFinite(number)) throw invalidInput([textFault(['attributes', name], t('profile.not-number'))]);
   return number;
+}
+
+/** The schema without the fields that the directory of the account fills. */
+export async function schemaToAsk(
+  { accounts, settings }: { accounts: Accounts; settings: Settings },
+  { id }: Account,
+): Promise<AttributeSchema> {
+  const schema = settings.latest().user_attributes;
+  const directory = (await accounts.directoriesOf([id])).get(id);
+  if (!directory || directory.deletedAt) return schema;
+  const { properties = {}, required = [] } = schema as { properties?: object; required?: string[] };
+  const isAsked = (name: string) => !directory.attributes.includes(name);
+  return {
+    ...schema,
+    properties: Object.fromEntries(Object.entries(properties).filter(([name]) => isAsked(name))),
+    required: required.filter(isAsked),
+  };
 }
 
 /** The fields to ask the person for: they are empty, and the schema says so. */

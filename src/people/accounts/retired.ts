@@ -28,7 +28,7 @@ export async function retire(sub: string, { vault, now, wake }: Core, tx: Tx): P
 
 /**
  * Erases the personal data of deleted accounts from the audit log, and the rows about them that outlive the account, as soon as the setting
- * `erase_after_days` says. Again for a day, after pauses that grow: a notice to an application may be under way that long, and writes entries.
+ * `erase_after_days` says; but not before all that follows the log has read of the deletion, for a day at most. Again for a day, after pauses that grow: a notice to an application may be under way that long, and writes entries.
  * One that fails keeps no other waiting.
  */
 export function erasureJob({
@@ -36,11 +36,26 @@ export function erasureJob({
   now,
   logger,
   settings,
+  auditChain,
   auditErasure,
   removeRows,
-}: Core & { auditErasure: AuditErasure; removeRows(userId: string): Promise<void> }): ScheduledJob {
+  readByAll,
+}: Core & {
+  auditErasure: AuditErasure;
+  removeRows(userId: string): Promise<void>;
+  /** Up to which position of the chain. */
+  readByAll(): Promise<number>;
+}): ScheduledJob {
   /** By id of the row. Forgotten when the process ends, or another one runs the job: these try at once. */
   const tried = new Map<string, { tries: number; nextTryAt: Date }>();
+
+  async function isRead(userId: string, retiredAt: Date): Promise<boolean> {
+    if (retiredAt.getTime() + DAY_MS <= now().getTime()) return true;
+    await auditChain.seal();
+    const about = { where: { subjectId: userId }, orderBy: { id: 'desc' }, select: { chainSeq: true } } as const;
+    const last = await db.auditEvent.findFirst(about);
+    return !last || (last.chainSeq !== null && last.chainSeq <= (await readByAll()));
+  }
 
   async function erase({ id, userId, isOver }: { id: string; userId: string; isOver: boolean }, signal: AbortSignal) {
     // A row of another program, whose MAC is right only because it was put back: the account is there.
@@ -66,6 +81,7 @@ export function erasureJob({
         for (const { id, userId, retiredAt } of rows) {
           const last = tried.get(id);
           if (userId === null || signal.aborted || (last && last.nextTryAt > now())) continue;
+          if (!last && !(await isRead(userId, retiredAt))) continue;
           const isOver = retiredAt.getTime() + DAY_MS <= due.getTime();
           const tries = (last?.tries ?? 0) + 1;
           const pause = Math.min(EVERY_SECONDS * 1000 * 2 ** tries, LONGEST_PAUSE_MS);
