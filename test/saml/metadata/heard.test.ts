@@ -158,7 +158,7 @@ it('an uploaded file is read in the console, which says what it read, and has it
   expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('&lt;md:EntityDescriptor')]);
   const done = textOf((await admin.follow(await send({ name: `Uploaded ${count}`, metadata_file: xml }))).text);
   expect(done).toContain(`Read from the metadata Entity ID ${entityId} ACS URLs ${acsUrl}`);
-  expect(done).toMatch(/Key: Signing .*20\d\d.* [0-9A-F]{2}(:[0-9A-F]{2}){31}.*Key: Encryption/);
+  expect(done).toMatch(/Key \(Signing\) expires .*20\d\d.* [0-9A-F]{2}(:[0-9A-F]{2}){31}.*Key \(Encryption\) expires/);
 });
 
 describe('an encryption key on an elliptic curve', () => {

@@ -26,8 +26,8 @@ export function registeredPage(
     back: { href: '/admin/applications', label: t('console.navigation.applications') },
     blocks: [
       ...(clientSecret ? [secretBlock(clientSecret)] : []),
-      ...documentBlocks(application, now),
       ...setupInstructionBlocks(application, identityProvider),
+      ...documentBlocks(application, now),
       ...accessBlocks(application, preset, existing),
       {
         kind: 'tasks',

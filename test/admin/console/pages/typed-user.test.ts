@@ -39,7 +39,7 @@ const read = async (page: string, user: string) => textOf((await admin.get(pages
 const FOUND = {
   'access check': 'Bo Berg can sign in to Payroll',
   'claims preview': 'bo@example.com',
-  'activity log': 'bo signed in',
+  'activity log': 'Bo Berg signed in',
   sessions: 'bo ',
 };
 
