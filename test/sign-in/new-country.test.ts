@@ -64,7 +64,7 @@ it('the person sees it in the activity and beside the sessions, an administrator
   await signIn(person, SWISS);
   const browser = await signIn(person, GERMAN);
   const activity = (await browser.get('/account/activity', { headers: { 'accept-language': 'de' } })).text;
-  expect(activity).toContain('ada hat sich aus einem neuen Land angemeldet: Deutschland');
+  expect(activity).toContain('Ann Example hat sich aus einem neuen Land angemeldet: Deutschland');
   expect(activity).toContain(`${SWISS} (Schweiz)`);
   expect((await browser.get('/account/sessions')).text).toContain(`${GERMAN} (Germany)`);
   const admin = await consoleOf(idp, await staff(idp, 'admin'));
@@ -87,7 +87,7 @@ it('an alert mails it', async () => {
   await signIn(person, SWISS);
   await signIn(person, GERMAN);
   const { subject } = await box.waitForMail('soc@example.com');
-  expect(subject).toBe('Travel: bo signed in from a new country: Germany');
+  expect(subject).toBe('Travel: Ann Example (bo) signed in from a new country: Germany');
 });
 
 it('a replaced file is read again; a broken or missing one is logged and stops no sign-in', async () => {

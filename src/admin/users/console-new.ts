@@ -20,6 +20,7 @@ import { schemaFor } from '../../people/accounts/simple-attributes.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { Field, Option } from '../console/blocks.ts';
 import { bodyOf, type FormKey, fieldKey, formSections, type KeySection, type Values } from '../console/form-fields.ts';
+import { newAdministratorsQuestion } from '../console/new-administrators.ts';
 import { addPage, listForm, type Visit } from '../console/pages.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
@@ -34,7 +35,7 @@ const WRITE = 'gatehouse.users:write' as const;
 export function newUserPage(router: Router<State, Extras>, services: ConsoleServices): void {
   const {
     frame,
-    admin: { users, roles },
+    admin: { users, roles, groups },
     attributeSchema,
     mailServer,
   } = services;
@@ -71,6 +72,19 @@ export function newUserPage(router: Router<State, Extras>, services: ConsoleServ
           },
         ],
       };
+    },
+    async asks({ by }, sent) {
+      const username = sentValue(sent, 'username') || sentValue(sent, 'email') || '';
+      const person = { username, name: sentValue(sent, 'name') ?? '' };
+      for (const name of sent.groups ?? []) {
+        const group = name === '' ? undefined : await groups.find(name);
+        const given = group && (await groups.newAdministrators(group.id, { members: [] }, by));
+        if (given) return newAdministratorsQuestion({ ...given, people: [person], count: 1 });
+      }
+      const ticked = sent.roles ?? [];
+      const isSensitive = await Promise.all(ticked.map((name) => roles.isSensitive(name, by)));
+      const given = ticked.filter((_, at) => isSensitive[at]);
+      return given.length > 0 ? newAdministratorsQuestion({ roles: given, people: [person], count: 1 }) : undefined;
     },
     async submit(visit, sent) {
       const keys = (await sectionsFor(visit)).flatMap((section) => section.keys);

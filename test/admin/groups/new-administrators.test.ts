@@ -94,6 +94,21 @@ describe('asks, and gives nothing before the answer', () => {
   });
 });
 
+it('asks before a user is added with such a role or in such a group', async () => {
+  const { name: group } = await aGroup({ roles: ['auditor'] });
+  for (const [username, given] of [
+    ['rights-role', { roles: 'auditor' }],
+    ['rights-group', { groups: group }],
+  ] as const) {
+    const fields = { username, name: 'Nora New', begin: 'password', ...given };
+    const asked = await admin.submit(await admin.get('/admin/users/new'), fields);
+    expect(textOf(asked.text)).toContain(`Give Nora New (${username}) permissions in Gatehouse?`);
+    expect(await idp.services.accounts.findByLogin(username)).toBeUndefined();
+    await yes(asked);
+    expect((await idp.services.accounts.findByLogin(username))?.roles).toEqual(['auditor']);
+  }
+});
+
 it('names three of many, and says what an administrator can do', async () => {
   const members = await Promise.all(['Ada', 'Bo', 'Cy', 'Di', 'Ed'].map((name) => someone(`${name} Example`)));
   const { path } = await aGroup({ members });
