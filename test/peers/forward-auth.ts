@@ -588,8 +588,12 @@ async function letsProgramsIn(gatehouse: Gatehouse, proxy: RealProxy, check: Che
 async function choosesHost({ services }: Gatehouse, { kind }: RealProxy, site: Site, check: Check): Promise<void> {
   const { port } = new URL(site.origin);
   const [other, otherPort] = [`wiki.localhost:${port}`, await freePort()];
-  for (const url of [`http://${other}`, `http://127.0.0.1:${otherPort}`])
-    await services.applications.createProxied({ name: url, url, proxy: kind, paths: [{ path: '/', rule: 'public' }] });
+  const paths: PathRule[] = [{ path: '/', rule: 'public' }];
+  const open = await Promise.all(
+    [`http://${other}`, `http://127.0.0.1:${otherPort}`].map((url) =>
+      services.applications.createProxied({ name: url, url, proxy: kind, paths }),
+    ),
+  );
   for (const [first, host] of [
     ['GET / HTTP/1.1', other],
     ['GET / HTTP/1.1', `127.0.0.1:${otherPort}`],
@@ -599,6 +603,7 @@ async function choosesHost({ services }: Gatehouse, { kind }: RealProxy, site: S
     const answer = await sendRaw(site.origin, first, `Host: ${host}`, 'Sec-Fetch-Mode: cors');
     check(`${first} with Host: ${host} is no way to this website`, !answer.includes('"method"'), answer);
   }
+  for (const { id } of open) await services.applications.remove(id);
 }
 
 /** All that the family of these headers may say about people. */
@@ -686,7 +691,7 @@ async function closesInTime(gatehouse: Gatehouse, proxy: RealProxy, check: Check
   const hanging = http.createServer((_, res) => {
     if (!hangs) res.writeHead(403).end();
   });
-  await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => hanging.listen(0, new URL(gatehouse.issuer).hostname, resolve));
   const { port } = hanging.address() as AddressInfo;
   const site = await putBehind(gatehouse, proxy, `127.0.0.1:${await freePort()}`, [], (snippet) =>
     snippet.replaceAll(new URL(gatehouse.issuer).port, String(port)),

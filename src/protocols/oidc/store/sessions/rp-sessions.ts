@@ -76,14 +76,17 @@ export function createRpSessions({ db, sql, now }: Core) {
     const at = now();
     const row = await read(sha256(cookie), Math.floor(at.getTime() / 1000));
     if (!row || row.clientId !== clientId || row.userId !== row.accountId) return undefined;
-    const expiresAt = new Date(row.expiresAt);
-    const own = { ...row, authTime: new Date(row.authTime) };
-    if (expiresAt <= at || !sql.macs.isGenuine('rp_sessions', own, row.mac)) return undefined;
-    const { sessionId: id, payload, accountId, sessionMac: mac, ssoUid: uid } = row;
+    const { id, userId, ssoUid, acr, amr, payload } = row;
+    const [authTime, expiresAt] = [new Date(row.authTime), new Date(row.expiresAt)];
+    if (expiresAt <= at) return undefined;
+    // Not a copy of the row (`...row`): V8 makes a map of its own for each, which is old from the beginning.
+    const own = { id, clientId, userId, ssoUid, acr, amr, authTime };
+    if (!sql.macs.isGenuine('rp_sessions', own, row.mac)) return undefined;
     const none = { grantId: null, userCode: null, clientId: null, consumedAt: null };
-    const session = { id, model: 'Session', payload, uid, accountId, mac, ...none };
+    const { sessionId, accountId, sessionMac: mac } = row;
+    const session = { id: sessionId, model: 'Session', payload, uid: ssoUid, accountId, mac, ...none };
     if (!isGenuineArtifact(session, sql) || isPastAbsoluteExpiry(JSON.parse(payload))) return undefined;
-    return { ...sessionOf(own), expiresAt };
+    return { id, userId, ssoUid, acr: acr ?? undefined, amr: JSON.parse(amr), authTime, expiresAt };
   }
 
   /** @param cookie a new value for each session (session fixation) */
@@ -149,8 +152,4 @@ export function createRpSessions({ db, sql, now }: Core) {
 /** Removes the sessions of a relying party that is disabled or deleted. */
 export async function removeRpSessions(clientId: string, tx: Tx): Promise<void> {
   await tx.rpSession.deleteMany({ where: { clientId } });
-}
-
-function sessionOf({ id, userId, ssoUid, acr, amr, authTime }: Row & { authTime: Date }) {
-  return { id, userId, ssoUid, acr: acr ?? undefined, amr: JSON.parse(amr) as string[], authTime };
 }
