@@ -29,6 +29,9 @@ const answers: Record<string, string> = {
   provider: 'OurLogin',
   iam_role: 'Developer',
   role: 'developer',
+  mcp: 'https://notes.example.com/mcp',
+  scopes: 'notes:read notes:write',
+  callback: 'https://chatgpt.com/connector/oauth/abc',
   entity_id: 'https://auth.atlassian.com/saml/1',
   acs_url: 'https://auth.atlassian.com/login/callback?connection=saml-1',
 };
@@ -72,10 +75,17 @@ const addresses: Record<string, string> = {
   moodle: 'https://app.example.com/admin/oauth2callback.php',
   atlassian: answers.acs_url ?? '',
   dropbox: 'https://www.dropbox.com/saml_login',
+  'claude-code': 'http://localhost/callback',
+  'claude-ai': 'https://claude.ai/api/mcp/auth_callback',
+  chatgpt: answers.callback ?? '',
+  vscode: 'http://127.0.0.1/',
+  cursor: 'cursor://anysphere.cursor-mcp/oauth/callback',
+  'mcp-inspector': 'http://127.0.0.1/oauth/callback',
 };
 
 /** No page to open, or, with AWS, a role that the administrator lacks. */
-const notInPortal = ['kubernetes', 'aws'];
+const agents = ['claude-code', 'claude-ai', 'chatgpt', 'vscode', 'cursor', 'mcp-inspector'];
+const notInPortal = ['kubernetes', 'aws', ...agents];
 
 it.each(productPresets())(
   'a new application for $title has the addresses of its vendor and a guide with the values of this server',

@@ -20,6 +20,7 @@ export const presetKinds = {
   home: t('console.preset.kind.home'),
   communication: t('console.preset.kind.communication'),
   office: t('console.preset.kind.office'),
+  agents: t('console.preset.kind.agents'),
 } as const;
 type Kind = keyof typeof presetKinds;
 
