@@ -6,7 +6,7 @@ import type { Extras, State } from '../base/http/context.ts';
 import type { Tx } from '../base/storage/database.ts';
 import type { Actor } from '../core/audit/audit.ts';
 import type { Need } from '../people/rbac/rights.ts';
-import type { Answer, Call, Endpoint } from './api/endpoint.ts';
+import { type Answer, type Call, type Endpoint, partsOf, type Request } from './api/endpoint.ts';
 import type { OnCreated } from './api/idempotency.ts';
 import { byId } from './api/parts.ts';
 import type { ConsolePage } from './console/blocks.ts';
@@ -174,23 +174,24 @@ export function endpointsOf<Item>(noun: Resource<Item>) {
       handle: async (call) => void (await run(keyIn(call), call.by, call.version)),
     }),
 
-    /** What else is done with one, at a path below its own: a change by POST, unless it says otherwise. */
-    action: <Body extends z.ZodType | undefined = undefined>({
-      path: below,
-      run,
-      ...description
-    }: Described & {
-      path: string;
-      operationId: string;
-      run(call: ActionCall<Body extends z.ZodType ? z.output<Body> : undefined>): ReturnType<Endpoint['handle']>;
-      body?: Body;
-    } & Partial<Omit<Endpoint, 'handle' | 'body'>>): Endpoint => ({
-      method: 'post',
+    /** What else is done with one, at a path below its own: a change, unless it says otherwise. */
+    action: <Body extends z.ZodType | undefined = undefined>(
+      operationId: string,
+      request: Request,
+      {
+        run,
+        ...description
+      }: Described & {
+        run(call: ActionCall<Body extends z.ZodType ? z.output<Body> : undefined>): ReturnType<Endpoint['handle']>;
+        body?: Body;
+      } & Partial<Omit<Endpoint, 'handle' | 'body'>>,
+    ): Endpoint => ({
       tag,
       needs: write,
       params,
       ...description,
-      path: `${path}${below}`,
+      operationId,
+      ...partsOf(request, path),
       handle: (call) => run({ ...call, key: keyIn(call) } as unknown as Parameters<typeof run>[0]),
     }),
   };

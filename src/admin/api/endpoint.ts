@@ -12,7 +12,15 @@ import type { Caller } from './caller.ts';
 export const baseOf = ({ api }: { api?: 'owners' | undefined }): string =>
   api === 'owners' ? '/api/groups' : '/api/admin';
 
-export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+/** Method and path, such as `GET /mail`. */
+export type Request = `${Uppercase<Method>} ${string}`;
+
+/** The parts of a request that begins with the path `base`. */
+export function partsOf(request: Request, base = ''): { method: Method; path: string } {
+  const [method, path] = request.split(' ');
+  return { method: method?.toLowerCase() as Method, path: base + path };
+}
 
 export interface Call<Params, Query, Body> {
   params: Params;
@@ -84,7 +92,7 @@ export interface EndpointSpec<
   Q extends z.ZodObject | undefined,
   B extends z.ZodType | undefined,
   R extends z.ZodType | undefined,
-> extends Common {
+> extends Omit<Common, 'method' | 'path' | 'operationId'> {
   params?: P;
   query?: Q;
   body?: B;
@@ -109,7 +117,7 @@ export function endpoint<
   Q extends z.ZodObject | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
   R extends z.ZodType | undefined = undefined,
->(spec: EndpointSpec<P, Q, B, R>): Endpoint {
+>(operationId: string, request: Request, spec: EndpointSpec<P, Q, B, R>): Endpoint {
   // handle() is only called with what these very schemas have parsed.
-  return spec as unknown as Endpoint;
+  return { ...spec, operationId, ...partsOf(request) } as unknown as Endpoint;
 }

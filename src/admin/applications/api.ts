@@ -305,18 +305,14 @@ export function applicationEndpoints(applications: ApplicationAdmin, groups: Gro
     remove({ summary: 'Deletes the application and every token it holds', run: applications.remove }),
     ...([true, false] as const).map((enabled) => {
       const verb = enabled ? 'enable' : 'disable';
-      return action({
-        path: `/${verb}`,
-        operationId: `${verb}Application`,
+      return action(`${verb}Application`, `POST /${verb}`, {
         summary: enabled ? 'Users can sign in to it again' : 'Users cannot sign in to it, and its tokens end',
         response: application,
         versioned: 'shows',
         run: async ({ key, by }) => answer(await applications.setEnabled(key, enabled, by)),
       });
     }),
-    action({
-      path: '/secrets',
-      operationId: 'addSecret',
+    action('addSecret', 'POST /secrets', {
       summary: 'A new client secret; the old ones stay valid for a while',
       description:
         'So the application can be changed without downtime. A secret that is used for signatures (client_secret_jwt, HS256) is replaced at once.',
@@ -337,19 +333,13 @@ export function applicationEndpoints(applications: ApplicationAdmin, groups: Gro
         return added(await applications.addSecret(key, body.overlap_seconds, by, onCreated));
       },
     }),
-    action({
-      method: 'delete',
-      path: '/secrets/{secret}',
-      operationId: 'removeSecret',
+    action('removeSecret', 'DELETE /secrets/{secret}', {
       summary: 'Ends a client secret now',
       params: z.object({ id, secret: id }),
       status: 204,
       run: async ({ key, params, by }) => void (await applications.removeSecret(key, params.secret ?? '', by)),
     }),
-    action({
-      method: 'get',
-      path: '/metadata-change',
-      operationId: 'getMetadataChange',
+    action('getMetadataChange', 'GET /metadata-change', {
       needs: noun.read,
       summary: 'Changed SAML metadata that waits for approval, beside what is registered',
       response: waitingMetadata,
@@ -361,9 +351,7 @@ export function applicationEndpoints(applications: ApplicationAdmin, groups: Gro
       },
     }),
     ...(['approve', 'reject'] as const).map((decision) =>
-      action({
-        path: `/metadata-change/${decision}`,
-        operationId: `${decision}MetadataChange`,
+      action(`${decision}MetadataChange`, `POST /metadata-change/${decision}`, {
         summary:
           decision === 'approve'
             ? 'Registers the received metadata'
@@ -374,10 +362,7 @@ export function applicationEndpoints(applications: ApplicationAdmin, groups: Gro
         run: async ({ key, body, by }) => answer(await applications.decideMetadata(key, decision, body.document, by)),
       }),
     ),
-    action({
-      method: 'get',
-      path: '/picture',
-      operationId: 'getApplicationPicture',
+    action('getApplicationPicture', 'GET /picture', {
       needs: noun.read,
       summary: 'Where the picture of an application comes from, and where it is on this server',
       response: picture,
@@ -386,10 +371,7 @@ export function applicationEndpoints(applications: ApplicationAdmin, groups: Gro
         return { body: pictureJson(await applications.pictureState(key)) };
       },
     }),
-    action({
-      method: 'put',
-      path: '/picture',
-      operationId: 'setApplicationPicture',
+    action('setApplicationPicture', 'PUT /picture', {
       maxBodyBytes: imageLimits.requestBytes,
       summary: 'Uploads a picture, which replaces that of the logo_uri until it is removed',
       body: newPicture,
@@ -399,17 +381,12 @@ export function applicationEndpoints(applications: ApplicationAdmin, groups: Gro
         return { body: pictureJson(await applications.pictureState(key)) };
       },
     }),
-    action({
-      method: 'delete',
-      path: '/picture',
-      operationId: 'removeApplicationPicture',
+    action('removeApplicationPicture', 'DELETE /picture', {
       summary: 'Removes an uploaded picture; that of the logo_uri takes its place',
       status: 204,
       run: async ({ key, by }) => void (await applications.removePicture(key, by)),
     }),
-    action({
-      path: '/picture/fetch',
-      operationId: 'fetchApplicationPicture',
+    action('fetchApplicationPicture', 'POST /picture/fetch', {
       summary: 'Reads the picture of the logo_uri again, soon; changes nothing where it was uploaded',
       response: done,
       status: 202,
@@ -418,10 +395,7 @@ export function applicationEndpoints(applications: ApplicationAdmin, groups: Gro
         return { body: { done: true as const } };
       },
     }),
-    endpoint({
-      method: 'post',
-      path: '/saml-metadata',
-      operationId: 'readMetadata',
+    endpoint('readMetadata', 'POST /saml-metadata', {
       tag: noun.tag,
       needs: writeAny,
       maxBodyBytes,

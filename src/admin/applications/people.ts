@@ -283,10 +283,7 @@ export function peopleEndpoints(
 ): Endpoint[] {
   const applicationOf = async (id: string, by: Actor) => (await applications.get(id, by)).application;
   return [
-    endpoint({
-      method: 'get',
-      path: '/applications/{id}/people',
-      operationId: 'listApplicationPeople',
+    endpoint('listApplicationPeople', 'GET /applications/{id}/people', {
       tag: 'Applications',
       needs: PEOPLE_OF,
       summary: 'The users who can open the application, newest first, and why',
@@ -299,10 +296,7 @@ export function peopleEndpoints(
         return { body: { items: page.people.map(personJson), next: page.next ?? null } };
       },
     }),
-    endpoint({
-      method: 'get',
-      path: '/applications/{id}/people/export',
-      operationId: 'exportApplicationPeople',
+    endpoint('exportApplicationPeople', 'GET /applications/{id}/people/export', {
       tag: 'Applications',
       needs: PEOPLE_OF,
       summary: 'The same list as one CSV stream, with a row for each way',
@@ -310,10 +304,7 @@ export function peopleEndpoints(
       streams: ['text/csv'],
       handle: async ({ params, by }) => people.export(await applicationOf(params.id, by), by),
     }),
-    endpoint({
-      method: 'get',
-      path: '/users/{id}/applications',
-      operationId: 'listUserApplications',
+    endpoint('listUserApplications', 'GET /users/{id}/applications', {
       tag: 'Users',
       needs: PEOPLE_OF,
       summary: 'The applications that the user can open, by name, and why',

@@ -165,10 +165,7 @@ export function provisioningEndpoints(admin: ProvisioningAdmin): Endpoint[] {
   const path = '/applications/{id}/provisioning' as const;
   const tag = 'Applications' as const;
   return [
-    endpoint({
-      method: 'get',
-      path,
-      operationId: 'getProvisioning',
+    endpoint('getProvisioning', `GET ${path}`, {
       tag,
       needs: ['gatehouse.applications:read'],
       summary: 'How the provisioning of the application goes',
@@ -177,10 +174,7 @@ export function provisioningEndpoints(admin: ProvisioningAdmin): Endpoint[] {
       response: state,
       handle: async ({ params, by }) => ({ body: stateJson(await admin.state(params.id, by)) }),
     }),
-    endpoint({
-      method: 'get',
-      path: `${path}/preview`,
-      operationId: 'previewProvisioning',
+    endpoint('previewProvisioning', `GET ${path}/preview`, {
       tag,
       needs: READ_PROVISIONED,
       summary: 'What a comparison would do; nothing is sent',
@@ -188,10 +182,7 @@ export function provisioningEndpoints(admin: ProvisioningAdmin): Endpoint[] {
       response: preview,
       handle: async ({ params, by }) => ({ body: previewJson(await admin.preview(params.id, by)) }),
     }),
-    endpoint({
-      method: 'get',
-      path: `${path}/rejected`,
-      operationId: 'listProvisioningRejected',
+    endpoint('listProvisioningRejected', `GET ${path}/rejected`, {
       tag,
       needs: READ_PROVISIONED,
       summary: 'The people and groups that the application rejected, at most a hundred',
@@ -199,10 +190,7 @@ export function provisioningEndpoints(admin: ProvisioningAdmin): Endpoint[] {
       response: z.object({ items: z.array(rejected) }),
       handle: async ({ params, by }) => ({ body: { items: (await admin.rejected(params.id, by)).map(rejectedJson) } }),
     }),
-    endpoint({
-      method: 'post',
-      path: `${path}/test`,
-      operationId: 'testProvisioning',
+    endpoint('testProvisioning', `POST ${path}/test`, {
       tag,
       needs: ['gatehouse.applications:write'],
       summary: 'Calls the application: its configuration, and a search for a name that nobody has',
@@ -211,10 +199,7 @@ export function provisioningEndpoints(admin: ProvisioningAdmin): Endpoint[] {
       handle: async ({ params, by }) => ({ body: { checks: (await admin.test(params.id, by)).map(checkJson) } }),
     }),
     ...decisions.map((decision) =>
-      endpoint({
-        method: 'post',
-        path: `${path}/${decision}`,
-        operationId: `${decision}Provisioning`,
+      endpoint(`${decision}Provisioning`, `POST ${path}/${decision}`, {
         tag,
         needs: decision === 'approve' ? DECIDE_PROVISIONED : ['gatehouse.applications:write'],
         summary: summaries[decision],

@@ -137,10 +137,7 @@ export function createAuditAdmin(services: AdminServices) {
 /** /audit and /audit/export. */
 export function auditEndpoints(audit: AuditAdmin): Endpoint[] {
   return [
-    endpoint({
-      method: 'get',
-      path: '/audit',
-      operationId: 'listAudit',
+    endpoint('listAudit', 'GET /audit', {
       tag,
       needs,
       summary: 'The audit log, newest first',
@@ -158,10 +155,7 @@ export function auditEndpoints(audit: AuditAdmin): Endpoint[] {
         return { body: { items, next: entries.length > limit && last ? String(last.id) : null } };
       },
     }),
-    endpoint({
-      method: 'get',
-      path: '/audit/export',
-      operationId: 'exportAudit',
+    endpoint('exportAudit', 'GET /audit/export', {
       tag,
       needs,
       summary: 'The audit log as one stream, newest first',

@@ -195,9 +195,7 @@ export function connectionEndpoints(connections: ConnectionAdmin): Endpoint[] {
       run: async (...change) => tried(await connections.update(...change)),
     }),
     remove({ summary: 'Deletes it, with the links of users to it', run: connections.remove }),
-    action({
-      path: '/secrets',
-      operationId: 'addConnectionSecret',
+    action('addConnectionSecret', 'POST /secrets', {
       summary: 'Stores one more secret; it is used from now on',
       body: newSecret,
       response: secret.extend({ trial }),
@@ -211,18 +209,13 @@ export function connectionEndpoints(connections: ConnectionAdmin): Endpoint[] {
         return { body: { ...secretJson(stored), ...result } };
       },
     }),
-    action({
-      method: 'delete',
-      path: '/secrets/{secret}',
-      operationId: 'removeConnectionSecret',
+    action('removeConnectionSecret', 'DELETE /secrets/{secret}', {
       summary: 'Removes a secret',
       params: byConnection.extend({ secret: z.string().min(1).max(64) }),
       status: 204,
       run: async ({ key, params: { secret: one = '' }, by }) => void (await connections.removeSecret(key, one, by)),
     }),
-    action({
-      path: '/domains/{domain}/check',
-      operationId: 'checkConnectionDomain',
+    action('checkConnectionDomain', 'POST /domains/{domain}/check', {
       summary: 'Looks up the DNS record of a domain now',
       params: byConnection.extend({ domain: z.string().min(1).max(253) }),
       response: domainCheck,
@@ -230,9 +223,7 @@ export function connectionEndpoints(connections: ConnectionAdmin): Endpoint[] {
         body: { result: await connections.checkDomain(key, params.domain ?? '', by) },
       }),
     }),
-    action({
-      path: '/documents/refresh',
-      operationId: 'refreshConnectionDocuments',
+    action('refreshConnectionDocuments', 'POST /documents/refresh', {
       summary: 'Reads discovery, JWKS or metadata again now',
       response: z.object({ items: z.array(z.object({ kind: z.string(), error: z.string().nullable() })) }),
       async run({ key, by }) {
@@ -240,9 +231,7 @@ export function connectionEndpoints(connections: ConnectionAdmin): Endpoint[] {
         return { body: { items: items.map(({ kind, error }) => ({ kind, error: error ? String(error) : null })) } };
       },
     }),
-    action({
-      path: '/sessions/end',
-      operationId: 'endConnectionSessions',
+    action('endConnectionSessions', 'POST /sessions/end', {
       summary: 'Ends every session that began at this upstream',
       response: done,
       async run({ key, by }) {

@@ -135,10 +135,7 @@ const destination = z
 
 /** /api/admin/deliveries. */
 export const deliveryEndpoints = (deliveries: ReturnType<typeof createDeliveryAdmin>): Endpoint[] => [
-  endpoint({
-    method: 'get',
-    path: '/deliveries',
-    operationId: 'listDeliveries',
+  endpoint('listDeliveries', 'GET /deliveries', {
     tag: 'Server',
     needs: ['gatehouse.audit:read'],
     summary: 'What waits to be sent or was given up, by destination',

@@ -287,9 +287,7 @@ export function eventStreamEndpoints(streams: EventStreamAdmin): Endpoint[] {
       description: 'What wasn’t delivered stays in the audit log.',
       run: streams.remove,
     }),
-    action({
-      path: '/secret',
-      operationId: 'changeEventStreamSecret',
+    action('changeEventStreamSecret', 'POST /secret', {
       summary: 'Replaces the secret',
       description: 'The old secret of a webhook signs beside the new one for seven days.',
       body: z.strictObject({ secret: streamSecret.optional() }),
@@ -298,23 +296,17 @@ export function eventStreamEndpoints(streams: EventStreamAdmin): Endpoint[] {
         body: { secret: (await streams.changeSecret(key, body.secret, by)).secret ?? null },
       }),
     }),
-    action({
-      path: '/test',
-      operationId: 'testEventStream',
+    action('testEventStream', 'POST /test', {
       summary: 'Sends a test event, and returns the answer',
       response: z.object({ ok: z.boolean(), status: z.int().nullable(), answer: z.string() }),
       run: async ({ key }) => ({ body: await streams.test(key) }),
     }),
-    action({
-      path: '/resume',
-      operationId: 'resumeEventStream',
+    action('resumeEventStream', 'POST /resume', {
       summary: 'Sends what waits at once, also after a pause',
       response: schema,
       run: async ({ key, by }) => ({ body: noun.json(await streams.resume(key, by)) }),
     }),
-    action({
-      path: '/replay',
-      operationId: 'replayEventStream',
+    action('replayEventStream', 'POST /replay', {
       summary: 'Sends the events of a time again',
       body: replayRange,
       response: z.object({
@@ -324,10 +316,7 @@ export function eventStreamEndpoints(streams: EventStreamAdmin): Endpoint[] {
         body: { events: await streams.replay(key, { from: new Date(body.from), until: new Date(body.until) }, by) },
       }),
     }),
-    action({
-      method: 'get',
-      path: '/deliveries',
-      operationId: 'listEventDeliveries',
+    action('listEventDeliveries', 'GET /deliveries', {
       needs: noun.read,
       summary: 'The newest deliveries of a stream',
       response: z.object({ items: z.array(deliverySchema) }),
@@ -336,10 +325,7 @@ export function eventStreamEndpoints(streams: EventStreamAdmin): Endpoint[] {
         return { body: { items: (await streams.deliveries(key)).map(deliveryJson) } };
       },
     }),
-    action({
-      method: 'get',
-      path: '/deliveries/{delivery}',
-      operationId: 'getEventDelivery',
+    action('getEventDelivery', 'GET /deliveries/{delivery}', {
       needs: noun.write,
       params: byDelivery,
       summary: 'A delivery with what it sends',
@@ -351,9 +337,7 @@ export function eventStreamEndpoints(streams: EventStreamAdmin): Endpoint[] {
         return { body: { ...deliveryJson(one), body } };
       },
     }),
-    action({
-      path: '/deliveries/{delivery}/retry',
-      operationId: 'retryEventDelivery',
+    action('retryEventDelivery', 'POST /deliveries/{delivery}/retry', {
       params: byDelivery,
       summary: 'Sends a delivery again',
       status: 204,

@@ -705,10 +705,7 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
       description: 'GET /groups/{id}/losses says first what its members lose.',
       run: groups.remove,
     }),
-    action({
-      method: 'get',
-      path: '/losses',
-      operationId: 'getGroupLosses',
+    action('getGroupLosses', 'GET /losses', {
       needs: noun.read,
       summary: 'What is lost when the group is deleted',
       response: losses,
@@ -731,9 +728,7 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
         return { body: { items: members.map(memberJson), next: toCursor(next) } };
       },
     },
-    action({
-      path: '/members',
-      operationId: 'addGroupMembers',
+    action('addGroupMembers', 'POST /members', {
       summary: 'Adds people, or changes when they begin and end; with a mistake in any row, nobody',
       description: `Takes the right to give every role of the group and of the groups above it. More than ${limits.groups.atOnce} people are added by a job, piece by piece.`,
       idempotent: true,
@@ -756,9 +751,7 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
         );
       },
     }),
-    action({
-      path: '/members/removal',
-      operationId: 'removeGroupMembers',
+    action('removeGroupMembers', 'POST /members/removal', {
       summary: 'Takes people out; with a mistake in any row, nobody',
       description: `As DELETE /groups/{id}/members/{user} does. More than ${limits.groups.atOnce} people leave by a job, piece by piece.`,
       idempotent: true,
@@ -781,52 +774,37 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
         );
       },
     }),
-    action({
-      method: 'get',
-      path: '/changes',
-      operationId: 'listGroupChanges',
+    action('listGroupChanges', 'GET /changes', {
       needs: noun.read,
       summary: 'The jobs of a week that add many people, take them out or sign them out, the newest first; at most 20',
       response: z.object({ items: z.array(change) }),
       run: async ({ key }) => ({ body: { items: (await groups.changes(key)).map(changeJson) } }),
     }),
-    action({
-      method: 'get',
-      path: '/changes/{change}',
-      operationId: 'getGroupChange',
+    action('getGroupChange', 'GET /changes/{change}', {
       needs: noun.read,
       summary: 'A job for many people, with its progress',
       params: byId.extend({ change: id }),
       response: change,
       run: async ({ key, params }) => ({ body: changeJson(await groups.change(key, params.change ?? '')) }),
     }),
-    action({
-      method: 'delete',
-      path: '/members/{user}',
-      operationId: 'removeGroupMember',
+    action('removeGroupMember', 'DELETE /members/{user}', {
       summary: 'Takes a person out',
       description: 'What a connection, a domain or the configuration file gives stays.',
       params: byUser,
       status: 204,
       run: async ({ key, params, by }) => void (await groups.removeMembers(key, [params.user ?? ''], by)),
     }),
-    ...(['put', 'delete'] as const).flatMap((method): Endpoint[] => {
-      const isAdded = method === 'put';
+    ...(['PUT', 'DELETE'] as const).flatMap((method): Endpoint[] => {
+      const isAdded = method === 'PUT';
       const change = isAdded ? groups.add : groups.take;
       return [
-        action({
-          method,
-          path: '/children/{child}',
-          operationId: isAdded ? 'addChildGroup' : 'removeChildGroup',
+        action(isAdded ? 'addChildGroup' : 'removeChildGroup', `${method} /children/{child}`, {
           summary: isAdded ? 'Puts a group below this one' : 'Takes a group from below this one',
           params: byChild,
           status: 204,
           run: async ({ key, params, by }) => void (await change(key, { child: params.child ?? '' }, by)),
         }),
-        action({
-          method,
-          path: '/roles/{role}',
-          operationId: isAdded ? 'addGroupRole' : 'removeGroupRole',
+        action(isAdded ? 'addGroupRole' : 'removeGroupRole', `${method} /roles/{role}`, {
           summary: isAdded
             ? 'Gives the people in the group, and below it, the role of this name'
             : 'Takes the role of this name from the group',
@@ -836,10 +814,7 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
         }),
       ];
     }),
-    action({
-      method: 'get',
-      path: '/owners',
-      operationId: 'listGroupOwners',
+    action('listGroupOwners', 'GET /owners', {
       needs: PEOPLE,
       summary: 'Who may add and remove people',
       response: z.object({ items: z.array(owner) }),
@@ -856,18 +831,13 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
         },
       }),
     }),
-    action({
-      method: 'get',
-      path: '/requests',
-      operationId: 'listGroupRequests',
+    action('listGroupRequests', 'GET /requests', {
       needs: PEOPLE,
       summary: 'The open requests to join, the oldest first, up to 100',
       response: z.object({ items: z.array(request) }),
       run: async ({ key }) => ({ body: { items: (await groups.requests(key)).map(requestJson) } }),
     }),
-    action({
-      path: '/requests/{request}/decision',
-      operationId: 'answerGroupRequest',
+    action('answerGroupRequest', 'POST /requests/{request}/decision', {
       summary: 'Approves or declines a request; the person gets an email',
       description: 'Takes the right to give every role of the group and of the groups above it.',
       params: byId.extend({ request: id }),
@@ -876,10 +846,7 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
       run: async ({ key, params, body, by }) =>
         void (await groups.decide(key, params.request ?? '', decisionOf(body), by)),
     }),
-    action({
-      method: 'put',
-      path: '/owners/{user}',
-      operationId: 'appointGroupOwner',
+    action('appointGroupOwner', 'PUT /owners/{user}', {
       summary: 'Makes a person an owner, changes the end, or confirms the owner after the group has got a role',
       params: byUser,
       body: z.strictObject({ until: moment.optional() }),
@@ -887,46 +854,32 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
       run: async ({ key, params, body, by }) =>
         void (await groups.appointOwner(key, { userId: params.user ?? '', until: body.until ?? null }, by)),
     }),
-    action({
-      method: 'delete',
-      path: '/owners/{user}',
-      operationId: 'dismissGroupOwner',
+    action('dismissGroupOwner', 'DELETE /owners/{user}', {
       summary: 'Dismisses an owner, whose open invitations end',
       params: byUser,
       status: 204,
       run: async ({ key, params, by }) => void (await groups.dismissOwner(key, params.user ?? '', by)),
     }),
-    action({
-      method: 'get',
-      path: '/domains',
-      operationId: 'listGroupDomains',
+    action('listGroupDomains', 'GET /domains', {
       needs: noun.read,
       summary: 'The email domains whose people join at sign-in, each with the DNS record that proves it',
       response: z.object({ items: z.array(domainProof) }),
       run: async ({ key }) => ({ body: { items: (await groups.domains(key)).map(domainProofJson) } }),
     }),
-    action({
-      method: 'put',
-      path: '/domains/{domain}',
-      operationId: 'addGroupDomain',
+    action('addGroupDomain', 'PUT /domains/{domain}', {
       summary: 'Adds an email domain; its people join once a DNS record proves it',
       description: 'Not for a group that gives permissions in Gatehouse.',
       params: byDomain,
       status: 204,
       run: async ({ key, params, by }) => void (await groups.addDomain(key, params.domain ?? '', by)),
     }),
-    action({
-      method: 'delete',
-      path: '/domains/{domain}',
-      operationId: 'removeGroupDomain',
+    action('removeGroupDomain', 'DELETE /domains/{domain}', {
       summary: 'Removes an email domain; who is in the group by it leaves it',
       params: byDomain,
       status: 204,
       run: async ({ key, params, by }) => void (await groups.removeDomain(key, params.domain ?? '', by)),
     }),
-    action({
-      path: '/domains/{domain}/check',
-      operationId: 'checkGroupDomain',
+    action('checkGroupDomain', 'POST /domains/{domain}/check', {
       summary: 'Looks up the DNS record of a domain now',
       params: byDomain,
       response: domainCheck,

@@ -36,20 +36,14 @@ const outcome = z.object({
 /** /keys and /keys/rotate. */
 export function keyEndpoints(keys: KeyAdmin): Endpoint[] {
   return [
-    endpoint({
-      method: 'get',
-      path: '/keys',
-      operationId: 'listKeys',
+    endpoint('listKeys', 'GET /keys', {
       tag,
       needs: ['gatehouse.keys:read'],
       summary: 'The signing keys: next, active and retired',
       response: z.object({ items: z.array(key) }),
       handle: async () => ({ body: { items: (await keys.list()).map(keyJson) } }),
     }),
-    endpoint({
-      method: 'post',
-      path: '/keys/rotate',
-      operationId: 'rotateKeys',
+    endpoint('rotateKeys', 'POST /keys/rotate', {
       tag,
       needs: ['gatehouse.keys:write'],
       summary: 'Makes the next key the active one',

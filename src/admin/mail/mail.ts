@@ -117,10 +117,7 @@ export function testJson({ result, records, sender, ...words }: MailTest): z.out
 /** /mail, /mail/test and /mail/{id}/retry. */
 export function mailEndpoints(outbox: MailAdmin): Endpoint[] {
   return [
-    endpoint({
-      method: 'get',
-      path: '/mail',
-      operationId: 'listMail',
+    endpoint('listMail', 'GET /mail', {
       tag: 'Email',
       needs: ['gatehouse.mail:read'],
       summary: 'Waiting, sent and failed email, newest first; never its text',
@@ -143,10 +140,7 @@ export function mailEndpoints(outbox: MailAdmin): Endpoint[] {
         return { body: { items: mails, next: next ?? null } };
       },
     }),
-    endpoint({
-      method: 'post',
-      path: '/mail/test',
-      operationId: 'testMail',
+    endpoint('testMail', 'POST /mail/test', {
       tag: 'Email',
       needs: ['gatehouse.mail:write'],
       summary: 'Sends a test message, with the answer of the mail server and what SPF, DKIM and DMARC lack',
@@ -154,10 +148,7 @@ export function mailEndpoints(outbox: MailAdmin): Endpoint[] {
       response: tested,
       handle: async ({ body, by }) => ({ body: testJson(await outbox.sendTest(body, by)) }),
     }),
-    endpoint({
-      method: 'post',
-      path: '/mail/{id}/retry',
-      operationId: 'retryMail',
+    endpoint('retryMail', 'POST /mail/{id}/retry', {
       tag: 'Email',
       needs: ['gatehouse.mail:write'],
       summary: 'Queues waiting or failed email again',

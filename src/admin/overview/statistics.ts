@@ -29,10 +29,7 @@ const statistics = z.object({
 /** /me and /statistics. */
 export function overviewEndpoints(count: (days: number) => Promise<Statistics>): Endpoint[] {
   return [
-    endpoint({
-      method: 'get',
-      path: '/me',
-      operationId: 'whoAmI',
+    endpoint('whoAmI', 'GET /me', {
       tag: 'Server',
       needs: [],
       summary: 'The caller and its permissions',
@@ -48,10 +45,7 @@ export function overviewEndpoints(count: (days: number) => Promise<Statistics>):
         return { body: { application: app, ...(apiKey && { api_key: apiKey }), user, permissions } };
       },
     }),
-    endpoint({
-      method: 'get',
-      path: '/statistics',
-      operationId: 'statistics',
+    endpoint('statistics', 'GET /statistics', {
       tag: 'Server',
       needs: ['gatehouse.audit:read'],
       summary: 'Totals, and sign-ins by day and by application',

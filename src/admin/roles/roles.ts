@@ -239,10 +239,7 @@ export function roleEndpoints(roles: RoleAdmin): Endpoint[] {
       run: async (...change) => answerOf(noun, await roles.update(...change)),
     }),
     remove({ summary: 'Deletes the role and takes it from every user', run: roles.remove }),
-    endpoint({
-      method: 'get',
-      path: '/permissions',
-      operationId: 'listPermissions',
+    endpoint('listPermissions', 'GET /permissions', {
       tag: 'Roles',
       needs: ['gatehouse.roles:read'],
       summary: 'Every permission that a role has',

@@ -183,10 +183,7 @@ export function scimEndpoints(scim: ScimAdmin): Endpoint[] {
         'Its people and groups stay, and are managed here from then on. Whom the directory deleted is still deleted 30 days after that, unless enabled.',
       run: scim.remove,
     }),
-    action({
-      method: 'get',
-      path: '/tokens',
-      operationId: 'listScimTokens',
+    action('listScimTokens', 'GET /tokens', {
       needs: noun.read,
       summary: 'The tokens of a connection, newest first',
       response: z.object({ items: z.array(tokenSchema) }),
@@ -195,9 +192,7 @@ export function scimEndpoints(scim: ScimAdmin): Endpoint[] {
         return { body: { items: (await scim.tokens(key)).map(tokenJson) } };
       },
     }),
-    action({
-      path: '/tokens',
-      operationId: 'createScimToken',
+    action('createScimToken', 'POST /tokens', {
       summary: 'A new token; a connection can have two, the old and the new one',
       body: newToken,
       response: z
@@ -209,10 +204,7 @@ export function scimEndpoints(scim: ScimAdmin): Endpoint[] {
         return { body: { ...tokenJson(token), token: text } };
       },
     }),
-    action({
-      method: 'delete',
-      path: '/tokens/{token}',
-      operationId: 'revokeScimToken',
+    action('revokeScimToken', 'DELETE /tokens/{token}', {
       params: byToken,
       summary: 'Revokes a token: no more requests get in with it',
       status: 204,

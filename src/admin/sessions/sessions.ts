@@ -216,10 +216,7 @@ export function sessionEndpoints(sessions: SessionAdmin, users: UserAdmin): Endp
     }),
     get({ summary: 'One session' }),
     remove({ verb: 'end', summary: 'Ends the session; its applications are notified', run: sessions.end }),
-    endpoint({
-      method: 'delete',
-      path: '/applications/{id}/sessions',
-      operationId: 'endApplicationSessions',
+    endpoint('endApplicationSessions', 'DELETE /applications/{id}/sessions', {
       tag,
       // It affects every user of the application.
       needs: [END, 'gatehouse.applications:write'],
@@ -228,10 +225,7 @@ export function sessionEndpoints(sessions: SessionAdmin, users: UserAdmin): Endp
       response: z.object({ ended: z.int() }),
       handle: async ({ params, by }) => ({ body: { ended: await sessions.endOfApplication(params.id, by) } }),
     }),
-    endpoint({
-      method: 'get',
-      path: '/users/{id}/sessions',
-      operationId: 'listUserSessions',
+    endpoint('listUserSessions', 'GET /users/{id}/sessions', {
       tag,
       needs: noun.read,
       summary: 'The live sessions of one user',
@@ -241,10 +235,7 @@ export function sessionEndpoints(sessions: SessionAdmin, users: UserAdmin): Endp
         body: { items: (await sessions.ofUser(params.id, by)).map(sessionJson) },
       }),
     }),
-    endpoint({
-      method: 'delete',
-      path: '/users/{id}/sessions',
-      operationId: 'endUserSessions',
+    endpoint('endUserSessions', 'DELETE /users/{id}/sessions', {
       tag,
       needs: noun.write,
       summary: 'Ends every session of the user and revokes every token',

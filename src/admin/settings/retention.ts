@@ -192,10 +192,7 @@ const retained = z
 /** /api/admin/retention. */
 export function retentionEndpoints(retention: RetentionAdmin): Endpoint[] {
   return [
-    endpoint({
-      method: 'get',
-      path: '/retention',
-      operationId: 'listRetention',
+    endpoint('listRetention', 'GET /retention', {
       tag: 'Settings',
       needs: ['gatehouse.settings:read'],
       summary: 'Each kind of data about people: how long it is kept, how much there is, and the oldest',

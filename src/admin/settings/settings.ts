@@ -71,10 +71,7 @@ export function settingEndpoints(settings: SettingAdmin): Endpoint[] {
   });
 
   return [
-    endpoint({
-      method: 'get',
-      path: '/settings',
-      operationId: 'listSettings',
+    endpoint('listSettings', 'GET /settings', {
       tag: 'Settings',
       needs: ['gatehouse.settings:read'],
       summary: 'Every setting and its source',
@@ -82,10 +79,7 @@ export function settingEndpoints(settings: SettingAdmin): Endpoint[] {
       versioned: 'shows',
       handle: async () => listed(await settings.list()),
     }),
-    endpoint({
-      method: 'patch',
-      path: '/settings',
-      operationId: 'updateSettings',
+    endpoint('updateSettings', 'PATCH /settings', {
       tag: 'Settings',
       needs: [oneOf('gatehouse.settings:write', 'gatehouse.settings:write-security')],
       summary: 'Changes the given settings; null resets one to its default',
@@ -103,10 +97,7 @@ export function settingEndpoints(settings: SettingAdmin): Endpoint[] {
 /** /configuration and /configuration/plan. */
 export function configurationEndpoints(configuration: ConfigurationAdmin): Endpoint[] {
   return [
-    endpoint({
-      method: 'post',
-      path: '/configuration/plan',
-      operationId: 'planConfiguration',
+    endpoint('planConfiguration', 'POST /configuration/plan', {
       tag: 'Settings',
       // The plan compares every section with the file, also one that the file leaves out: what the file owned would be deleted.
       needs: ['gatehouse.settings:write', ...READS_EVERY_SECTION],
@@ -122,10 +113,7 @@ export function configurationEndpoints(configuration: ConfigurationAdmin): Endpo
         type: 'application/json; charset=utf-8',
       }),
     }),
-    endpoint({
-      method: 'get',
-      path: '/configuration',
-      operationId: 'exportConfiguration',
+    endpoint('exportConfiguration', 'GET /configuration', {
       tag: 'Settings',
       needs: READS_EVERY_SECTION,
       summary: 'Everything as a configuration file, secrets left out',

@@ -353,10 +353,7 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
         answer(users, await withApiFieldNames(users.update(id, profileOf(body), by, version))),
     }),
     remove({ summary: 'Deletes the user; the id is never used again', run: users.remove }),
-    action({
-      method: 'put',
-      path: '/roles',
-      operationId: 'setUserRoles',
+    action('setUserRoles', 'PUT /roles', {
       needs: [within('gatehouse.roles:write', 'gatehouse.users:write')],
       summary: 'Sets the roles that are given to the user directly',
       description:
@@ -367,19 +364,14 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
       run: async ({ key, body, by, version }) => answer(users, await users.setRoles(key, body.roles, by, version)),
     }),
     ...(['enable', 'disable'] as const).map((verb) =>
-      action({
-        path: `/${verb}`,
-        operationId: `${verb}User`,
+      action(`${verb}User`, `POST /${verb}`, {
         summary: verb === 'enable' ? 'Lets the user sign in again' : 'Disables the user and ends every session',
         response: user,
         versioned: 'shows',
         run: async ({ key, by }) => answer(users, await users.setActive(key, verb === 'enable', by)),
       }),
     ),
-    action({
-      method: 'put',
-      path: '/picture',
-      operationId: 'setUserPicture',
+    action('setUserPicture', 'PUT /picture', {
       maxBodyBytes: imageLimits.requestBytes,
       summary: 'Uploads the picture, which the claim `picture` then names; an empty `picture` of the user removes it',
       body: z.strictObject({
@@ -394,9 +386,7 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
         return answer(users, await users.find(key, by, 'gatehouse.users:write'));
       },
     }),
-    action({
-      path: '/invite',
-      operationId: 'inviteUser',
+    action('inviteUser', 'POST /invite', {
       needs: [within('gatehouse.users:reset-password', 'gatehouse.users:write')],
       summary: 'Queues an invitation with which the user chooses a password or makes a passkey; again, too',
       description: 'What becomes of it: `invitation` of the user. The link of an earlier one ends.',
@@ -405,9 +395,7 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
       status: 202,
       run: ({ key, body, by }) => users.invite(key, by, body?.message).then(isDone),
     }),
-    action({
-      path: '/password-reset',
-      operationId: 'sendPasswordReset',
+    action('sendPasswordReset', 'POST /password-reset', {
       needs: [within('gatehouse.users:reset-password')],
       summary: 'Queues an email with a link with which the user chooses a new password',
       description: 'What becomes of it: GET /mail?user_id=…',
@@ -415,9 +403,7 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
       status: 202,
       run: ({ key, by }) => users.sendPasswordReset(key, by).then(isDone),
     }),
-    action({
-      path: '/password',
-      operationId: 'setPassword',
+    action('setPassword', 'POST /password', {
       summary: 'Sets a password, or generates a temporary password, and ends every session and app password',
       body: z.strictObject({ password: password.optional() }),
       response: z.object({ one_time_password: z.string().optional().describe('Displayed only now') }),
@@ -426,40 +412,30 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
         return { body: oneTimePassword === undefined ? {} : { one_time_password: oneTimePassword } };
       },
     }),
-    action({
-      path: '/password-change',
-      operationId: 'forcePasswordChange',
+    action('forcePasswordChange', 'POST /password-change', {
       summary: 'Requires a new password at the next sign-in, and ends every session and app password',
       response: done,
       run: ({ key, by }) => users.forcePasswordChange(key, by).then(isDone),
     }),
-    action({
-      path: '/unlock',
-      operationId: 'unlockUser',
+    action('unlockUser', 'POST /unlock', {
       needs: [within('gatehouse.users:unlock')],
       summary: 'Ends the lockout after wrong passwords',
       response: done,
       run: ({ key, by }) => users.unlock(key, by).then(isDone),
     }),
-    action({
-      path: '/reset-factors',
-      operationId: 'resetFactors',
+    action('resetFactors', 'POST /reset-factors', {
       needs: [within('gatehouse.users:reset-factors')],
       summary: 'Removes all two-step verification methods of a user and ends all sessions',
       response: done,
       run: ({ key, by }) => users.resetFactors(key, by).then(isDone),
     }),
-    action({
-      path: '/allow-factor',
-      operationId: 'allowFirstFactor',
+    action('allowFirstFactor', 'POST /allow-factor', {
       needs: [within('gatehouse.users:reset-factors')],
       summary: 'Lets a user set up two-step verification in the next seven days, regardless of `first_factor`',
       response: done,
       run: ({ key, by }) => users.allowFirstFactor(key, by).then(isDone),
     }),
-    action({
-      path: '/export',
-      operationId: 'exportUser',
+    action('exportUser', 'POST /export', {
       needs: EXPORT.map((one) => within(one)),
       summary: 'Everything that is stored about the user, as JSON (GDPR, article 15)',
       description: 'The user sees in their activity that an administrator has it. docs/privacy.md says what it has.',
@@ -493,10 +469,7 @@ function factorEndpoints(users: UserAdmin): Endpoint[] {
   const { api, read, tag } = userNoun(users);
   const path = `${api}/{id}/factors`;
   return [
-    endpoint({
-      method: 'get',
-      path,
-      operationId: 'listUserFactors',
+    endpoint('listUserFactors', `GET ${path}`, {
       tag,
       needs: read,
       params: byId,
@@ -512,10 +485,7 @@ function factorEndpoints(users: UserAdmin): Endpoint[] {
         return { body: { items } };
       },
     }),
-    endpoint({
-      method: 'delete',
-      path: `${path}/{factor}`,
-      operationId: 'removeUserFactor',
+    endpoint('removeUserFactor', `DELETE ${path}/{factor}`, {
       tag,
       needs: [within('gatehouse.users:reset-factors')],
       params: byId.extend({ factor: z.string().min(1).max(1400) }),
@@ -538,10 +508,7 @@ function noteEndpoints(users: UserAdmin): Endpoint[] {
   const path = `${api}/{id}/notes`;
   const oneNote = byId.extend({ note: id });
   return [
-    endpoint({
-      method: 'get',
-      path,
-      operationId: 'listUserNotes',
+    endpoint('listUserNotes', `GET ${path}`, {
       tag,
       needs: read,
       params: byId,
@@ -558,10 +525,7 @@ function noteEndpoints(users: UserAdmin): Endpoint[] {
         return { body: { items } };
       },
     }),
-    endpoint({
-      method: 'post',
-      path,
-      operationId: 'addUserNote',
+    endpoint('addUserNote', `POST ${path}`, {
       tag,
       needs: write,
       params: byId,
@@ -571,10 +535,7 @@ function noteEndpoints(users: UserAdmin): Endpoint[] {
       status: 201,
       handle: async ({ params, body, by }) => ({ body: { id: (await users.addNote(params.id, body.text, by)).id } }),
     }),
-    endpoint({
-      method: 'delete',
-      path: `${path}/{note}`,
-      operationId: 'removeUserNote',
+    endpoint('removeUserNote', `DELETE ${path}/{note}`, {
       tag,
       needs: write,
       params: oneNote,
@@ -628,10 +589,7 @@ function appPasswordEndpoints(users: UserAdmin): Endpoint[] {
   const { api, read, tag } = userNoun(users);
   const path = `${api}/{id}/app-passwords`;
   return [
-    endpoint({
-      method: 'get',
-      path,
-      operationId: 'listUserAppPasswords',
+    endpoint('listUserAppPasswords', `GET ${path}`, {
       tag,
       needs: read,
       params: byId,
@@ -649,10 +607,7 @@ function appPasswordEndpoints(users: UserAdmin): Endpoint[] {
         return { body: { items } };
       },
     }),
-    endpoint({
-      method: 'delete',
-      path: `${path}/{password}`,
-      operationId: 'revokeUserAppPassword',
+    endpoint('revokeUserAppPassword', `DELETE ${path}/{password}`, {
       tag,
       needs: [within('gatehouse.users:reset-factors')],
       params: byId.extend({ password: z.string().min(1).max(64) }),

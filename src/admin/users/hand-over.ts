@@ -163,11 +163,8 @@ export const HAND_OVER = [
 export function handOverEndpoints(users: HandOver): Endpoint[] {
   const common = { tag: 'Users', params: byId } as const;
   return [
-    endpoint({
+    endpoint('getOwned', 'GET /users/{id}/owned', {
       ...common,
-      method: 'get',
-      path: '/users/{id}/owned',
-      operationId: 'getOwned',
       needs: [within('gatehouse.users:read')],
       summary: 'What the user owns: groups, applications whose contact the user is, and API keys',
       description: 'Each kind for callers who may read it.',
@@ -191,11 +188,8 @@ export function handOverEndpoints(users: HandOver): Endpoint[] {
         };
       },
     }),
-    endpoint({
+    endpoint('handOver', 'POST /users/{id}/hand-over', {
       ...common,
-      method: 'post',
-      path: '/users/{id}/hand-over',
-      operationId: 'handOver',
       needs: HAND_OVER,
       summary: 'Makes another user the owner of these groups, and the contact of these applications; all or none',
       body: handOverBody,

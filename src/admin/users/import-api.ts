@@ -45,10 +45,7 @@ const tag = 'Users';
 /** The imports of the caller. */
 export function importEndpoints(imports: ImportJobs, userImport: UserImport): Endpoint[] {
   return [
-    endpoint({
-      method: 'post',
-      path: '/imports',
-      operationId: 'importUsers',
+    endpoint('importUsers', 'POST /imports', {
       tag,
       needs,
       summary: 'Creates and changes users from CSV by a job, row by row',
@@ -67,20 +64,14 @@ export function importEndpoints(imports: ImportJobs, userImport: UserImport): En
         return answer(await imports.begin(file, { ...options, isTrial }, by));
       },
     }),
-    endpoint({
-      method: 'get',
-      path: '/imports',
-      operationId: 'listImports',
+    endpoint('listImports', 'GET /imports', {
       tag,
       needs,
       summary: 'The imports of the caller of a week, the newest first; at most 20',
       response: z.object({ items: z.array(importOfUsers) }),
       handle: async ({ by }) => ({ body: { items: (await imports.list(by)).map(importJson) } }),
     }),
-    endpoint({
-      method: 'get',
-      path: '/imports/{id}',
-      operationId: 'getImport',
+    endpoint('getImport', 'GET /imports/{id}', {
       tag,
       needs,
       summary: 'An import, with its progress',
@@ -88,10 +79,7 @@ export function importEndpoints(imports: ImportJobs, userImport: UserImport): En
       response: importOfUsers,
       handle: async ({ params, by }) => ({ body: importJson(await imports.get(params.id, by)) }),
     }),
-    endpoint({
-      method: 'get',
-      path: '/imports/{id}/rows',
-      operationId: 'listImportRows',
+    endpoint('listImportRows', 'GET /imports/{id}/rows', {
       tag,
       needs,
       summary: 'What became of each row, in the order of the file',
@@ -120,10 +108,7 @@ export function importEndpoints(imports: ImportJobs, userImport: UserImport): En
         return { body: { items, next: rows.length > limit ? toCursor(String(from + limit)) : null } };
       },
     }),
-    endpoint({
-      method: 'post',
-      path: '/imports/{id}/start',
-      operationId: 'startImport',
+    endpoint('startImport', 'POST /imports/{id}/start', {
       tag,
       needs,
       summary: 'Carries out what was tried',
@@ -131,10 +116,7 @@ export function importEndpoints(imports: ImportJobs, userImport: UserImport): En
       response: importOfUsers,
       handle: async ({ params, by }) => ({ body: importJson(await imports.start(params.id, by)) }),
     }),
-    endpoint({
-      method: 'post',
-      path: '/imports/{id}/cancel',
-      operationId: 'cancelImport',
+    endpoint('cancelImport', 'POST /imports/{id}/cancel', {
       tag,
       needs,
       summary: 'Stops an import; the rows that are done stay',

@@ -137,10 +137,7 @@ const result = z.object({
 /** /access-check. */
 export function accessCheckEndpoints(accessCheck: AccessCheck): Endpoint[] {
   return [
-    endpoint({
-      method: 'get',
-      path: '/access-check',
-      operationId: 'why',
+    endpoint('why', 'GET /access-check', {
       tag: 'Rejections',
       needs: ['gatehouse.audit:read', 'gatehouse.users:read'],
       summary: 'Whether this user may open this application: by which role, or why not',

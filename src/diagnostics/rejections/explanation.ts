@@ -152,10 +152,7 @@ const explanation = z.object({
 });
 export function rejectionEndpoints(rejections: RejectionAdmin): Endpoint[] {
   return [
-    endpoint({
-      method: 'get',
-      path: '/rejections',
-      operationId: 'listRejections',
+    endpoint('listRejections', 'GET /rejections', {
       tag,
       needs,
       summary: 'Rejected requests of the last two weeks, newest first',
@@ -172,10 +169,7 @@ export function rejectionEndpoints(rejections: RejectionAdmin): Endpoint[] {
         return { body: { items: page.rejections.map(rejectionJson), next: page.next ?? null } };
       },
     }),
-    endpoint({
-      method: 'get',
-      path: '/rejections/{code}',
-      operationId: 'getRejection',
+    endpoint('getRejection', 'GET /rejections/{code}', {
       tag,
       needs,
       summary: 'One rejected request by its code: each rule in order, with what was received beside what is registered',
