@@ -72,7 +72,7 @@ const restrictedPackages: Record<string, { in: string[]; typesToo: boolean }> = 
   'mmdb-lib': { in: ['base/network/'], typesToo: true },
   'prom-client': { in: ['base/platform/metrics.ts'], typesToo: true },
   'intl-messageformat': { in: ['base/texts/'], typesToo: true },
-  eta: { in: ['base/http/', 'core/mail/', 'admin/applications/presets/frameworks.ts'], typesToo: true },
+  eta: { in: ['base/http/', 'core/mail/', 'admin/applications/presets/'], typesToo: true },
 };
 
 /** The folders that may import Koa, because they speak HTTP. */
