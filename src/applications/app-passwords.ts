@@ -36,8 +36,6 @@ export type PresentedAppPassword = Pick<AppPassword, 'id' | 'name' | 'lastUsedAt
   applicationId: string;
 };
 
-export type AppPasswords = ReturnType<typeof createAppPasswords>;
-
 /** 130 random bits. */
 const SECRET_LETTERS = 26;
 const TAG_LETTERS = 6;

@@ -6,8 +6,6 @@ import { fault } from '../base/texts/faults.ts';
 import type { Core } from '../core/core.ts';
 import type { Provision, ProvisionSettings } from './fields/provisioning.ts';
 
-export type ProvisioningTokens = ReturnType<typeof createProvisioningTokens>;
-
 export function createProvisioningTokens({ db, vault, now }: Core) {
   const contextOf = (applicationId: string) => `provisioning_tokens:${applicationId}`;
 

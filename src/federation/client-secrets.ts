@@ -20,8 +20,6 @@ export interface ConnectionTrial {
   error?: string | undefined;
 }
 
-export type ClientSecrets = ReturnType<typeof createClientSecrets>;
-
 /** How long a secret is new: longer than the pause between two runs of the job. */
 const NEW_MINUTES = 10;
 

@@ -54,8 +54,6 @@ export interface AnsweredRequest {
   sentAt: Date;
 }
 
-export type UpstreamRequests = ReturnType<typeof createUpstreamRequests>;
-
 export const statements = hotStatements('upstream-requests', {
   store: `INSERT INTO upstream_requests (id, connection_id, purpose, bound_to, data_sealed, answer_sealed, redeemed_at,
       created_at, expires_at) VALUES (?,?,?,?,?,?,?,?,?)`,

@@ -20,8 +20,6 @@ export interface SsoIdChange {
   connectionId: string | null | undefined;
 }
 
-export type SsoIds = ReturnType<typeof createSsoIds>;
-
 export function createSsoIds({
   authority,
   connections,

@@ -11,8 +11,6 @@ import { signInLevels } from './connections/kinds/common.ts';
 import type { ExternalIdentities } from './identities.ts';
 import type { UpstreamSessions } from './sessions.ts';
 
-export type StepUps = ReturnType<typeof createStepUps>;
-
 export function createStepUps({
   connections,
   sessions,

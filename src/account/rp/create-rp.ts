@@ -30,8 +30,6 @@ import { createRpSessions, type RpSessions } from '../../protocols/oidc/store/se
 import { createConfirmation } from './confirmation.ts';
 import { createSignedIn } from './signed-in.ts';
 
-export type Rp = ReturnType<typeof createRp>;
-
 export function createRp(
   dependencies: Core &
     Http &

@@ -18,7 +18,7 @@ import { withGroupIds, withGroupNames } from '../../people/rbac/roles.ts';
 import type { AdminServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import { id, iso, paged, pageOf, time } from '../api/parts.ts';
+import { id, jsonOf, paged, pageOf, time } from '../api/parts.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { endpointsOf, type Resource } from '../resource.ts';
 
@@ -221,19 +221,7 @@ export const apiKeyNoun = (apiKeys: ApiKeyAdmin): Resource<KeyView> => ({
   keyOf: (key) => key.id,
   get: apiKeys.get,
   schema,
-  json: (key) => ({
-    id: key.id,
-    name: key.name,
-    owner: { id: key.ownerId, username: key.username },
-    permissions: [...key.permissions],
-    last_four: key.lastFour,
-    state: key.state,
-    created_by: key.createdBy,
-    created_at: iso(key.createdAt),
-    expires_at: iso(key.expiresAt),
-    revoked_at: iso(key.revokedAt),
-    last_used_at: iso(key.lastUsedAt),
-  }),
+  json: (key) => jsonOf(schema, key, { owner: { id: key.ownerId, username: key.username } }),
 });
 
 /** A new key. */

@@ -77,6 +77,27 @@ export function iso(date: Date | null | undefined): string | null {
   return date ? date.toISOString() : null;
 }
 
+type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name;
+
+/**
+ * An item as its schema has it: each field is the property of its name in camelCase, with times in ISO 8601, unless `own` gives it.
+ * What the schema does not name is left out.
+ */
+export function jsonOf<Shape extends z.core.$ZodShape, const Own extends { [Name in keyof Shape]?: unknown }>(
+  { shape }: z.ZodObject<Shape>,
+  item: { readonly [Name in Exclude<keyof Shape & string, keyof Own> as CamelCase<Name>]: unknown },
+  own: Own,
+): z.output<z.ZodObject<Shape>> {
+  const values = item as Readonly<Record<string, unknown>>;
+  const fields = Object.keys(shape).map((name) => {
+    const value = values[name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())];
+    return [name, value instanceof Date ? iso(value) : value];
+  });
+  return { ...Object.fromEntries(fields), ...own } as z.output<z.ZodObject<Shape>>;
+}
+
 /** The body of a PATCH: null empties a field, an absent field stays as it is. Defaults do not apply to a change. */
 export function patchOf<Shape extends z.core.$ZodShape>(object: z.ZodObject<Shape>): z.ZodObject {
   const fields = Object.entries(object.shape).map(([name, one]) => {
@@ -105,15 +126,5 @@ export const domainProof = z
   .meta({ id: 'DomainProof' });
 export const domainCheck = z.object({ result: z.enum(['proven', 'missing', 'unreachable']) });
 
-export const domainProofJson = ({
-  domain,
-  record,
-  provenAt,
-  checkedAt,
-}: DomainProof): z.output<typeof domainProof> => ({
-  domain,
-  record_name: record.name,
-  record_value: record.value,
-  proven_at: iso(provenAt),
-  checked_at: iso(checkedAt),
-});
+export const domainProofJson = (proof: DomainProof) =>
+  jsonOf(domainProof, proof, { record_name: proof.record.name, record_value: proof.record.value });

@@ -13,7 +13,7 @@ import type {
 } from '../../protocols/provisioning/provisioning.ts';
 import type { TargetDecision } from '../../protocols/provisioning/targets.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
-import { byId, done, iso, time } from '../api/parts.ts';
+import { byId, done, iso, jsonOf, time } from '../api/parts.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import type { ApplicationAdmin } from './actions.ts';
 
@@ -107,20 +107,13 @@ const check = z.object({
   error: z.string().nullable(),
 });
 
-export const stateJson = (one: ProvisioningState): z.output<typeof state> => ({
-  active: one.active,
-  waiting: one.waiting,
-  held: one.held,
-  comparing: one.position !== null,
-  compared_at: iso(one.comparedAt),
-  next_comparison_at: iso(one.compareAt),
-  failing_since: iso(one.failingSince),
-  retry_at: iso(one.retryAt),
-  error: one.lastError,
-  paused_at: iso(one.pausedAt),
-  paused_by: one.pausedBy === 'failures' || one.pausedBy === 'administrator' ? one.pausedBy : null,
-  stopped_at: iso(one.stoppedAt),
-});
+export const stateJson = (one: ProvisioningState) =>
+  jsonOf(state, one, {
+    comparing: one.position !== null,
+    next_comparison_at: iso(one.compareAt),
+    error: one.lastError,
+    paused_by: one.pausedBy === 'failures' || one.pausedBy === 'administrator' ? one.pausedBy : null,
+  });
 
 export function previewJson({ changes, unchanged, isCut }: ProvisioningPreview): z.output<typeof preview> {
   const of = (kind: ChangeKind) => ({

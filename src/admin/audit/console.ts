@@ -12,7 +12,6 @@ import { rule } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import { type AuditFilter, directoryActor } from '../../core/audit/audit.ts';
 import { auditEventTypes, type EventKind, eventTypesByKind } from '../../core/audit/events.ts';
-import { eventKinds } from '../../core/audit/sentence.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { within } from '../../people/rbac/rights.ts';
 import { sendStream } from '../api/router.ts';
@@ -44,7 +43,7 @@ const zone = z
   .max(64)
   .refine((text) => text === '' || isZone(text))
   .default('');
-const kinds = Object.keys(eventKinds) as EventKind[];
+const kinds = Object.keys(eventTypesByKind) as EventKind[];
 const RANGES = ['hour', 'today', 'yesterday', 'week'] as const;
 const filters = {
   kind: z.enum(['', ...kinds]).default(''),
@@ -311,7 +310,7 @@ function filterForm(
         value: kind,
         options: [
           { value: '', label: t('console.audit.everything') },
-          ...kinds.map((value) => ({ value, label: eventKinds[value] })),
+          ...kinds.map((value) => ({ value, label: t(`console.events.kind.${value}`) })),
         ],
       },
       {

@@ -9,12 +9,12 @@ import { parseQuery } from '../../base/http/input.ts';
 import { languageForPeople } from '../../base/http/pages/language.ts';
 import { languageNames, languages } from '../../base/texts/languages.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
+import { templateName } from '../mail/mail.ts';
 import type { MailKind } from '../../core/mail/messages.ts';
 import { brandColor, brandLink, brandName, isImageName } from '../../core/settings/value-schemas.ts';
 import type { Field } from '../console/blocks.ts';
 import { type NamedField, type Names, typedApplicationValue } from '../console/names.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import { templateNames } from '../mail/template-names.ts';
 
 // The choices above a preview of pages and emails: a language, light or dark, and the application whose brand it has.
 
@@ -190,7 +190,7 @@ const addressQuery = z.looseObject(previewQuery.shape);
 
 /** The choices above the preview. `offered`: the languages. */
 export function previewFields({ page, mode, language }: Choice, offered: readonly string[], own: string): Field[] {
-  const mailLabel = (kind: MailKind) => t('console.branding.page.mail', { mail: templateNames[kind] });
+  const mailLabel = (kind: MailKind) => t('console.branding.page.mail', { mail: templateName(kind) });
   const options = [
     ...Object.entries(pages).map(([value, { label }]) => ({ value, label })),
     ...Object.entries(mails).map(([value, kind]) => ({ value, label: mailLabel(kind) })),

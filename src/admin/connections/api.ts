@@ -8,7 +8,7 @@ import type { SecretInfo } from '../../federation/connections/secrets.ts';
 import { fieldsOf, type JsonSchema, mergePatchOf } from '../api/described-bodies.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import { domainCheck, domainProof, domainProofJson, done, iso, time } from '../api/parts.ts';
+import { domainCheck, domainProof, domainProofJson, done, iso, jsonOf, time } from '../api/parts.ts';
 import { answerOf, endpointsOf, type Resource } from '../resource.ts';
 import { type ConnectionAdmin, type ConnectionDetails, connectionVersion } from './actions.ts';
 
@@ -257,17 +257,13 @@ function connectionJson({ connection: one, entry, secrets, domains, documents, v
     values: Object.fromEntries(values.map(({ key, value }) => [key, value])),
     secrets: secrets.map(secretJson),
     domain_proofs: domains.map(domainProofJson),
-    documents: documents.map(({ kind, hasContent, readAt, nextReadAt, failingSince, lastError }) => ({
-      kind,
-      read_at: hasContent ? iso(readAt) : null,
-      next_read_at: iso(nextReadAt),
-      failing_since: iso(failingSince),
-      error: lastError && String(lastError),
-    })),
+    documents: documents.map((one) =>
+      jsonOf(document, one, {
+        read_at: one.hasContent ? iso(one.readAt) : null,
+        error: one.lastError && String(one.lastError),
+      }),
+    ),
   };
 }
 
-function secretJson({ id, purpose, createdAt, expiresAt, rejectedAt, rejectedText }: SecretInfo) {
-  const rejection = { rejected_at: iso(rejectedAt), rejected_text: rejectedText };
-  return { id, purpose, created_at: iso(createdAt), expires_at: iso(expiresAt), ...rejection };
-}
+const secretJson = (one: SecretInfo) => jsonOf(secret, one, {});

@@ -121,16 +121,7 @@ export const kindNames: Record<ConnectionKind, PageText> = {
   oauth2: 'OAuth 2.0',
   ldap: t('console.connections.directory'),
 };
-export const purposeNames = {
-  'client-secret': t('console.connections.purpose.client-secret'),
-  'private-key': t('console.connections.purpose.private-key'),
-  'bind-password': t('console.connections.purpose.bind-password'),
-} as const;
-export const documentNames: Record<DocumentKind, PageText> = {
-  discovery: t('console.connections.document.discovery'),
-  jwks: t('console.connections.document.jwks'),
-  metadata: t('console.connections.document.metadata'),
-};
+export const documentName = (kind: DocumentKind): PageText => t(`console.connections.document.${kind}`);
 
 export function vendorOf({ connection: { kind, preset } }: ConnectionDetails): PageText {
   const name = presetOf(preset, kind)?.name ?? preset;
@@ -207,7 +198,7 @@ function secretBlocks({ connection, secrets }: ConnectionDetails, mayChange: boo
       actions: mayChange ? [{ label: t('console.connections.add-secret'), href: `${at}/secret` }] : [],
       caption: t('console.connections.secrets-caption'),
       ...tableOf(secrets, [
-        [t('console.connections.secret'), ({ purpose }) => purposeNames[purpose]],
+        [t('console.connections.secret'), ({ purpose }) => t(`console.connections.purpose.${purpose}`)],
         [t('console.connections.stored'), ({ createdAt }) => createdAt],
         [
           t('console.connections.expires'),
@@ -268,7 +259,7 @@ function documentBlocks({ connection, documents }: ConnectionDetails, mayChange:
         : [],
       caption: t('console.connections.documents-caption'),
       ...tableOf(documents, [
-        [t('console.connections.document'), ({ kind }) => documentNames[kind]],
+        [t('console.connections.document'), ({ kind }) => documentName(kind)],
         [
           t('console.connections.last-update'),
           ({ hasContent, readAt }) =>
@@ -300,7 +291,7 @@ export const inWords = (error: PageText): PageText => networkSentence(String(err
 function detailsOf(documents: ConnectionDetails['documents']): Block[] {
   const raw = documents.flatMap(({ kind, lastError }) =>
     lastError && networkSentence(String(lastError))
-      ? [{ label: documentNames[kind], value: { text: lastError, code: true } }]
+      ? [{ label: documentName(kind), value: { text: lastError, code: true } }]
       : [],
   );
   return raw.length > 0 ? [{ kind: 'facts', title: t('error-page.details'), rows: raw, isClosed: true }] : [];

@@ -24,14 +24,13 @@ import { connectionNoun, newSecret } from './api.ts';
 import {
   connectionKey,
   connectionPage,
-  documentNames,
+  documentName,
   entryFrom,
   HOME,
   inWords,
   kindNames,
   pathOf,
   presetFields,
-  purposeNames,
   sectionsOf,
   selectorOf,
   stateTags,
@@ -166,7 +165,7 @@ export function connectionRoutes(services: ConsoleServices) {
       const read = await connections.readDocuments(id, visit.by);
       const failed = read.find(({ error }) => error !== undefined);
       if (!failed) return { to: pathOf(id), notice: t('console.connections.documents-updated') };
-      const fault = { document: documentNames[failed.kind], error: inWords(failed.error ?? '') };
+      const fault = { document: documentName(failed.kind), error: inWords(failed.error ?? '') };
       const page = await connectionPage(services, { ...visit, subject: await connections.get(id) });
       return { page: { ...page, error: t('console.connections.document-fault', fault) }, status: 502 };
     },
@@ -397,7 +396,7 @@ function editPage(details: ConnectionDetails, sent?: Sent): ConsolePage {
 }
 
 function secretFields({ kind }: Connection): Field[] {
-  const options = secretPurposesOf(kind).map((value) => ({ value, label: purposeNames[value] }));
+  const options = secretPurposesOf(kind).map((value) => ({ value, label: t(`console.connections.purpose.${value}`) }));
   const [first] = options;
   return [
     { name: 'purpose', label: t('console.connections.secret'), type: 'select', options, value: first?.value },

@@ -7,7 +7,7 @@ import { parseQuery } from '../../base/http/input.ts';
 import { check } from '../../base/texts/faults.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import { type EventKind, eventTypesByKind } from '../../core/audit/events.ts';
-import { eventKinds, sentenceOfType } from '../../core/audit/sentence.ts';
+import { sentenceOfType } from '../../core/audit/sentence.ts';
 import { declarationOf, type EventStream, isSigned, recipientsOf } from '../../protocols/event-streams/streams.ts';
 import { etagOf } from '../api/versions.ts';
 import {
@@ -179,11 +179,6 @@ const KIND_LEADS = {
   webhook: t('console.event-streams.kind.webhook-lead'),
   siem: t('console.event-streams.kind.siem-lead'),
   alert: t('console.event-streams.kind.alert-lead'),
-};
-const URL_HINTS = {
-  webhook: t('console.event-streams.url.webhook'),
-  siem: t('console.event-streams.url.siem'),
-  alert: t('console.event-streams.url.alert'),
 };
 const SECRET_HINTS = {
   webhook: t('console.event-streams.secret.webhook-hint'),
@@ -463,7 +458,7 @@ const eventList: Block = {
   kind: 'facts',
   title: t('console.event-streams.types'),
   rows: Object.entries(eventTypesByKind).map(([kind, types]) => ({
-    label: eventKinds[kind as EventKind],
+    label: t(`console.events.kind.${kind as EventKind}`),
     value: types.map((type) => [{ text: type, code: true }, sentenceOfType(type)]),
   })),
   isClosed: true,
@@ -539,7 +534,7 @@ function fieldsOf(given: Declared, sent: Sent | undefined): Field[] {
       value: addressOf(given),
       required: true,
       isCode: true,
-      hint: URL_HINTS[given.kind as DeclaredKind],
+      hint: t(`console.event-streams.url.${given.kind as DeclaredKind}`),
     },
     ...(given.kind === 'siem' ? [format] : []),
     listField('events', given.events),
@@ -620,13 +615,6 @@ export function deliveryRoutes({ frame, admin: { deliveries } }: ConsoleServices
   return router;
 }
 
-const DESTINATION_KINDS = {
-  mail: t('console.deliveries.mail'),
-  logout: t('console.deliveries.logout'),
-  events: t('console.deliveries.events'),
-  provisioning: t('console.deliveries.provisioning'),
-};
-
 /** The tabs of the two pages about what leaves this server. */
 const deliveryTabs = (current: 'streams' | 'deliveries'): NonNullable<ConsolePage['tabs']> => [
   { href: '/admin/event-streams', label: t('console.navigation.event-streams'), isCurrent: current === 'streams' },
@@ -655,7 +643,7 @@ function deliveriesPage(destinations: readonly Destination[]): ConsolePage {
         caption: t('console.deliveries'),
         ...tableOf(destinations, [
           [t('console.deliveries.to'), (one) => ({ ...nameOf(one), small: one.lastError ?? undefined })],
-          [t('console.event-streams.kind'), ({ kind }) => DESTINATION_KINDS[kind]],
+          [t('console.event-streams.kind'), ({ kind }) => t(`console.deliveries.${kind}`)],
           [
             t('console.shared.status'),
             ({ isPaused, failed, lastError }) =>

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { addressOf } from '../../core/mail/mail-server.ts';
 import type { AdminServices } from '../admin-services.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
-import { iso, time } from '../api/parts.ts';
+import { jsonOf, time } from '../api/parts.ts';
 
 export interface Destination {
   kind: 'mail' | 'logout' | 'events' | 'provisioning';
@@ -140,14 +140,6 @@ export const deliveryEndpoints = (deliveries: ReturnType<typeof createDeliveryAd
     needs: ['gatehouse.audit:read'],
     summary: 'What waits to be sent or was given up, by destination',
     response: z.object({ items: z.array(destination) }),
-    async handle() {
-      const items = (await deliveries.list()).map(({ oldestAt, lastError, isPaused, ...one }) => ({
-        ...one,
-        oldest_at: iso(oldestAt),
-        last_error: lastError,
-        is_paused: isPaused,
-      }));
-      return { body: { items } };
-    },
+    handle: async () => ({ body: { items: (await deliveries.list()).map((one) => jsonOf(destination, one, {})) } }),
   }),
 ];

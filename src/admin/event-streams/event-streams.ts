@@ -22,7 +22,7 @@ import {
 } from '../../protocols/event-streams/streams.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import { byId, iso, time } from '../api/parts.ts';
+import { byId, iso, jsonOf, time } from '../api/parts.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { answerOf, endpointsOf, type Resource } from '../resource.ts';
@@ -188,19 +188,11 @@ const deliverySchema = z
   })
   .meta({ id: 'EventDelivery' });
 
-export const deliveryJson = (one: EventDelivery) => ({
-  id: one.id,
-  seq: one.seq,
-  until_seq: one.untilSeq,
-  type: one.type,
-  state: one.state,
-  is_replay: one.isReplay,
-  tries: one.tries,
-  next_try_at: one.state === 'waiting' ? iso(one.nextTryAt) : null,
-  answer: one.answer,
-  error: one.lastError,
-  created_at: iso(one.createdAt),
-});
+export const deliveryJson = (one: EventDelivery) =>
+  jsonOf(deliverySchema, one, {
+    next_try_at: one.state === 'waiting' ? iso(one.nextTryAt) : null,
+    error: one.lastError,
+  });
 
 export const eventStreamNoun = (streams: EventStreamAdmin): Resource<EventStream> => ({
   names: ['EventStream', 'EventStreams'],
@@ -218,18 +210,7 @@ export const eventStreamNoun = (streams: EventStreamAdmin): Resource<EventStream
   keyOf: ({ id }) => id,
   get: (id) => streams.get(id),
   schema,
-  json: (stream) => ({
-    id: stream.id,
-    ...declarationOf(stream),
-    source: stream.source,
-    created_at: iso(stream.createdAt),
-    updated_at: iso(stream.updatedAt),
-    last_success_at: iso(stream.lastSuccessAt),
-    failing_since: iso(stream.failingSince),
-    retry_at: iso(stream.retryAt),
-    paused_at: iso(stream.pausedAt),
-    last_error: stream.lastError,
-  }),
+  json: (stream) => jsonOf(schema, stream, declarationOf(stream)),
   version: declarationOf,
 });
 

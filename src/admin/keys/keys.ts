@@ -7,7 +7,7 @@ import type { KeyInfo, RotationOutcome } from '../../core/keys/keyring.ts';
 import { keyAlgs, keyUses, type RotationRequest } from '../../core/keys/rotation.ts';
 import type { AdminServices } from '../admin-services.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
-import { iso, time } from '../api/parts.ts';
+import { iso, jsonOf, time } from '../api/parts.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 
 const tag = 'Keys';
@@ -67,20 +67,12 @@ export function keyEndpoints(keys: KeyAdmin): Endpoint[] {
   ];
 }
 
-function keyJson({ kid, use, alg, state, createdAt, activatedAt, retiredAt, certificate, canSignFrom }: KeyInfo) {
-  return {
-    kid,
-    use,
-    alg,
-    state,
-    created_at: iso(createdAt),
-    activated_at: iso(activatedAt),
-    retired_at: iso(retiredAt),
-    can_sign_from: iso(canSignFrom ?? null),
-    certificate: certificate
-      ? { pem: certificate.pem, fingerprint: certificate.fingerprint, valid_until: iso(certificate.until) }
-      : null,
-  };
+function keyJson(one: KeyInfo) {
+  const { pem = '', fingerprint = '', until } = one.certificate ?? {};
+  return jsonOf(key, one, {
+    can_sign_from: iso(one.canSignFrom),
+    certificate: until ? { pem, fingerprint, valid_until: iso(until) } : null,
+  });
 }
 
 function outcomeJson(result: RotationOutcome) {

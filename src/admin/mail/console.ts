@@ -32,9 +32,8 @@ import { listPath } from '../console/frame.ts';
 import { choiceField, listAt, tableOf } from '../console/lists.ts';
 import { addPage, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import { type MailAdmin, type MailTest, type MailView, selectorField } from './mail.ts';
+import { type MailAdmin, type MailTest, type MailView, selectorField, templateName } from './mail.ts';
 import { STATES, stateMark, WRITTEN } from './states.ts';
-import { templateNames } from './template-names.ts';
 
 const HERE = '/admin/mail';
 const READ = 'gatehouse.mail:read' as const;
@@ -337,7 +336,7 @@ function listPage(services: ConsoleServices, ctx: Context, choice: Choice): Cons
         rows: services.admin.mail.templates.kinds.map((kind) => {
           const { subject, language } = exampleOf(services, ctx, kind, choice);
           return [
-            { text: templateNames[kind], href: addressOf(`${TEMPLATES}/${kind}`, choice) },
+            { text: templateName(kind), href: addressOf(`${TEMPLATES}/${kind}`, choice) },
             { text: subject, language },
           ];
         }),
@@ -350,7 +349,7 @@ function listPage(services: ConsoleServices, ctx: Context, choice: Choice): Cons
 function mailPage(services: ConsoleServices, ctx: Context, kind: MailKind, choice: Choice): ConsolePage {
   const { subject, text, language } = exampleOf(services, ctx, kind, choice);
   return {
-    title: templateNames[kind],
+    title: templateName(kind),
     back: { href: addressOf(TEMPLATES, choice), label: t('console.mail.templates') },
     blocks: [
       {

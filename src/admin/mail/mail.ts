@@ -37,7 +37,7 @@ import { createMailTransport, type MailAnswers, mailSteps, type SendOutcome } fr
 import { emailFault, nameAdvice } from '../../people/accounts/names.ts';
 import type { People } from '../../people/people.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
-import { byId, done, iso, paged, pageOf, time } from '../api/parts.ts';
+import { byId, done, jsonOf, paged, pageOf, time } from '../api/parts.ts';
 
 const mail = z.object({
   id: z.string(),
@@ -129,14 +129,7 @@ export function mailEndpoints(outbox: MailAdmin): Endpoint[] {
       response: pageOf(mail),
       async handle({ query: { limit, cursor, state, user_id: userId } }) {
         const { items, next } = await outbox.list({ limit, after: cursor, state, userId });
-        const mails = items.map(({ lastError, createdAt, sentAt, userId, isFile, ...one }) => ({
-          ...one,
-          user_id: userId,
-          last_error: lastError,
-          created_at: iso(createdAt),
-          sent_at: iso(sentAt),
-          written_to_file: isFile,
-        }));
+        const mails = items.map((one) => jsonOf(mail, one, { written_to_file: one.isFile }));
         return { body: { items: mails, next: next ?? null } };
       },
     }),
@@ -361,14 +354,15 @@ function outcomeOf(result: SendOutcome, host: string | undefined): MailTest['out
   return result.isFinal ? 'rejected' : 'busy';
 }
 
+/** What each kind of mail is called in the console. */
+export const templateName = (kind: MailKind): PageText => t(`console.mail.template.${kind}`);
+
 /** The parts of a mail. */
 export interface RenderedMail {
   subject: string;
   text: string;
   html: string;
 }
-
-export type TestMail = ReturnType<typeof createTestMail>;
 
 export interface ExampleLook {
   /** That of the settings by default. */

@@ -12,6 +12,7 @@ import { keyAlgs } from '../../core/keys/rotation.ts';
 import type { AdminServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
+import { jsonOf } from '../api/parts.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { answerOf, endpointsOf, type Resource } from '../resource.ts';
@@ -109,17 +110,7 @@ export const apiNoun = (resources: ResourceAdmin): Resource<Api> => ({
   keyOf: ({ identifier }) => identifier,
   get: (identifier) => resources.get(identifier),
   schema,
-  json: ({ identifier, scopes, scopePermissions, signingAlg, access, source, ...api }) => ({
-    identifier,
-    scopes,
-    scope_permissions: scopePermissions,
-    signing_alg: signingAlg,
-    access,
-    clients: api.clients,
-    document_hosts: api.documentHosts,
-    agent_scopes: api.agentScopes,
-    source,
-  }),
+  json: (api) => jsonOf(schema, api, {}),
   version: (api) => api,
 });
 

@@ -14,7 +14,7 @@ import {
 import type { AdminServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import { byId, iso, time } from '../api/parts.ts';
+import { byId, jsonOf, time } from '../api/parts.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { answerOf, endpointsOf, type Resource } from '../resource.ts';
@@ -118,25 +118,11 @@ export const scimNoun = (scim: ScimAdmin): Resource<ScimConnection> => ({
   keyOf: ({ id }) => id,
   get: (id) => scim.get(id),
   schema,
-  json: (connection) => ({
-    id: connection.id,
-    ...declarationOf(connection),
-    source: connection.source,
-    created_at: iso(connection.createdAt),
-    updated_at: iso(connection.updatedAt),
-    last_request_at: iso(connection.lastRequestAt),
-  }),
+  json: (connection) => jsonOf(schema, connection, declarationOf(connection)),
   version: declarationOf,
 });
 
-const tokenJson = ({ id, lastFour, source, createdAt, expiresAt, lastUsedAt }: ScimToken) => ({
-  id,
-  last_four: lastFour,
-  source,
-  created_at: iso(createdAt),
-  expires_at: iso(expiresAt),
-  last_used_at: iso(lastUsedAt),
-});
+const tokenJson = (token: ScimToken) => jsonOf(tokenSchema, token, {});
 
 export const newToken = z.strictObject({
   expires_in_days: z.int().min(1).max(limits.apiKey.maxDays).optional().describe('Absent: until it is revoked'),

@@ -15,7 +15,7 @@ import type { EndResult } from '../../protocols/logout/end-session.ts';
 import { applicationsIn, type SessionEntry } from '../../protocols/oidc/store/sessions/sessions.ts';
 import type { AdminServices } from '../admin-services.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
-import { byId, id, iso, paged, pageOf, time } from '../api/parts.ts';
+import { byId, id, iso, jsonOf, paged, pageOf, time } from '../api/parts.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { endpointsOf, type Resource } from '../resource.ts';
 import type { UserAdmin } from '../users/actions.ts';
@@ -247,20 +247,13 @@ export function sessionEndpoints(sessions: SessionAdmin, users: UserAdmin): Endp
 }
 
 function sessionJson(session: SessionView) {
-  const { uid, accountId, username, acr, amr, device } = session;
-  const { signedInAt, expiresAt, idleExpiresAt } = session;
-  return {
-    uid,
+  const { accountId, acr = null, device } = session;
+  return jsonOf(schema, session, {
     user: accountId,
-    username,
-    signed_in_at: iso(signedInAt),
-    expires_at: iso(expiresAt),
-    idle_expires_at: iso(idleExpiresAt),
-    acr: acr ?? null,
-    amr,
+    acr,
     address: device?.address ?? null,
     user_agent: device?.userAgent ?? null,
     last_seen_at: iso(device?.lastSeenAt),
     applications: applicationsIn(session),
-  };
+  });
 }

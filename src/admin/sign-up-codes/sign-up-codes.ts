@@ -10,7 +10,7 @@ import type { NewSignUpCode, SignUpCode } from '../../people/sign-up-codes/sign-
 import type { AdminServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import { iso, time } from '../api/parts.ts';
+import { jsonOf, time } from '../api/parts.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { endpointsOf, type Resource } from '../resource.ts';
 
@@ -67,17 +67,7 @@ export const signUpCodeNoun = (codes: SignUpCodeAdmin): Resource<SignUpCode> => 
   keyOf: ({ id }) => id,
   get: (id) => codes.get(id),
   schema,
-  json: ({ id, name, state, maxUses, uses, source, createdBy, createdAt, expiresAt }) => ({
-    id,
-    name,
-    state,
-    max_uses: maxUses,
-    uses,
-    source,
-    created_by: createdBy,
-    created_at: iso(createdAt),
-    expires_at: iso(expiresAt),
-  }),
+  json: (code) => jsonOf(schema, code, {}),
 });
 
 /** A new code. */

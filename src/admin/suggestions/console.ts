@@ -10,7 +10,7 @@ import { fullName, hueOf, initials } from '../../base/http/pages/tokens.ts';
 import { dotted, inLanguage, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import { auditEventTypes, type EventKind, eventTypesByKind } from '../../core/audit/events.ts';
-import { eventKinds, sentenceOfType } from '../../core/audit/sentence.ts';
+import { sentenceOfType } from '../../core/audit/sentence.ts';
 import { within } from '../../people/rbac/rights.ts';
 import { eventPattern } from '../../protocols/event-streams/event.ts';
 import type { Logo } from '../console/cells.ts';
@@ -118,7 +118,7 @@ function eventPatterns(): { pattern: string; meaning: string }[] {
   const types = Object.entries(eventTypesByKind).flatMap(([kind, types]) =>
     types.map((type) => ({
       pattern: type,
-      meaning: String(dotted([sentenceOfType(type), eventKinds[kind as EventKind]])),
+      meaning: String(dotted([sentenceOfType(type), t(`console.events.kind.${kind as EventKind}`)])),
     })),
   );
   return [...counted, ...types];

@@ -14,8 +14,6 @@ export interface NewImage {
   bytes: Buffer;
 }
 
-export type ImageReader = ReturnType<typeof createImageReader>;
-
 /** The first part of the name of a picture. */
 export const imageHash = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex').slice(0, 32);
 

@@ -34,8 +34,6 @@ export const headerSets = {
     'X-Auth-Request-Email': 'email',
   },
 } as const satisfies Record<string, Record<string, string>>;
-export type HeaderSet = keyof typeof headerSets;
-
 /** The signed statement about the user, in every answer. */
 export const JWT_HEADER = 'X-Gatehouse-Jwt';
 

@@ -11,7 +11,7 @@ import {
   t,
 } from '../../base/texts/text.ts';
 import { type AuditEntry, directoryActor } from './audit.ts';
-import type { AuditEventType, EventKind } from './events.ts';
+import type { AuditEventType } from './events.ts';
 
 /** A user, application, connection or directory (SCIM) in a sentence; `name` is the name in the event, for one that was deleted. */
 export interface Mention {
@@ -248,18 +248,3 @@ function methodsOf(amr: unknown, connection: Slot | Text | undefined): Slot | Te
     ? t('activity.method.at-connection', { methods: allOf(methods), connection: provider })
     : allOf(methods);
 }
-
-/** The filter groups of the activity log. */
-export const eventKinds = {
-  'sign-in': t('console.events.kind.sign-in'),
-  session: t('console.events.kind.session'),
-  account: t('console.events.kind.account'),
-  password: t('console.events.kind.password'),
-  factor: t('console.events.kind.factor'),
-  role: t('console.events.kind.role'),
-  group: t('console.events.kind.group'),
-  request: t('console.events.kind.request'),
-  application: t('console.events.kind.application'),
-  connection: t('console.events.kind.connection'),
-  server: t('console.events.kind.server'),
-} as const satisfies Record<EventKind, Text>;

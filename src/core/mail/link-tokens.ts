@@ -34,8 +34,6 @@ export interface InvitationView {
   acceptedAt: Date | null;
 }
 
-export type LinkTokens = ReturnType<typeof createLinkTokens>;
-
 export function createLinkTokens({ db, now }: Base) {
   const usable = () => ({ usedAt: null, expiresAt: { gt: now() } });
 

@@ -11,8 +11,6 @@ import type { Connections } from './connections.ts';
 import { recordChange } from './context.ts';
 import { type ConnectionDomain, listDomains, setProof } from './domains.ts';
 
-export type DomainChecks = ReturnType<typeof createDomainChecks>;
-
 export function createDomainChecks(dependencies: Core & { connections: Connections }) {
   const { db, now, connections } = dependencies;
 

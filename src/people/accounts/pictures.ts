@@ -12,8 +12,6 @@ import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import type { Accounts } from './accounts.ts';
 
-export type PersonPictures = ReturnType<typeof createPersonPictures>;
-
 /** Checks a picture and writes it again. */
 export type CheckImage = (bytes: Buffer) => Promise<{ name: string; bytes: Buffer }>;
 

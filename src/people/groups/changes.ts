@@ -37,8 +37,6 @@ export interface WantedChange {
 
 type PieceOfChange = Omit<WantedChange, 'kind' | 'groupId'> & Pick<BulkChange, 'kind' | 'groupId'>;
 
-export type GroupChanges = ReturnType<typeof createGroupChanges>;
-
 /** Rows of one statement, and of one turn of the event loop. */
 const ROWS = 100;
 /** Mistakes that are listed one by one. */

@@ -31,8 +31,6 @@ const DAY = 24 * 3600 * 1000;
 const LISTED = 100;
 const OTHER_ACCOUNT = 'other_account';
 
-export type GroupInvitations = ReturnType<typeof createGroupInvitations>;
-
 /** One that can be accepted, of a link. */
 export interface GroupInvitation {
   id: string;

@@ -44,8 +44,6 @@ const LISTED = 100;
 /** Applications of one statement. */
 const READ = 200;
 
-export type GroupRequests = ReturnType<typeof createGroupRequests>;
-
 export function createGroupRequests(core: Core & { groups: Groups; accounts: Accounts }) {
   const { db, sql, now, audit, outbox, groups, accounts } = core;
 

@@ -30,8 +30,6 @@ export interface GroupChange {
 /** The ways in that take the rights of an owner. */
 const BY_OWNERS: readonly string[] = ['owner', 'request', 'invitation'];
 
-export type GroupRights = ReturnType<typeof createGroupRights>;
-
 /** These groups and all below them. */
 export async function idsBelow(groupIds: readonly string[], tx: Tx): Promise<string[]> {
   const rows = await inChunks(groupIds, (ids) => tx.groupAncestor.findMany({ where: { ancestorId: { in: ids } } }));

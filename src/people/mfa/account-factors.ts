@@ -34,8 +34,6 @@ export interface FactorView {
 /** No other factor has an ID that begins so. */
 const PASSKEY = 'passkey-';
 
-export type AccountFactors = ReturnType<typeof createFactors>;
-
 interface Row {
   totp: number | bigint;
   passkeys: number | bigint;

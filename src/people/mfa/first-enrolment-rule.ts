@@ -30,8 +30,6 @@ interface PresentFactors {
   phone: string | undefined;
 }
 
-export type FirstEnrolmentRule = ReturnType<typeof createFirstEnrolmentRule>;
-
 const DAY_MS = 86_400_000;
 
 export function createFirstEnrolmentRule(core: Core) {

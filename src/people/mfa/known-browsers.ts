@@ -27,8 +27,6 @@ export interface BrowserSummary {
   lastSeenAt: Date;
 }
 
-export type KnownBrowsers = ReturnType<typeof createKnownBrowsers>;
-
 export interface RememberOptions {
   request?: RequestInfo | undefined;
   /** The account may skip the second factor here for so many days, at most `limits.rememberedBrowser.days`. */

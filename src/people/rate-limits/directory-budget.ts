@@ -21,8 +21,6 @@ export interface DirectoryAccount {
 /** Records how the attempt ended; `untried`: the directory counted no wrong password. */
 export type SettleAttempt = (outcome: 'right' | 'wrong' | 'untried') => Promise<void>;
 
-export type DirectoryBudget = ReturnType<typeof createDirectoryBudget>;
-
 interface Share {
   id: string;
   policy: Window;

@@ -8,8 +8,6 @@ import { claimPath, inSection } from './fields.ts';
 
 /** The levels of a sign-in, weakest first; people/mfa/acr.ts has their acr values. */
 export const signInLevels = ['password', 'mfa', 'phr'] as const;
-export type SignInLevel = (typeof signInLevels)[number];
-
 const perLevel = z.partialRecord(z.enum(signInLevels), z.array(lineUpTo(1024)).max(20));
 
 /** The fields of an account that a connection fills in; `attributes.NAME` is an attribute of the setting user_attributes. */

@@ -9,8 +9,6 @@ import { isFirstUse } from '../../../base/storage/seen-ids.ts';
 import type { RateLimits } from '../../../people/rate-limits/rate-limits.ts';
 import { SamlError } from '../xml/errors.ts';
 
-export type SeenMessages = ReturnType<typeof createSeenMessages>;
-
 export function createSeenMessages({ sql, now }: Base) {
   return {
     /** Stores the ID. Throws SamlError when this issuer used it before. */

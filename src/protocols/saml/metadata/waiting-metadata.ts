@@ -19,8 +19,6 @@ export interface WaitingMetadata {
   changes: MetadataChange[];
 }
 
-export type WaitingMetadataDecisions = ReturnType<typeof createWaitingMetadata>;
-
 export function createWaitingMetadata(dependencies: Core & ApplicationServices) {
   const { db, audit, applications } = dependencies;
   return {

@@ -31,8 +31,6 @@ export interface PendingAuthnRequest {
   isTest?: true;
 }
 
-export type PendingAuthnRequests = ReturnType<typeof createPendingAuthnRequests>;
-
 /** How long an answered request is kept: for the page that shows the Response to a test sign-in. */
 const ANSWERED_SECONDS = 10 * 60;
 /** Stands for "not yet tied to a browser"; it equals no hash. */

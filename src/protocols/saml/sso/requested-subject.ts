@@ -9,8 +9,6 @@ import type { SessionParticipants } from '../slo/session-participants.ts';
 import { nameIdFormatOf } from '../xml/names.ts';
 import type { StoredNameIds } from './stored-name-ids.ts';
 
-export type RequestedSubjects = ReturnType<typeof createRequestedSubjects>;
-
 /** Longest username or address that the sign-in page takes. */
 const MAX_LOGIN = 254;
 

@@ -38,8 +38,6 @@ interface PostTarget {
   relayState: string | undefined;
 }
 
-export type SamlResponses = ReturnType<typeof createSamlResponses>;
-
 export function createSamlResponses(services: Base & { entityId: string; signer(): Signer; nameIds: StoredNameIds }) {
   const { entityId: issuer, now, signer } = services;
   return {
