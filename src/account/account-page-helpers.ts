@@ -31,18 +31,22 @@ export function createAccountPageHelpers({
   mfa: { factors, firstEnrolment },
 }: Core & Http & People & { signedIn: SignedIn }) {
   const actorOf = (ctx: Context) => ({ actorId: signedIn.userOf(ctx).account.id, request: ctx.state.request });
+  const recent = [signedIn.requireSignIn, signedIn.requireRecentAuthentication] as const;
+  /** As checkCsrf, for a form that changes the own account, which writes an audit entry: at most 60 of them an hour. */
+  const checkChange: Middleware = (ctx, next) =>
+    checkCsrf(ctx, async () => {
+      const result = await rateLimits.consume('own-changes:account', signedIn.userOf(ctx).account.id);
+      const toAccount = { href: '/account', label: t('verify-email.go-to-account') };
+      if (!result.allowed) throw tooManyRequests(result.retryAfterSeconds, { next: toAccount });
+      await next();
+    });
   return {
     signedIn,
     checkCsrf,
-
-    /** The same for a form that changes the own account, which writes an audit entry: at most 60 of them an hour. */
-    checkChange: ((ctx, next) =>
-      checkCsrf(ctx, async () => {
-        const result = await rateLimits.consume('own-changes:account', signedIn.userOf(ctx).account.id);
-        const toAccount = { href: '/account', label: t('verify-email.go-to-account') };
-        if (!result.allowed) throw tooManyRequests(result.retryAfterSeconds, { next: toAccount });
-        await next();
-      })) satisfies Middleware,
+    checkChange,
+    /** In front of a page that demands a recent proof, and of its form. */
+    recent,
+    changes: [...recent, checkChange] as const,
 
     /** Mails a notice about a change of the account to its owner. */
     notifyOwner: (account: Account, change: AccountChange, ctx: Context): Promise<void> =>

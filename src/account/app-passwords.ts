@@ -3,7 +3,7 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { ApplicationServices } from '../applications/application-services.ts';
-import type { Context, Extras, State } from '../base/http/context.ts';
+import type { Extras, State } from '../base/http/context.ts';
 import { notFound } from '../base/http/errors.ts';
 import { parseForm } from '../base/http/input.ts';
 import { limits } from '../base/limits.ts';
@@ -20,7 +20,6 @@ export function appPasswordRoutes({
 }: ApplicationServices & { page: AccountPageHelpers }): Router<State, Extras> {
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: HERE });
-  const isRecent = [signedIn.requireSignIn, signedIn.requireRecentAuthentication] as const;
 
   router.get('/', signedIn.requireSignIn, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
@@ -32,23 +31,14 @@ export function appPasswordRoutes({
     });
   });
 
-  router.get('/new', ...isRecent, async (ctx) => {
+  router.get('/new', ...page.recent, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     const websites = await appPasswords.websitesFor(account);
     if (websites.length === 0) throw notFound();
     ctx.render('account/app-password', { websites: websites.map(({ id, name }) => ({ id, name })) });
   });
 
-  router.post('/', ...isRecent, checkChange, (ctx) => create(ctx));
-
-  router.post('/revoke', signedIn.requireSignIn, checkChange, async (ctx) => {
-    const { id } = await parseForm(ctx, revokeForm);
-    const isRevoked = await appPasswords.revoke(signedIn.userOf(ctx).account.id, id, page.actorOf(ctx));
-    if (isRevoked) page.redirectWithNotice(ctx, HERE, t('app-passwords.revoked'));
-    else page.redirectWithNotice(ctx, HERE, t('app-passwords.gone'), 'warn');
-  });
-
-  async function create(ctx: Context): Promise<void> {
+  router.post('/', ...page.changes, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     const { website: applicationId, name } = await parseForm(ctx, createForm);
     const websites = await appPasswords.websitesFor(account);
@@ -59,7 +49,14 @@ export function appPasswordRoutes({
     ctx.render('account/app-password', {
       created: { website: website.name, origin: website.clientId, username: account.username, password },
     });
-  }
+  });
+
+  router.post('/revoke', signedIn.requireSignIn, checkChange, async (ctx) => {
+    const { id } = await parseForm(ctx, revokeForm);
+    const isRevoked = await appPasswords.revoke(signedIn.userOf(ctx).account.id, id, page.actorOf(ctx));
+    if (isRevoked) page.redirectWithNotice(ctx, HERE, t('app-passwords.revoked'));
+    else page.redirectWithNotice(ctx, HERE, t('app-passwords.gone'), 'warn');
+  });
 
   return router;
 }

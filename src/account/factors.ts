@@ -4,12 +4,12 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Base } from '../base/base.ts';
-import type { Context, Extras, State } from '../base/http/context.ts';
+import type { Context, Extras, Middleware, State } from '../base/http/context.ts';
 import { notFound, tooManyRequests } from '../base/http/errors.ts';
 import { parseForm } from '../base/http/input.ts';
 import { limits } from '../base/limits.ts';
 import type { Tx } from '../base/storage/database.ts';
-import { type PageText, t } from '../base/texts/text.ts';
+import { type PageLink, type PageText, t } from '../base/texts/text.ts';
 import { maskNumber, phoneNumber } from '../people/mfa/factors/phone-number.ts';
 import type { RecoveryCodes } from '../people/mfa/factors/recovery-codes.ts';
 import { openChallenge, parseAttestation, sealChallenge } from '../people/mfa/factors/webauthn-ceremony.ts';
@@ -67,21 +67,57 @@ export function createFactorRecoveryCodes(dependencies: {
 type FactorPages = Base &
   People & { page: AccountPageHelpers; rpSessions: RpSessions; factorRecoveryCodes: FactorRecoveryCodes };
 
-const authenticatorAppForm = z.object({ code: z.string().max(64), sealed: z.string().max(1024) });
+const codeForm = z.object({ code: z.string().max(64), sealed: z.string().max(1024) });
 
-export function factorRoutes(dependencies: FactorPages): Router<State, Extras> {
-  const { page, factorRecoveryCodes } = dependencies;
-  const { signedIn, checkChange } = page;
+export function factorRoutes(services: FactorPages): Router<State, Extras> {
+  const { page, codeDelivery, rateLimits, rpSessions, factorRecoveryCodes } = services;
+  const { factors, passkeys, totp } = services.mfa;
+  const { signedIn, recent, changes } = page;
   const router = new Router<State, Extras>({ prefix: FACTORS_PAGE });
-  const changeGuards = [signedIn.requireSignIn, signedIn.requireRecentAuthentication, checkChange] as const;
 
-  router.get('/', signedIn.requireSignIn, (ctx) => showFactors(dependencies, ctx));
-  router.get('/app', signedIn.requireSignIn, signedIn.requireRecentAuthentication, page.mayEnrol, (ctx) =>
-    showAuthenticatorApp(dependencies, ctx),
-  );
-  router.post('/app', ...changeGuards, page.mayEnrol, (ctx) => addAuthenticatorApp(dependencies, ctx));
-  router.post('/app/remove', ...changeGuards, (ctx) => removeAuthenticatorApp(dependencies, ctx));
-  router.post('/recovery-codes', ...changeGuards, async (ctx) => {
+  router.get('/', signedIn.requireSignIn, async (ctx) => {
+    const { account } = signedIn.userOf(ctx);
+    const own = await factors.of(account.id);
+    ctx.render('account/factors', {
+      hasTotp: own.totp,
+      passkeys: await passkeys.list(account.id),
+      canAddPasskey: own.passkeys < limits.passkey.maxPerUser,
+      offersSms: codeDelivery.hasSms(),
+      phone: own.phone && maskNumber(own.phone),
+      recoveryCodes: own.recoveryCodes,
+      hasFewCodes: own.recoveryCodes < limits.recoveryCodes.warnBelow,
+      hasFactor: hasSecondFactor(own) || own.phone !== undefined,
+      notice: page.takeNotice(ctx),
+    });
+  });
+
+  router.get('/app', ...recent, page.mayEnrol, (ctx) => showApp(ctx));
+  router.post('/app', ...changes, page.mayEnrol, async (ctx) => {
+    const { account, session } = signedIn.userOf(ctx);
+    const { code, sealed } = await parseForm(ctx, codeForm);
+    const decision = await rateLimits.consume('code:account', account.id);
+    if (!decision.allowed) throw tooManyRequests(decision.retryAfterSeconds);
+    const outcome = await totp.confirm(account, sealed, code, page.actorOf(ctx));
+    if (outcome === 'wrong') return showApp(ctx, t('enrol.wrong-code'), sealed);
+    if (outcome === 'expired') return showApp(ctx, t('enrol.expired'));
+    await rateLimits.reset('code:account', account.id);
+    if (outcome === 'ok') {
+      // This code cannot be used again. Without this, adding another factor next would demand a new code.
+      await rpSessions.addProof(session, ['otp']);
+      await page.notifyOwner(account, 'totp-added', ctx);
+    }
+    await factorRecoveryCodes.afterAdding(ctx, t('factors.app-done'), sealed);
+  });
+  router.post('/app/remove', ...changes, async (ctx) => {
+    const { account } = signedIn.userOf(ctx);
+    if (await requiresLongerPassword(services, ctx, { totp: true })) return;
+    const isRemoved = await totp.remove(account.id, page.actorOf(ctx));
+    if (isRemoved) await page.notifyOwner(account, 'totp-removed', ctx);
+    if (isRemoved) page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.app-removed'));
+    else page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.app-gone'), 'warn');
+  });
+
+  router.post('/recovery-codes', ...changes, async (ctx) => {
     await page.notifyOwner(signedIn.userOf(ctx).account, 'recovery-codes-created', ctx);
     await factorRecoveryCodes.makeNew(ctx);
   });
@@ -89,82 +125,15 @@ export function factorRoutes(dependencies: FactorPages): Router<State, Extras> {
     factorRecoveryCodes.show(ctx, ctx.params.value ?? ''),
   );
   return router;
-}
 
-async function showFactors(dependencies: People & { page: AccountPageHelpers }, ctx: Context): Promise<void> {
-  const {
-    page,
-    codeDelivery,
-    mfa: { factors, passkeys },
-  } = dependencies;
-  const { account } = page.signedIn.userOf(ctx);
-  const own = await factors.of(account.id);
-  ctx.render('account/factors', {
-    hasTotp: own.totp,
-    passkeys: await passkeys.list(account.id),
-    canAddPasskey: own.passkeys < limits.passkey.maxPerUser,
-    offersSms: codeDelivery.hasSms(),
-    phone: own.phone && maskNumber(own.phone),
-    recoveryCodes: own.recoveryCodes,
-    hasFewCodes: own.recoveryCodes < limits.recoveryCodes.warnBelow,
-    hasFactor: hasSecondFactor(own) || own.phone !== undefined,
-    notice: page.takeNotice(ctx),
-  });
-}
-
-/** The QR code of a new authenticator app, or after a rejected form that of the same one (`sealed`). */
-async function showAuthenticatorApp(
-  { page, mfa: { totp } }: People & { page: AccountPageHelpers },
-  ctx: Context,
-  error?: PageText,
-  sealed?: string,
-): Promise<void> {
-  const { account } = page.signedIn.userOf(ctx);
-  const enrolment = (sealed ? totp.resume(account, sealed) : undefined) ?? totp.begin(account);
-  const { qrCode } = await import('../base/http/pages/qr-code.ts');
-  const qr = await qrCode(enrolment.uri);
-  ctx.render(
-    'account/authenticator-app',
-    { action: `${FACTORS_PAGE}/app`, ...enrolment, qr, error },
-    error ? 400 : 200,
-  );
-}
-
-async function addAuthenticatorApp(dependencies: FactorPages, ctx: Context): Promise<void> {
-  const {
-    page,
-    rateLimits,
-    rpSessions,
-    factorRecoveryCodes,
-    mfa: { totp },
-  } = dependencies;
-  const { account, session } = page.signedIn.userOf(ctx);
-  const { code, sealed } = await parseForm(ctx, authenticatorAppForm);
-  const decision = await rateLimits.consume('code:account', account.id);
-  if (!decision.allowed) throw tooManyRequests(decision.retryAfterSeconds);
-  const outcome = await totp.confirm(account, sealed, code, page.actorOf(ctx));
-  if (outcome === 'wrong') return showAuthenticatorApp(dependencies, ctx, t('enrol.wrong-code'), sealed);
-  if (outcome === 'expired') return showAuthenticatorApp(dependencies, ctx, t('enrol.expired'));
-  await rateLimits.reset('code:account', account.id);
-  if (outcome === 'ok') {
-    // This code cannot be used again. Without this, adding another factor next would demand a new code.
-    await rpSessions.addProof(session, ['otp']);
-    await page.notifyOwner(account, 'totp-added', ctx);
+  /** The QR code of a new authenticator app, or after a rejected form that of the same one (`sealed`). */
+  async function showApp(ctx: Context, error?: PageText, sealed?: string): Promise<void> {
+    const { account } = signedIn.userOf(ctx);
+    const enrolment = (sealed ? totp.resume(account, sealed) : undefined) ?? totp.begin(account);
+    const { qrCode } = await import('../base/http/pages/qr-code.ts');
+    const view = { action: `${FACTORS_PAGE}/app`, ...enrolment, qr: await qrCode(enrolment.uri), error };
+    ctx.render('account/authenticator-app', view, error ? 400 : 200);
   }
-  await factorRecoveryCodes.afterAdding(ctx, t('factors.app-done'), sealed);
-}
-
-async function removeAuthenticatorApp(dependencies: FactorPages, ctx: Context): Promise<void> {
-  const {
-    page,
-    mfa: { totp },
-  } = dependencies;
-  const { account } = page.signedIn.userOf(ctx);
-  if (await requiresLongerPassword(dependencies, ctx, { totp: true })) return;
-  const isRemoved = await totp.remove(account.id, page.actorOf(ctx));
-  if (isRemoved) await page.notifyOwner(account, 'totp-removed', ctx);
-  if (isRemoved) page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.app-removed'));
-  else page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.app-gone'), 'warn');
 }
 
 const PASSKEY_PATH = `${FACTORS_PAGE}/passkey`;
@@ -176,173 +145,164 @@ const newForm = z.object({
 const idForm = z.object({ id: z.string().min(1).max(1400) });
 const renameForm = idForm.extend({ name: z.string().max(200) });
 
-export function passkeyRoutes(dependencies: FactorPages): Router<State, Extras> {
-  const {
-    page,
-    mfa: { passkeys },
-  } = dependencies;
-  const { signedIn, checkChange } = page;
+export function passkeyRoutes(services: FactorPages): Router<State, Extras> {
+  const { page, rpSessions, factorRecoveryCodes } = services;
+  const { passkeys } = services.mfa;
+  const { signedIn, recent, changes } = page;
   const router = new Router<State, Extras>({ prefix: PASSKEY_PATH });
-  const changeGuards = [signedIn.requireSignIn, signedIn.requireRecentAuthentication, checkChange] as const;
 
-  router.get('/', signedIn.requireSignIn, signedIn.requireRecentAuthentication, page.mayEnrol, (ctx) =>
-    showForm(dependencies, ctx),
-  );
-  router.post('/', ...changeGuards, page.mayEnrol, (ctx) => addPasskey(dependencies, ctx));
-  router.post('/rename', ...changeGuards, async (ctx) => {
+  router.get('/', ...recent, page.mayEnrol, (ctx) => show(ctx));
+  router.post('/', ...changes, page.mayEnrol, async (ctx) => {
+    const { account, session } = signedIn.userOf(ctx);
+    const { response, name, sealed } = await parseForm(ctx, newForm);
+    const credential = parseAttestation(response);
+    const challenge = openChallenge(services, account.id, sealed);
+    let proven: readonly string[] = [];
+    const inTransaction = async (_tx: Tx, amr: readonly string[]) => {
+      proven = amr;
+    };
+    const result =
+      credential && challenge
+        ? await passkeys.register(account, credential, { challenge, name, inTransaction, ...page.actorOf(ctx) })
+        : undefined;
+    if (result?.outcome === 'already-registered') return show(ctx, t('enrol.passkey-exists'));
+    if (result?.outcome !== 'ok') return show(ctx, t('enrol.passkey-failed'));
+    // Without this, the next sensitive change would demand the passkey that was used just now.
+    await rpSessions.addProof(session, proven);
+    await page.notifyOwner(account, 'passkey-added', ctx);
+    await factorRecoveryCodes.afterAdding(ctx, t('factors.passkey-done'), sealed);
+  });
+  router.post('/rename', ...changes, async (ctx) => {
     const { id, name } = await parseForm(ctx, renameForm);
     await passkeys.rename(signedIn.userOf(ctx).account.id, id, name, page.actorOf(ctx));
     page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.renamed'));
   });
-  router.post('/remove', ...changeGuards, (ctx) => removePasskey(dependencies, ctx));
+  router.post('/remove', ...changes, async (ctx) => {
+    const { account } = signedIn.userOf(ctx);
+    const { id } = await parseForm(ctx, idForm);
+    if (await requiresLongerPassword(services, ctx, { passkeyId: id })) return;
+    const isRemoved = await passkeys.remove(account.id, id, page.actorOf(ctx));
+    if (isRemoved) await page.notifyOwner(account, 'passkey-removed', ctx);
+    if (isRemoved) page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.passkey-removed'));
+    else page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.passkey-gone'), 'warn');
+  });
   return router;
+
+  async function show(ctx: Context, error?: PageText): Promise<void> {
+    const { account } = signedIn.userOf(ctx);
+    const options = await passkeys.registrationOptions(account);
+    const passkey = {
+      action: PASSKEY_PATH,
+      mode: 'create',
+      options: JSON.stringify(options),
+      sealed: sealChallenge(services, account.id, options.challenge),
+      name: t('passkey.default-name'),
+      label: t('factors.create-passkey'),
+      isPrimary: true,
+    };
+    ctx.render('account/passkey', { passkey, error }, error ? 400 : 200);
+  }
 }
 
-async function showForm(
-  dependencies: Base & People & { page: AccountPageHelpers },
-  ctx: Context,
-  error?: PageText,
-): Promise<void> {
-  const {
-    page,
-    mfa: { passkeys },
-  } = dependencies;
-  const { account } = page.signedIn.userOf(ctx);
-  const options = await passkeys.registrationOptions(account);
-  const passkey = {
-    action: PASSKEY_PATH,
-    mode: 'create',
-    options: JSON.stringify(options),
-    sealed: sealChallenge(dependencies, account.id, options.challenge),
-    name: t('passkey.default-name'),
-    label: t('factors.create-passkey'),
-    isPrimary: true,
-  };
-  ctx.render('account/passkey', { passkey, error }, error ? 400 : 200);
+/** A number for codes by text message. */
+export function phoneRoutes(services: FactorPages): Router<State, Extras> {
+  const { page, accounts, codeDelivery, factorRecoveryCodes, rpSessions } = services;
+  const { phones } = services.mfa;
+  const { signedIn } = page;
+
+  return phoneNumberRoutes(services, {
+    path: `${FACTORS_PAGE}/phone`,
+    back: { href: FACTORS_PAGE, label: t('factors.back') },
+    mayOpen: page.mayEnrol,
+    isOffered: codeDelivery.hasSms,
+    confirm: (ctx, sealed, code) => phones.confirm(signedIn.userOf(ctx).account.id, sealed, code, page.actorOf(ctx)),
+    async done(ctx, number, sealed) {
+      const { account, session } = signedIn.userOf(ctx);
+      // The number in the profile is the same, so it is proven too.
+      if (account.phoneNumber && phoneNumber(account.phoneNumber) === number)
+        await accounts.confirmPhoneNumber(account.id, account.phoneNumber, page.actorOf(ctx));
+      await rpSessions.addProof(session, ['sms']);
+      await page.notifyOwner(account, 'phone-changed', ctx);
+      await factorRecoveryCodes.afterAdding(ctx, t('factors.sms-done'), sealed);
+    },
+    async remove(ctx) {
+      const { account } = signedIn.userOf(ctx);
+      const isRemoved = await phones.remove(account.id, page.actorOf(ctx));
+      if (isRemoved) await page.notifyOwner(account, 'phone-changed', ctx);
+      if (isRemoved) page.redirectWithNotice(ctx, FACTORS_PAGE, t('phone.removed'));
+      else page.redirectWithNotice(ctx, FACTORS_PAGE, t('phone.none'), 'warn');
+    },
+  });
 }
 
-async function addPasskey(dependencies: FactorPages, ctx: Context): Promise<void> {
-  const {
-    page,
-    factorRecoveryCodes,
-    rpSessions,
-    mfa: { passkeys },
-  } = dependencies;
-  const { account, session } = page.signedIn.userOf(ctx);
-  const { response, name, sealed } = await parseForm(ctx, newForm);
-  const credential = parseAttestation(response);
-  const challenge = openChallenge(dependencies, account.id, sealed);
-  let proven: readonly string[] = [];
-  const inTransaction = async (_tx: Tx, amr: readonly string[]) => {
-    proven = amr;
-  };
-  const result =
-    credential && challenge
-      ? await passkeys.register(account, credential, { challenge, name, inTransaction, ...page.actorOf(ctx) })
-      : undefined;
-  if (result?.outcome === 'already-registered') return showForm(dependencies, ctx, t('enrol.passkey-exists'));
-  if (result?.outcome !== 'ok') return showForm(dependencies, ctx, t('enrol.passkey-failed'));
-  // Without this, the next sensitive change would demand the passkey that was used just now.
-  await rpSessions.addProof(session, proven);
-  await page.notifyOwner(account, 'passkey-added', ctx);
-  await factorRecoveryCodes.afterAdding(ctx, t('factors.passkey-done'), sealed);
-}
-
-async function removePasskey(dependencies: FactorPages, ctx: Context): Promise<void> {
-  const {
-    page,
-    mfa: { passkeys },
-  } = dependencies;
-  const { account } = page.signedIn.userOf(ctx);
-  const { id } = await parseForm(ctx, idForm);
-  if (await requiresLongerPassword(dependencies, ctx, { passkeyId: id })) return;
-  const isRemoved = await passkeys.remove(account.id, id, page.actorOf(ctx));
-  if (isRemoved) await page.notifyOwner(account, 'passkey-removed', ctx);
-  if (isRemoved) page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.passkey-removed'));
-  else page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.passkey-gone'), 'warn');
-}
-
-const PHONE_PATH = `${FACTORS_PAGE}/phone`;
 const numberForm = z.object({ phone: z.string().max(40) });
-const codeForm = z.object({ code: z.string().max(64), sealed: z.string().max(1024) });
 
-interface PhoneForm {
-  number?: string;
-  sealed?: string;
-  error?: PageText;
-}
+/** The pages on which a phone number is proven by a code that is sent to it. */
+export function phoneNumberRoutes(
+  { page, codeDelivery, rateLimits, mfa: { phones } }: People & { page: AccountPageHelpers },
+  description: {
+    path: string;
+    /** Absent: that of the second factor. */
+    title?: PageText;
+    back: PageLink;
+    mayOpen?: Middleware;
+    isOffered(): boolean;
+    /** In the form before another one is typed. */
+    present?(ctx: Context): string;
+    /** Throws where the account may not have this number. */
+    assertMaySet?(ctx: Context, number: string): Promise<void>;
+    confirm(ctx: Context, sealed: string, code: string): Promise<'ok' | 'wrong' | 'expired'>;
+    done(ctx: Context, number: string, sealed: string): Promise<void>;
+    remove(ctx: Context): Promise<void>;
+  },
+): Router<State, Extras> {
+  const { path, title, back, mayOpen = (_ctx, next) => next(), present = () => '' } = description;
+  const { isOffered, assertMaySet, confirm, done, remove } = description;
+  const { signedIn, recent, changes } = page;
+  const router = new Router<State, Extras>({ prefix: path });
 
-function show(ctx: Context, { number = '', sealed, error }: PhoneForm = {}, status = 200): void {
-  const sentTo = sealed && maskNumber(number);
-  ctx.render(
-    'account/phone',
-    { action: PHONE_PATH, number, sealed, sentTo, error },
-    error ? Math.max(status, 400) : 200,
-  );
-}
-
-export function phoneRoutes(dependencies: FactorPages): Router<State, Extras> {
-  const {
-    page,
-    accounts,
-    codeDelivery,
-    rateLimits,
-    factorRecoveryCodes,
-    rpSessions,
-    mfa: { phones },
-  } = dependencies;
-  const { signedIn, checkChange } = page;
-  const router = new Router<State, Extras>({ prefix: PHONE_PATH });
-  const recentAuthentication = [signedIn.requireSignIn, signedIn.requireRecentAuthentication] as const;
-
-  router.get('/', ...recentAuthentication, page.mayEnrol, (ctx) => {
-    if (!codeDelivery.hasSms()) throw notFound();
+  router.get('/', ...recent, mayOpen, (ctx) => {
+    if (!isOffered()) throw notFound();
     show(ctx);
   });
 
-  router.post('/', ...recentAuthentication, checkChange, page.mayEnrol, async (ctx) => {
-    if (!codeDelivery.hasSms()) throw notFound();
+  router.post('/', ...changes, mayOpen, async (ctx) => {
+    if (!isOffered()) throw notFound();
     const { phone: typed } = await parseForm(ctx, numberForm);
     const number = phoneNumber(typed);
-    const invalidNumber = t('phone.invalid');
-    if (!number) return show(ctx, { number: typed, error: invalidNumber });
+    if (!number) return show(ctx, { number: typed, error: t('phone.invalid') });
+    await assertMaySet?.(ctx, number);
     const result = await codeDelivery.sendToNewNumber(signedIn.userOf(ctx).account, number, ctx.state.request);
-    if (result.outcome === 'wait') throw tooManyRequests(result.retryAfterSeconds, { next: backLink });
+    if (result.outcome === 'wait') throw tooManyRequests(result.retryAfterSeconds, { next: back });
     const error = t('phone.not-sent');
     if (result.outcome === 'failed' || !result.sealed) return show(ctx, { number: typed, error }, 502);
     show(ctx, { number, sealed: result.sealed });
   });
 
-  router.post('/confirm', ...recentAuthentication, checkChange, page.mayEnrol, async (ctx) => {
-    const { account, session } = signedIn.userOf(ctx);
+  router.post('/confirm', ...changes, mayOpen, async (ctx) => {
+    const { id } = signedIn.userOf(ctx).account;
     const { code, sealed } = await parseForm(ctx, codeForm);
-    const decision = await rateLimits.consume('code:account', account.id);
-    if (!decision.allowed) throw tooManyRequests(decision.retryAfterSeconds, { next: backLink });
-    const number = phones.resume(account.id, sealed);
-    const outcome = await phones.confirm(account.id, sealed, code, page.actorOf(ctx));
+    const decision = await rateLimits.consume('code:account', id);
+    if (!decision.allowed) throw tooManyRequests(decision.retryAfterSeconds, { next: back });
+    const number = phones.resume(id, sealed);
+    const outcome = await confirm(ctx, sealed, code);
     if (outcome === 'wrong' && number) return show(ctx, { number, sealed, error: t('phone.wrong-code') });
-    if (outcome !== 'ok') return show(ctx, { error: t('second-factor.expired-code') });
-    await rateLimits.reset('code:account', account.id);
-    // The number in the profile is the same, so it is proven too.
-    if (account.phoneNumber && phoneNumber(account.phoneNumber) === number)
-      await accounts.confirmPhoneNumber(account.id, account.phoneNumber, page.actorOf(ctx));
-    await rpSessions.addProof(session, ['sms']);
-    await page.notifyOwner(account, 'phone-changed', ctx);
-    await factorRecoveryCodes.afterAdding(ctx, t('factors.sms-done'), sealed);
+    if (outcome !== 'ok' || !number) return show(ctx, { error: t('second-factor.expired-code') });
+    await assertMaySet?.(ctx, number);
+    await rateLimits.reset('code:account', id);
+    await done(ctx, number, sealed);
   });
 
-  router.post('/remove', ...recentAuthentication, checkChange, async (ctx) => {
-    const { account } = signedIn.userOf(ctx);
-    const isRemoved = await phones.remove(account.id, page.actorOf(ctx));
-    if (isRemoved) await page.notifyOwner(account, 'phone-changed', ctx);
-    if (isRemoved) page.redirectWithNotice(ctx, FACTORS_PAGE, t('phone.removed'));
-    else page.redirectWithNotice(ctx, FACTORS_PAGE, t('phone.none'), 'warn');
-  });
-
+  router.post('/remove', ...changes, remove);
   return router;
-}
 
-const backLink = { href: FACTORS_PAGE, label: t('factors.back') };
+  function show(ctx: Context, form: { number?: string; sealed?: string; error?: PageText } = {}, status = 200): void {
+    const { number = present(ctx), sealed, error } = form;
+    const sentTo = sealed && maskNumber(number);
+    const view = { action: path, number, sealed, sentTo, error, ...(title && { title, back }) };
+    ctx.render('account/phone', view, error ? Math.max(status, 400) : 200);
+  }
+}
 
 /**
  * Redirects to the form for a longer password, when it is too short to be the only factor once this factor is removed: at least 15

@@ -191,9 +191,7 @@ export function addConfirmRoutes<Link>(
   services: Http & People,
   { path, next, requireSignIn = proceed, find, describe, confirm, doneMessage }: ConfirmRoutesOptions<Link>,
 ): void {
-  const {
-    csrf: { check: checkCsrf },
-  } = services;
+  const { check: checkCsrf } = services.csrf;
 
   const page = createLinkPage(services, { cookie: 'link', next });
 
@@ -313,10 +311,8 @@ export function addNewPasswordRoutes(
   services: Http & People,
   { path, find, setPassword, hasSecondFactor, doneMessage }: NewPasswordRoutesOptions,
 ): void {
-  const {
-    credentials,
-    csrf: { check: checkCsrf },
-  } = services;
+  const { credentials } = services;
+  const { check: checkCsrf } = services.csrf;
 
   const next = { href: '/forgot-password', label: t('mailed-link.new') };
   const page = createLinkPage(services, { cookie: 'reset', next });

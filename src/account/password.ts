@@ -33,15 +33,9 @@ interface FormState {
 export function passwordRoutes(
   dependencies: People & ApplicationServices & SessionServices & { page: AccountPageHelpers; links: Links },
 ): Router<State, Extras> {
-  const {
-    page,
-    appPasswords,
-    credentials,
-    endSession,
-    links,
-    mfa: { factors, knownBrowsers },
-  } = dependencies;
-  const { signedIn, checkChange } = page;
+  const { page, appPasswords, credentials, endSession, links } = dependencies;
+  const { factors, knownBrowsers } = dependencies.mfa;
+  const { signedIn } = page;
   const router = new Router<State, Extras>();
 
   router.get('/.well-known/change-password', (ctx) => {
@@ -49,11 +43,11 @@ export function passwordRoutes(
     ctx.redirect(PATH);
   });
 
-  router.get(PATH, signedIn.requireSignIn, signedIn.requireRecentAuthentication, (ctx) =>
+  router.get(PATH, ...page.recent, (ctx) =>
     show(ctx, { isOnlyFactor: parseQuery(ctx, query).need === SINGLE_FACTOR_LENGTH }),
   );
 
-  router.post(PATH, signedIn.requireSignIn, signedIn.requireRecentAuthentication, checkChange, async (ctx) => {
+  router.post(PATH, ...page.changes, async (ctx) => {
     const { account, session } = signedIn.userOf(ctx);
     if ((await links.directoryWithPassword(account.id)) !== undefined) return show(ctx, { isOnlyFactor: false });
     const { password, elsewhere, need: requested } = await parseForm(ctx, form);

@@ -37,14 +37,8 @@ const mayAddApplications = ({ roles, permissions }: Account) =>
 export function portalRoutes(
   dependencies: Base & People & SessionServices & { page: AccountPageHelpers; portal: Portal },
 ): Router<State, Extras> {
-  const {
-    page,
-    portal,
-    sessions,
-    credentials,
-    mfa: { factors },
-    groupRequests,
-  } = dependencies;
+  const { page, portal, sessions, credentials, groupRequests } = dependencies;
+  const { factors } = dependencies.mfa;
   const { signedIn } = page;
   const router = new Router<State, Extras>();
 
@@ -121,14 +115,8 @@ export function createPortal(
       titleOf(row: { id: string; clientId: string; name: string; updatedAt: Date; metadata: string }): PageText;
     },
 ) {
-  const {
-    db,
-    audit,
-    now,
-    pictures,
-    titleOf,
-    config: { issuer },
-  } = dependencies;
+  const { db, audit, now, pictures, titleOf } = dependencies;
+  const { issuer } = dependencies.config;
 
   /** Client ids of the applications that the user used lately, the most recent one first. */
   async function recentClientIds(userId: string): Promise<string[]> {

@@ -5,7 +5,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import { imageLimits } from '../applications/brand/limits.ts';
 import type { Context, Extras, State } from '../base/http/context.ts';
-import { AppError, badRequest, forbidden, notFound, tooManyRequests } from '../base/http/errors.ts';
+import { AppError, badRequest, forbidden, tooManyRequests } from '../base/http/errors.ts';
 import type { Http } from '../base/http/http.ts';
 import { acceptPictures, parseForm } from '../base/http/input.ts';
 import { type Fault, faultText } from '../base/texts/faults.ts';
@@ -29,9 +29,10 @@ import {
   textFields,
   textsOf,
 } from '../people/accounts/profile-fields.ts';
-import { maskNumber, phoneNumber } from '../people/mfa/factors/phone-number.ts';
+import { phoneNumber } from '../people/mfa/factors/phone-number.ts';
 import type { People } from '../people/people.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
+import { phoneNumberRoutes } from './factors.ts';
 import { addConfirmRoutes } from './mailed-links.ts';
 import type { EmailRequest, EmailVerification } from './registration/email-verification.ts';
 import type { SignedIn } from './rp/signed-in.ts';
@@ -221,9 +222,9 @@ export function emailRoutes({
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: EMAIL_PATH });
 
-  router.get('/', signedIn.requireSignIn, signedIn.requireRecentAuthentication, (ctx) => show(ctx));
+  router.get('/', ...page.recent, (ctx) => show(ctx));
 
-  router.post('/', signedIn.requireSignIn, signedIn.requireRecentAuthentication, checkChange, async (ctx) => {
+  router.post('/', ...page.changes, async (ctx) => {
     const { email } = await parseForm(ctx, form);
     if (await managerOf(signedIn.userOf(ctx).account, accounts)) throw forbidden('owned_by_scim');
     const result = await emailVerification.requestEmailChange(signedIn.userOf(ctx).account, email, page.actorOf(ctx));
@@ -258,84 +259,37 @@ export function emailRoutes({
   return router;
 }
 
-const PHONE_PATH = '/account/profile/phone';
-const back = { href: '/account/profile', label: t('profile.title') };
-const numberForm = z.object({ phone: z.string().max(40) });
-const codeForm = z.object({ code: z.string().max(64), sealed: z.string().max(1024) });
-
-export function profilePhoneRoutes(dependencies: Core & People & { page: AccountPageHelpers }): Router<State, Extras> {
-  const {
-    page,
-    accounts,
-    codeDelivery,
-    rateLimits,
-    settings,
-    mfa: { phones },
-  } = dependencies;
-  const { signedIn, checkChange } = page;
-  const router = new Router<State, Extras>({ prefix: PHONE_PATH });
-  const recentAuthentication = [signedIn.requireSignIn, signedIn.requireRecentAuthentication] as const;
-
-  const show = (ctx: Context, form: { number?: string; sealed?: string; error?: PageText } = {}, status = 200) => {
-    const { number = signedIn.userOf(ctx).account.phoneNumber ?? '', sealed, error } = form;
-    const sentTo = sealed && maskNumber(number);
-    const view = { action: PHONE_PATH, number, sealed, sentTo, error, title: t('phone.number'), back };
-    ctx.render('account/phone', view, error ? Math.max(status, 400) : 200);
-  };
-
-  const assertOffered = () => {
-    if (!codeDelivery.hasSms() || !settings.latest().profile_claims.includes('phone_number')) throw notFound();
-  };
+/** The phone number of the profile. */
+export function profilePhoneRoutes(services: Core & People & { page: AccountPageHelpers }): Router<State, Extras> {
+  const { page, accounts, codeDelivery, settings } = services;
+  const { signedIn } = page;
 
   /** The number of an account that the configuration file or a directory manages can be verified, but not replaced. */
-  const assertMaySet = async (ctx: Context, number: string | undefined) => {
+  const assertMaySet = async (ctx: Context, number?: string) => {
     const { account } = signedIn.userOf(ctx);
     if (number !== undefined && phoneNumber(account.phoneNumber ?? '') === number) return;
     if (account.source === 'file') throw forbidden('owned_by_file');
     if (await managerOf(account, accounts)) throw forbidden('owned_by_scim');
   };
 
-  router.get('/', ...recentAuthentication, (ctx) => {
-    assertOffered();
-    show(ctx);
+  return phoneNumberRoutes(services, {
+    path: '/account/profile/phone',
+    title: t('phone.number'),
+    back: { href: '/account/profile', label: t('profile.title') },
+    isOffered: () => codeDelivery.hasSms() && settings.latest().profile_claims.includes('phone_number'),
+    present: (ctx) => signedIn.userOf(ctx).account.phoneNumber ?? '',
+    assertMaySet,
+    confirm: (ctx, sealed, code) => services.mfa.phones.prove(signedIn.userOf(ctx).account.id, sealed, code),
+    async done(ctx, number) {
+      await confirmNumber(accounts, signedIn.userOf(ctx).account, number, page.actorOf(ctx));
+      page.redirectWithNotice(ctx, '/account', t('phone.verified'));
+    },
+    async remove(ctx) {
+      await assertMaySet(ctx);
+      await accounts.update(signedIn.userOf(ctx).account.id, { phoneNumber: null }, page.actorOf(ctx));
+      page.redirectWithNotice(ctx, '/account', t('phone.removed'));
+    },
   });
-
-  router.post('/', ...recentAuthentication, checkChange, async (ctx) => {
-    assertOffered();
-    const { phone: typed } = await parseForm(ctx, numberForm);
-    const number = phoneNumber(typed);
-    const invalidNumber = t('phone.invalid');
-    if (!number) return show(ctx, { number: typed, error: invalidNumber });
-    await assertMaySet(ctx, number);
-    const result = await codeDelivery.sendToNewNumber(signedIn.userOf(ctx).account, number, ctx.state.request);
-    if (result.outcome === 'wait') throw tooManyRequests(result.retryAfterSeconds, { next: back });
-    const error = t('phone.not-sent');
-    if (result.outcome === 'failed' || !result.sealed) return show(ctx, { number: typed, error }, 502);
-    show(ctx, { number, sealed: result.sealed });
-  });
-
-  router.post('/confirm', ...recentAuthentication, checkChange, async (ctx) => {
-    const { account } = signedIn.userOf(ctx);
-    const { code, sealed } = await parseForm(ctx, codeForm);
-    const decision = await rateLimits.consume('code:account', account.id);
-    if (!decision.allowed) throw tooManyRequests(decision.retryAfterSeconds, { next: back });
-    const number = phones.resume(account.id, sealed);
-    const outcome = await phones.prove(account.id, sealed, code);
-    if (outcome === 'wrong' && number) return show(ctx, { number, sealed, error: t('phone.wrong-code') });
-    if (outcome !== 'ok' || !number) return show(ctx, { error: t('second-factor.expired-code') });
-    await assertMaySet(ctx, number);
-    await rateLimits.reset('code:account', account.id);
-    await confirmNumber(accounts, account, number, page.actorOf(ctx));
-    page.redirectWithNotice(ctx, '/account', t('phone.verified'));
-  });
-
-  router.post('/remove', ...recentAuthentication, checkChange, async (ctx) => {
-    await assertMaySet(ctx, undefined);
-    await accounts.update(signedIn.userOf(ctx).account.id, { phoneNumber: null }, page.actorOf(ctx));
-    page.redirectWithNotice(ctx, '/account', t('phone.removed'));
-  });
-
-  return router;
 }
 
 /** Stores the proven number; one that the account has in another spelling stays as it is written. */

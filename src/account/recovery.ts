@@ -84,12 +84,8 @@ function passwordResetRoutes(
 function unlockRoutes(
   dependencies: Core & Http & People & { unlock: Unlock; returnToSignIn: ReturnToSignIn },
 ): Router<State, Extras> {
-  const {
-    unlock,
-    cookies,
-    returnToSignIn,
-    mfa: { knownBrowsers },
-  } = dependencies;
+  const { unlock, cookies, returnToSignIn } = dependencies;
+  const { knownBrowsers } = dependencies.mfa;
   const router = new Router<State, Extras>();
 
   addRequestRoutes(router, dependencies, {

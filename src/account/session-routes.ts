@@ -2,7 +2,6 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Base } from '../base/base.ts';
 import type { Context, Extras, State } from '../base/http/context.ts';
 import type { Http } from '../base/http/http.ts';
 import { parseForm } from '../base/http/input.ts';
@@ -19,7 +18,7 @@ import type { AccountPageHelpers } from './account-page-helpers.ts';
 const endForm = z.object({ uid: z.string().min(1).max(64) });
 
 export function sessionRoutes(
-  dependencies: Core &
+  services: Core &
     SessionServices & {
       page: AccountPageHelpers;
       /** The browser of a request, for a logout that goes through it. */
@@ -28,100 +27,66 @@ export function sessionRoutes(
       titleOf: (row: { id: string; clientId: string; name: string; updatedAt: Date; metadata: string }) => PageText;
     },
 ): Router<State, Extras> {
-  const { signedIn, checkChange } = dependencies.page;
+  const { page, db, countries, sessions, endSession, logoutBrowserOf, titleOf } = services;
+  const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: '/account' });
-  router.get('/sessions', signedIn.requireSignIn, (ctx) => showSessions(dependencies, ctx));
-  router.post('/sessions/end', signedIn.requireSignIn, checkChange, (ctx) => endOne(dependencies, ctx));
-  router.post('/sessions/end-others', signedIn.requireSignIn, checkChange, (ctx) => endOthers(dependencies, ctx));
-  router.post('/sessions/end-all', signedIn.requireSignIn, checkChange, (ctx) => endAll(dependencies, ctx));
-  return router;
-}
 
-async function showSessions(
-  dependencies: Core &
-    SessionServices & {
-      page: AccountPageHelpers;
-      /** The name of a SAML application in the language of the page. */
-      titleOf: (row: { id: string; clientId: string; name: string; updatedAt: Date; metadata: string }) => PageText;
-    },
-  ctx: Context,
-): Promise<void> {
-  const { page, db, sessions, countries } = dependencies;
-  const { account, session: here } = page.signedIn.userOf(ctx);
-  const live = await sessions.list(account.id);
-  const devices = await db.sessionDevice.findMany({ where: { uid: { in: live.map(({ uid }) => uid) } } });
-  const nameOf = await applicationNames(dependencies, live.flatMap(applicationsIn));
-  ctx.render('account/sessions', {
-    notice: page.takeNotice(ctx),
-    sessions: live.map((session) => {
-      const { uid, signedInAt } = session;
-      const device = devices.find((one) => one.uid === uid);
-      return {
-        uid,
-        isHere: uid === here.ssoUid,
-        browser: browserName(device?.userAgent) ?? t('browsers.unknown'),
-        address: device && addressIn(device.address, countries.of(device.address)),
-        signedInAt,
-        lastSeenAt: device?.lastSeenAt ?? signedInAt,
-        apps: applicationsIn(session)
-          .filter((clientId) => clientId !== FIRST_PARTY_CLIENT_ID)
-          .map((clientId) => nameOf.get(clientId) ?? clientId),
-      };
-    }),
+  router.get('/sessions', signedIn.requireSignIn, async (ctx) => {
+    const { account, session: here } = signedIn.userOf(ctx);
+    const live = await sessions.list(account.id);
+    const devices = await db.sessionDevice.findMany({ where: { uid: { in: live.map(({ uid }) => uid) } } });
+    const nameOf = await applicationNames(live.flatMap(applicationsIn));
+    ctx.render('account/sessions', {
+      notice: page.takeNotice(ctx),
+      sessions: live.map((session) => {
+        const { uid, signedInAt } = session;
+        const device = devices.find((one) => one.uid === uid);
+        return {
+          uid,
+          isHere: uid === here.ssoUid,
+          browser: browserName(device?.userAgent) ?? t('browsers.unknown'),
+          address: device && addressIn(device.address, countries.of(device.address)),
+          signedInAt,
+          lastSeenAt: device?.lastSeenAt ?? signedInAt,
+          apps: applicationsIn(session)
+            .filter((clientId) => clientId !== FIRST_PARTY_CLIENT_ID)
+            .map((clientId) => nameOf.get(clientId) ?? clientId),
+        };
+      }),
+    });
   });
+
+  router.post('/sessions/end', signedIn.requireSignIn, checkChange, async (ctx) => {
+    const { account } = signedIn.userOf(ctx);
+    const { uid } = await parseForm(ctx, endForm);
+    const own = (await sessions.list(account.id)).some((session) => session.uid === uid);
+    const ended = own ? await endSession.one(uid, 'ended-by-person', page.actorOf(ctx)) : undefined;
+    showEnded(page, ctx, t('sessions.ended'), ended?.run?.notNotified);
+  });
+
+  router.post('/sessions/end-others', signedIn.requireSignIn, checkChange, async (ctx) => {
+    const { account, session } = signedIn.userOf(ctx);
+    const ended = await endSession.everywhere(account.id, { ...page.actorOf(ctx), except: session.ssoUid });
+    showEnded(page, ctx, t('sessions.others-ended'), ended?.run?.notNotified);
+  });
+
+  // Also ends this session: the browser goes through the front-channel logout of the applications of all sessions.
+  router.post('/sessions/end-all', signedIn.requireSignIn, checkChange, async (ctx) => {
+    const { account, session } = signedIn.userOf(ctx);
+    const completion = { kind: 'page' as const };
+    const frontChannel = { browser: logoutBrowserOf(ctx), completion, sessionUid: session.ssoUid };
+    const ended = await endSession.everywhere(account.id, { ...page.actorOf(ctx), frontChannel });
+    ctx.status = 303;
+    ctx.redirect(ended?.run ? `/signout/${ended.run.id}` : '/');
+  });
+  return router;
+
+  async function applicationNames(clientIds: string[]): Promise<Map<string, PageText>> {
+    const rows = await db.asStored.application.findMany({ where: { clientId: { in: [...new Set(clientIds)] } } });
+    return new Map(rows.map((row) => [row.clientId, row.protocol === 'saml' ? titleOf(row) : row.name]));
+  }
 }
 
-async function applicationNames(
-  {
-    db,
-    titleOf,
-  }: Base & {
-    /** The name of a SAML application in the language of the page. */
-    titleOf: (row: { id: string; clientId: string; name: string; updatedAt: Date; metadata: string }) => PageText;
-  },
-  clientIds: string[],
-): Promise<Map<string, PageText>> {
-  const rows = await db.asStored.application.findMany({ where: { clientId: { in: [...new Set(clientIds)] } } });
-  return new Map(rows.map((row) => [row.clientId, row.protocol === 'saml' ? titleOf(row) : row.name]));
-}
-
-async function endOne(
-  { page, sessions, endSession }: SessionServices & { page: AccountPageHelpers },
-  ctx: Context,
-): Promise<void> {
-  const { account } = page.signedIn.userOf(ctx);
-  const { uid } = await parseForm(ctx, endForm);
-  const own = (await sessions.list(account.id)).some((session) => session.uid === uid);
-  const ended = own ? await endSession.one(uid, 'ended-by-person', page.actorOf(ctx)) : undefined;
-  showEnded(page, ctx, t('sessions.ended'), ended?.run?.notNotified);
-}
-
-async function endOthers(
-  { page, endSession }: SessionServices & { page: AccountPageHelpers },
-  ctx: Context,
-): Promise<void> {
-  const { account, session } = page.signedIn.userOf(ctx);
-  const ended = await endSession.everywhere(account.id, { ...page.actorOf(ctx), except: session.ssoUid });
-  showEnded(page, ctx, t('sessions.others-ended'), ended?.run?.notNotified);
-}
-
-/** Also ends this session: the browser goes through the front-channel logout of the applications of all sessions. */
-async function endAll(
-  dependencies: SessionServices & {
-    page: AccountPageHelpers;
-    /** The browser of a request, for a logout that goes through it. */
-    logoutBrowserOf(ctx: Context): LogoutBrowser;
-  },
-  ctx: Context,
-): Promise<void> {
-  const { page, endSession, logoutBrowserOf } = dependencies;
-  const { account, session } = page.signedIn.userOf(ctx);
-  const completion = { kind: 'page' as const };
-  const frontChannel = { browser: logoutBrowserOf(ctx), completion, sessionUid: session.ssoUid };
-  const ended = await endSession.everywhere(account.id, { ...page.actorOf(ctx), frontChannel });
-  ctx.status = 303;
-  ctx.redirect(ended?.run ? `/signout/${ended.run.id}` : '/');
-}
 /** Names the applications that the logout did not reach: without back-channel logout, in a session of another browser. */
 function showEnded(page: AccountPageHelpers, ctx: Context, ended: PageText, notNotified: string[] = []): void {
   const path = '/account/sessions';

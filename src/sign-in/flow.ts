@@ -159,14 +159,8 @@ async function followsSession(
 
 async function finishSignIn(services: SignInState, ctx: Context, current: CurrentStep): Promise<void> {
   const { account, attempt, acr, amr } = current;
-  const {
-    attempts,
-    audit,
-    browserCookie,
-    interactions,
-    sql,
-    mfa: { firstEnrolment },
-  } = services;
+  const { attempts, audit, browserCookie, interactions, sql } = services;
+  const { firstEnrolment } = services.mfa;
   if (!account) throw badRequest('sign_in_expired');
   const { request } = ctx.state;
   await attempts.remove(attempt.uid);

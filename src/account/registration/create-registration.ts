@@ -190,13 +190,8 @@ export const finishForm = z.object({
 function selfRegistrationRoutes(
   dependencies: Core & Http & People & { selfRegistration: SelfRegistration; returnToSignIn: ReturnToSignIn },
 ): Router<State, Extras> {
-  const {
-    credentials,
-    selfRegistration,
-    returnToSignIn,
-    settings,
-    csrf: { check: checkCsrf },
-  } = dependencies;
+  const { credentials, selfRegistration, returnToSignIn, settings } = dependencies;
+  const { check: checkCsrf } = dependencies.csrf;
   const router = new Router<State, Extras>({ prefix: '/sign-up' });
   const page = createLinkPage(dependencies, {
     cookie: 'reset',

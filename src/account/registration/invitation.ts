@@ -23,17 +23,8 @@ const { hours } = limits.invitation;
 export function createInvitations(
   services: Core & People & FederationServices & { accountLinks: AccountLinks; setPasswordByLink: SetPasswordByLink },
 ) {
-  const {
-    db,
-    audit,
-    accountLinks,
-    accounts,
-    credentials,
-    identities,
-    outbox,
-    setPasswordByLink,
-    mfa: { factors, firstEnrolment, passkeys },
-  } = services;
+  const { db, audit, accountLinks, accounts, credentials, identities, outbox, setPasswordByLink } = services;
+  const { factors, firstEnrolment, passkeys } = services.mfa;
 
   async function hasCredentials(accountId: string, tx?: Tx): Promise<boolean> {
     if ((await credentials.status(accountId, tx)) !== undefined) return true;

@@ -99,9 +99,7 @@ const MAX_COOKIE = 3600;
 function rpRoutes(
   dependencies: Base & Http & { ownClient: InProcessClient; rpSessions: RpSessions },
 ): Router<State, Extras> {
-  const {
-    csrf: { check: checkCsrf },
-  } = dependencies;
+  const { check: checkCsrf } = dependencies.csrf;
   const router = new Router<State, Extras>();
   router.get('/login', (ctx) => startSignIn(dependencies, ctx));
   router.get(['/auth/callback', '/callback'], (ctx) => finishSignIn(dependencies, ctx));
@@ -166,12 +164,8 @@ async function logOut(
   dependencies: Base & Http & { ownClient: InProcessClient; rpSessions: RpSessions },
   ctx: Context,
 ): Promise<void> {
-  const {
-    cookies,
-    ownClient,
-    rpSessions,
-    config: { issuer: base },
-  } = dependencies;
+  const { cookies, ownClient, rpSessions } = dependencies;
+  const { issuer: base } = dependencies.config;
   const cookie = cookies.get(ctx, 'rpSession');
   const session = await rpSessions.find(cookie);
   // A link on a foreign page leads here as well: then nothing ends before the confirmation.

@@ -73,12 +73,8 @@ interface SentBrand {
 
 /** The page, its preview, and the page of texts. */
 export function brandRoutes(services: ConsoleServices): Router<State, Extras>[] {
-  const {
-    frame,
-    db,
-    admin: { settings },
-    brandImages: images,
-  } = services;
+  const { frame, db, brandImages: images } = services;
+  const { settings } = services.admin;
   const router = new Router<State, Extras>({ prefix: HERE });
   const isShown = (sent: Sent) => Boolean(sentValue(sent, SHOW));
 
@@ -395,10 +391,8 @@ const MAX_FORM_BYTES = 512 * 1024;
 
 /** /admin/branding/texts. */
 function textRoutes(services: ConsoleServices): Router<State, Extras> {
-  const {
-    frame,
-    admin: { settings },
-  } = services;
+  const { frame } = services;
+  const { settings } = services.admin;
   const router = new Router<State, Extras>({ prefix: TEXTS });
   addPage<SettingEntry[], Sent>(router, frame, '/', {
     needs: ['gatehouse.settings:read'],

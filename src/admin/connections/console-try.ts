@@ -29,11 +29,8 @@ export const directoryRejectionTexts: Record<AccountRejection, Text> = {
 const loginForm = z.object({ login: z.string().trim().min(1).max(254).optional() });
 
 export function addTryPages(router: Router<State, Extras>, services: ConsoleServices): void {
-  const {
-    frame,
-    tries,
-    admin: { connections },
-  } = services;
+  const { frame, tries } = services;
+  const { connections } = services.admin;
   const needs = ['gatehouse.connections:write'] as const;
   /** The result names an account and what an upstream says about a user. */
   const load = async ({ params: { id = '' } }: Params, by: Actor) => {

@@ -45,12 +45,9 @@ const toOne = ({ connection: { id, name } }: ConnectionDetails) => ({ href: path
 
 /** All pages below /admin/connections. */
 export function connectionRoutes(services: ConsoleServices) {
-  const {
-    frame,
-    admin: { connections },
-    config: { issuer },
-    now,
-  } = services;
+  const { frame, now } = services;
+  const { connections } = services.admin;
+  const { issuer } = services.config;
   const noun = connectionNoun(connections);
   const { router, list, one, change, form, question } = pagesOf(frame, noun);
 

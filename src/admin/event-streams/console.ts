@@ -39,12 +39,9 @@ const DAY_CHOICES = [1, 7, 30, 90];
 const DAY_MS = 24 * 3600 * 1000;
 
 export function eventStreamRoutes(services: ConsoleServices) {
-  const {
-    frame,
-    admin: { eventStreams },
-    config: { configFile },
-    now,
-  } = services;
+  const { frame, now } = services;
+  const { eventStreams } = services.admin;
+  const { configFile } = services.config;
   const noun = eventStreamNoun(eventStreams);
   const { router, list, create, one, form: smallForm, change, question } = pagesOf(frame, noun);
   const back = (stream: EventStream) => ({ href: pathOf(stream), label: stream.name });

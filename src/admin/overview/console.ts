@@ -295,13 +295,9 @@ const firstStepsButton = (what: 'hide' | 'show'): Action => ({
 
 /** Returns the function that makes the checklist for one administrator; no block when nothing is left to do. */
 function createFirstSteps(services: ConsoleServices) {
-  const {
-    accounts,
-    config,
-    mailServer,
-    mfa: { factors },
-    admin: { users: userAdmin },
-  } = services;
+  const { accounts, config, mailServer } = services;
+  const { factors } = services.mfa;
+  const { users: userAdmin } = services.admin;
 
   /** Whether another administrator can sign in, and so let this one in again. */
   async function hasOther(userId: string): Promise<boolean> {

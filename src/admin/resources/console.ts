@@ -57,11 +57,8 @@ type ApiForm = z.output<typeof apiForm>;
 const LISTS = ['access.roles', 'access.groups'];
 
 export function apiRoutes(services: ConsoleServices) {
-  const {
-    frame,
-    admin,
-    config: { configFile },
-  } = services;
+  const { frame, admin } = services;
+  const { configFile } = services.config;
   const { resources } = admin;
   const optionsOf = async (visit: Visit<unknown>): Promise<FormOptions> => ({
     access: applicationKey('oidc', 'access', { ...NO_CHOICES, ...(await accessChoices(visit, admin)) }),

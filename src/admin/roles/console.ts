@@ -88,11 +88,9 @@ const membersPath = (role: Role) => `${pathOf(role)}/members`;
 
 /** All pages below /admin/roles. */
 export function roleRoutes(services: ConsoleServices) {
-  const {
-    frame,
-    admin: { roles },
-    config: { configFile },
-  } = services;
+  const { frame } = services;
+  const { roles } = services.admin;
+  const { configFile } = services.config;
   const noun = roleNoun(roles);
   const { router, list, create, one, question } = pagesOf(frame, noun);
 
@@ -405,12 +403,9 @@ function addMemberPages(
   { router, one }: { router: Router<State, Extras>; one: ReturnType<typeof pagesOf<Role>>['one'] },
   services: ConsoleServices,
 ): void {
-  const {
-    frame,
-    admin: { roles, users },
-    findUser,
-    config: { configFile },
-  } = services;
+  const { frame, findUser } = services;
+  const { roles, users } = services.admin;
+  const { configFile } = services.config;
 
   one('/members', {
     submitNeeds: NEEDS,

@@ -42,12 +42,9 @@ const form = z.object({
 type Form = z.output<typeof form>;
 
 export function scimRoutes(services: ConsoleServices) {
-  const {
-    frame,
-    admin: { audit, connections, scim },
-    names,
-    config: { configFile, issuer },
-  } = services;
+  const { frame, names } = services;
+  const { audit, connections, scim } = services.admin;
+  const { configFile, issuer } = services.config;
   const { router, list, create, one, form: tokenForm, question } = pagesOf(frame, scimNoun(scim));
 
   const mayChange = async ({ may, by }: { may(permission: typeof WRITE): boolean; by: Actor }) =>

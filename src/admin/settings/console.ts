@@ -38,10 +38,8 @@ const NAMES = 'names';
 
 /** All pages below /admin/security and /admin/settings. */
 export function settingRoutes(services: ConsoleServices): Router<State, Extras> {
-  const {
-    frame,
-    admin: { settings },
-  } = services;
+  const { frame } = services;
+  const { settings } = services.admin;
   const router = new Router<State, Extras>();
   const page = { load: () => settings.list(), form: listForm };
   const save =

@@ -20,12 +20,8 @@ const STATES: Record<SignUpCode['state'], Mark> = {
   expired: { text: t('console.sign-up-codes.expired'), tone: 'plain' },
 };
 export function signUpCodeRoutes(services: ConsoleServices) {
-  const {
-    frame,
-    admin,
-    config: { issuer, configFile },
-    settingOf,
-  } = services;
+  const { frame, admin, settingOf } = services;
+  const { issuer, configFile } = services.config;
   const codes = admin.signUpCodes;
   const areNeeded = async () =>
     Boolean((await settingOf('self_registration')) && (await settingOf('sign_up_code_required')));

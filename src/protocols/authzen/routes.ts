@@ -79,12 +79,8 @@ export function createAuthzen(
       checkDirectories: (accountId: string) => Promise<boolean>;
     },
 ) {
-  const {
-    tokens,
-    accountOf,
-    hasUsed,
-    config: { issuer },
-  } = dependencies;
+  const { tokens, accountOf, hasUsed } = dependencies;
+  const { issuer } = dependencies.config;
   const { checkDirectories } = dependencies;
   const callers = createEvaluationCallers({ ...dependencies, tokens, audience: accessApi(issuer) });
   const evaluations = createEvaluations({ ...dependencies, hasUsed, accountOf, checkDirectories });

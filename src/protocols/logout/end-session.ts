@@ -453,13 +453,8 @@ export function createEngineLogoutHooks(
       ownClientId: string;
     },
 ) {
-  const {
-    endSession,
-    runs,
-    cookies,
-    ownClientId,
-    config: { issuer },
-  } = dependencies;
+  const { endSession, runs, cookies, ownClientId } = dependencies;
+  const { issuer } = dependencies.config;
   const logoutBrowserOf = createLogoutBrowserOf({ cookies });
   return {
     queueLogoutToken: endSession.queueLogoutToken,

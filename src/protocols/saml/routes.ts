@@ -96,16 +96,8 @@ const METADATA_TYPE = 'application/samlmetadata+xml';
 const FORM = 'application/x-www-form-urlencoded';
 
 function samlRoutes(services: Base & SamlServices & { acceptRequest: AcceptRequest }): Router<State, Extras> {
-  const {
-    metadata,
-    serviceProviders,
-    pendingAuthnRequests,
-    acceptRequest,
-    rateLimit,
-    browser,
-    now,
-    config: { issuer: base },
-  } = services;
+  const { metadata, serviceProviders, pendingAuthnRequests, acceptRequest, rateLimit, browser, now } = services;
+  const { issuer: base } = services.config;
   const router = new Router<State, Extras>({ prefix: '/saml' });
 
   router.get('/metadata', (ctx) => {
@@ -209,14 +201,8 @@ type AcceptRequest = (ctx: Context, decode: () => Promise<DecodedMessage>) => Pr
  * Response with a status where its ACS is proven, else an error page (SAML Profiles 4.1.4.1).
  */
 function createAcceptRequest(services: Core & People & SamlServices): AcceptRequest {
-  const {
-    now,
-    skewSeconds,
-    validateXml,
-    serviceProviders,
-    seenMessages,
-    config: { issuer: base },
-  } = services;
+  const { now, skewSeconds, validateXml, serviceProviders, seenMessages } = services;
+  const { issuer: base } = services.config;
 
   const acceptRequest: AcceptRequest = async (ctx, decode) => {
     let sp: ServiceProvider | undefined;

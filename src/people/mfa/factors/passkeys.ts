@@ -124,11 +124,8 @@ function createPasskeyRegistrar(
     serviceName: string;
   },
 ) {
-  const {
-    db,
-    serviceName,
-    config: { issuerUrl },
-  } = dependencies;
+  const { db, serviceName } = dependencies;
+  const { issuerUrl } = dependencies.config;
   return {
     /** `mustVerify`: only a passkey that verifies its user is accepted. `isOnly`: it replaces the password, so it must name its account. */
     async registrationOptions(
@@ -169,11 +166,8 @@ async function register(
   answer: AttestationResponse,
   { challenge, name, mustVerify = false, inTransaction, ...by }: RegistrationCeremony,
 ): Promise<PasskeyRegistration> {
-  const {
-    sql,
-    now,
-    config: { issuerUrl },
-  } = dependencies;
+  const { sql, now } = dependencies;
+  const { issuerUrl } = dependencies.config;
   const { verifyRegistrationResponse } = await webauthn();
   const result: VerifiedRegistrationResponse | undefined = await verificationResult(
     verifyRegistrationResponse({
@@ -261,10 +255,8 @@ export interface AccountKeys {
 type ExpectedAssertion = { challenge: string } & Partial<AccountKeys>;
 
 function createPasskeyAuthenticator(dependencies: Core) {
-  const {
-    db,
-    config: { issuerUrl },
-  } = dependencies;
+  const { db } = dependencies;
+  const { issuerUrl } = dependencies.config;
   return {
     /** For the keys of one account, as second factor; without `of` for every passkey of this device. */
     async authenticationOptions(of?: AccountKeys): Promise<PublicKeyCredentialRequestOptionsJSON> {
