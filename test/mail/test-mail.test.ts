@@ -1,8 +1,8 @@
 // The test email of an administrator, and the mails with example data.
 
-import { hasText } from '../../src/base/texts/text.ts';
 import { expect, it } from 'vitest';
 import { createTestMail } from '../../src/admin/mail/mail.ts';
+import { hasText } from '../../src/base/texts/text.ts';
 import { createMailServer } from '../../src/core/mail/mail-server.ts';
 import { fixedSettings, servicesOf } from '../support/services-of.ts';
 

@@ -37,13 +37,9 @@ const form = z.object({
 const query = z.object({ method: z.enum(ways).optional(), sent: z.literal('yes').optional() });
 
 const AMR = { totp: 'otp', sms: 'sms', email: 'email', password: 'pwd', passkey: 'hwk' } as const;
-const LABELS: Record<Way, PageText> = {
-  passkey: t('second-factor.use-passkey'),
-  totp: t('second-factor.use-totp'),
-  email: t('second-factor.use-email'),
-  sms: t('second-factor.use-sms'),
-  password: t('confirm.use-password'),
-};
+
+const labelOf = (way: Way): PageText =>
+  way === 'password' ? t('confirm.use-password') : t(`second-factor.use-${way}`);
 
 /** What a page with the form says beside it. */
 export interface ConfirmationState {
@@ -107,7 +103,7 @@ export function createConfirmation(
       isSent: sent === 'yes',
       others: possible
         .filter((one) => one !== way)
-        .map((one) => ({ href: `${state.action}?method=${one}`, label: LABELS[one] })),
+        .map((one) => ({ href: `${state.action}?method=${one}`, label: labelOf(one) })),
     };
   }
 

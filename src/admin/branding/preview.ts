@@ -9,12 +9,12 @@ import { parseQuery } from '../../base/http/input.ts';
 import { languageForPeople } from '../../base/http/pages/language.ts';
 import { languageNames, languages } from '../../base/texts/languages.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
-import { templateName } from '../mail/mail.ts';
 import type { MailKind } from '../../core/mail/messages.ts';
 import { brandColor, brandLink, brandName, isImageName } from '../../core/settings/value-schemas.ts';
 import type { Field } from '../console/blocks.ts';
 import { type NamedField, type Names, typedApplicationValue } from '../console/names.ts';
 import type { ConsoleServices } from '../console-services.ts';
+import { templateName } from '../mail/mail.ts';
 
 // The choices above a preview of pages and emails: a language, light or dark, and the application whose brand it has.
 

@@ -3,80 +3,12 @@
 
 import { AppError } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
-import { type PageText, type Text, t } from '../../base/texts/text.ts';
+import { type NamesBelow, type PageText, type Text, t } from '../../base/texts/text.ts';
 import type { Actor, Proof } from '../../core/audit/audit.ts';
 import { MAILED_CODE_CLAIMS, MFA_ACR } from '../../people/mfa/acr.ts';
 
-/** Of each the confirmation page says what it is: `console.proof.change.…`. */
-const sensitiveChanges = [
-  'user.create-with-roles',
-  'user.change-login',
-  'user.change-roles',
-  'user.set-password',
-  'user.force-password-change',
-  'user.reset-factors',
-  'user.remove-factor',
-  'user.revoke-app-password',
-  'user.allow-factor',
-  'session.end',
-  'user.end-sessions',
-  'user.enable',
-  'user.disable',
-  'user.delete',
-  'user.export',
-  'users.enable',
-  'users.disable',
-  'users.change-roles',
-  'users.force-password-change',
-  'users.end-sessions',
-  'users.delete',
-  'users.import-with-roles',
-  'users.import-changes',
-  'role.create',
-  'role.change',
-  'role.delete',
-  'group.create',
-  'group.change',
-  'group.change-members',
-  'group.delete',
-  'application.register',
-  'application.change',
-  'application.enable',
-  'application.disable',
-  'application.end-sessions',
-  'application.delete',
-  'application.add-secret',
-  'application.remove-secret',
-  'resource.create',
-  'resource.change',
-  'resource.delete',
-  'connection.create',
-  'connection.change',
-  'connection.enable',
-  'connection.disable',
-  'connection.delete',
-  'connection.add-secret',
-  'connection.remove-secret',
-  'connection.end-sessions',
-  'event-stream.create',
-  'event-stream.change',
-  'event-stream.delete',
-  'event-stream.change-secret',
-  'event-stream.replay',
-  'scim-connection.create',
-  'scim-connection.change',
-  'scim-connection.delete',
-  'scim-connection.add-token',
-  'scim-connection.revoke-token',
-  'api-key.create',
-  'api-key.revoke',
-  'sign-up-code.create',
-  'sign-up-code.revoke',
-  'keys.rotate',
-  'settings.change',
-] as const;
-
-export type SensitiveChange = (typeof sensitiveChanges)[number];
+/** Of each, the confirmation page says what it is. */
+export type SensitiveChange = NamesBelow<'console.proof.change'>;
 
 const MAILED_CODE = `Sign in again. The request for it has the parameter claims=${MAILED_CODE_CLAIMS}.`;
 const WITHOUT_KEY = 'Use the console, or an access token.';

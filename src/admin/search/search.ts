@@ -7,7 +7,6 @@ import { dotted, inLanguage, type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import type { Rejections } from '../../core/rejections/rejections.ts';
-import type { SettingName } from '../../core/settings/settings.ts';
 import type { AttributeSchema } from '../../people/accounts/attributes.ts';
 import { MATCHES, matchRank, nameKey } from '../../people/accounts/names.ts';
 import { labelOf, titlesOf } from '../../people/accounts/simple-attributes.ts';
@@ -73,7 +72,7 @@ export function createSearch(services: {
           small: below,
           href,
           logo: { name: label, icon },
-          rank: rankOf(text, [label, ...listed(wordsOfPages[href])]),
+          rank: rankOf(text, [label, ...listed(wordsOf(href))]),
         })),
     },
     user: {
@@ -135,7 +134,7 @@ export function createSearch(services: {
         SETTING_PLACES.flatMap(({ name, href, tab }) => {
           const { label, hint = '' } = settingTexts(name);
           const own = name === 'user_attributes' ? ownFields(services.settings.latest().user_attributes) : [];
-          const names = [String(label), name, ...listed(wordsOfSettings[name])];
+          const names = [String(label), name, ...listed(textAt(`console.search.words.setting.${name}`))];
           return [{ text: label, names, others: String(hint) }, ...own].map(({ text: found, names, others }) => ({
             text: found,
             small: String(tab),
@@ -207,43 +206,8 @@ function rankOf(text: string, names: readonly string[], others = ''): number {
   return Math.min(matchRank(text, names), words.every((word) => all.includes(word)) ? MATCHES.inside : MATCHES.none);
 }
 
-/** What administrators call these pages, and what they do there. */
-const wordsOfPages: Readonly<Record<string, PageText>> = {
-  '/admin/access-check': t('console.search.words.access-check'),
-  '/admin/api-keys': t('console.search.words.api-keys'),
-  '/admin/apis': t('console.search.words.apis'),
-  '/admin/applications': t('console.search.words.applications'),
-  '/admin/audit': t('console.search.words.audit'),
-  '/admin/branding': t('console.search.words.branding'),
-  '/admin/connections': t('console.search.words.connections'),
-  '/admin/event-streams': t('console.search.words.event-streams'),
-  '/admin/groups': t('console.search.words.groups'),
-  '/admin/import': t('console.search.words.import'),
-  '/admin/keys': t('console.search.words.keys'),
-  '/admin/mail': t('console.search.words.delivery'),
-  '/admin/rejections': t('console.search.words.rejections'),
-  '/admin/roles': t('console.search.words.roles'),
-  '/admin/scim': t('console.search.words.scim'),
-  '/admin/security': t('console.search.words.methods'),
-  '/admin/security/passwords': t('console.search.words.passwords'),
-  '/admin/security/protection': t('console.search.words.protection'),
-  '/admin/security/sign-up': t('console.search.words.sign-up'),
-  '/admin/security/two-step': t('console.search.words.two-step'),
-  '/admin/sessions': t('console.search.words.live-sessions'),
-  '/admin/settings': t('console.search.words.sessions'),
-  '/admin/settings/attributes': t('console.search.words.attributes'),
-  '/admin/settings/languages': t('console.search.words.languages'),
-  '/admin/settings/mail': t('console.search.words.mail'),
-  '/admin/settings/network': t('console.search.words.network'),
-  '/admin/settings/privacy': t('console.search.words.privacy'),
-  '/admin/users': t('console.search.words.users'),
-  '/admin/users/new': t('console.search.words.new-user'),
-};
-
-/** The same for settings. */
-const wordsOfSettings: Partial<Record<SettingName, PageText>> = {
-  recent_authentication_minutes: t('console.search.words.re-authentication'),
-};
+/** What administrators call a page of the console, and what they do there. */
+const wordsOf = (href: string) => textAt(`console.search.words.${href.replace('/admin/', '').replaceAll('/', '-')}`);
 
 const listed = (words: PageText = ''): string[] => String(words).split(', ');
 

@@ -14,6 +14,9 @@ import {
 
 export type { TextArguments, TextKey } from '../../generated/texts.ts';
 
+/** What the keys below a prefix end in: the names of things of which each has a text. */
+export type NamesBelow<Prefix extends string, Key = TextKey> = Key extends `${Prefix}.${infer Name}` ? Name : never;
+
 /** What a page can print: a text of views/texts, or a string such as a name. */
 export type PageText = string | Text;
 

@@ -5,6 +5,7 @@
 import { fullName } from '../../base/http/pages/tokens.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
 import { allLanguages, bestLanguage, SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
+import type { NamesBelow } from '../../base/texts/text.ts';
 import type { MailContent } from './content.ts';
 import {
   describeDay,
@@ -163,20 +164,7 @@ export function mailLanguage({ kind, to }: MailMessage, { tags, standard } = all
   return bestLanguage(wishes, tags) ?? standard;
 }
 
-export type FactorChange =
-  | 'totp-added'
-  | 'totp-removed'
-  | 'passkey-added'
-  | 'passkey-removed'
-  | 'recovery-codes-created'
-  | 'recovery-code-used'
-  | 'phone-changed'
-  | 'identity-linked'
-  | 'identity-unlinked'
-  | 'api-key-created'
-  | 'app-password-created'
-  | 'factors-reset'
-  | 'factor-removed-by-admin';
+export type FactorChange = NamesBelow<'mail.factor'>;
 
 /** What is sent to every administrator. */
 export type AdministratorMail =

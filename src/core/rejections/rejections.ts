@@ -7,7 +7,7 @@ import { limits } from '../../base/limits.ts';
 import { randomToken } from '../../base/platform/random.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
 import { withoutUnstorable } from '../../base/storage/storable-text.ts';
-import { type RuleResult, ruleIds } from './rules.ts';
+import { isRuleId, type RuleResult } from './rules.ts';
 
 export type RejectionEndpoint =
   | ('authorize' | 'par' | 'token' | 'device' | 'introspect' | 'revoke' | 'end-session' | 'register')
@@ -341,7 +341,7 @@ const dataSchema = z.object({
   received: parameterSchema,
   rules: z.array(
     z.object({
-      rule: z.enum(ruleIds),
+      rule: z.string().refine(isRuleId),
       state: z.enum(['passed', 'failed', 'unknown']),
       received: z.string().optional(),
       expected: z.string().optional(),

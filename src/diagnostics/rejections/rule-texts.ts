@@ -1,48 +1,8 @@
 // The label and the explanation of each rule, and what a request that broke it did wrong, for administrators.
 
-import { type Text, t } from '../../base/texts/text.ts';
+import { type Text, t, textAt } from '../../base/texts/text.ts';
 import { NOT_STORED, type Rejection, type RejectionEndpoint } from '../../core/rejections/rejections.ts';
 import type { RuleId } from '../../core/rejections/rules.ts';
-
-/** Those that say more than their label. */
-const EXPLAINED = [
-  'account',
-  'acs',
-  'address',
-  'answer',
-  'assertion',
-  'binding',
-  'browser',
-  'certificate',
-  'code',
-  'compression',
-  'destination',
-  'digest',
-  'dpop',
-  'email',
-  'fresh',
-  'path',
-  'pkce',
-  'post_logout_redirect_uri',
-  'qualifier',
-  'question',
-  'redirect_uri',
-  'refresh_token',
-  'request_object',
-  'scim_address',
-  'scim_filter',
-  'scim_owner',
-  'scim_request',
-  'scim_resource',
-  'scim_unique',
-  'scim_version',
-  'secret',
-  'signature',
-  'signature_place',
-  'time',
-  'token_key',
-  'verifier',
-] as const;
 
 /** What a sign-in at an upstream begins with is no message of its own. */
 const keyOf = (rule: RuleId, endpoint: RejectionEndpoint) =>
@@ -54,11 +14,11 @@ export const ruleLabel = (rule: RuleId, endpoint: RejectionEndpoint): Text =>
 /** Where an answer of an identity provider breaks the rule, and not a request of an application. */
 const OF_UPSTREAMS = ['certificate', 'destination', 'secret', 'signature'] as const;
 
+/** Absent where its label says everything. */
 export function ruleExplanation(rule: RuleId, endpoint: RejectionEndpoint): Text | undefined {
   const ofUpstream = endpoint === 'upstream' ? OF_UPSTREAMS.find((one) => one === rule) : undefined;
   if (ofUpstream) return t(`console.rejections.explanation.upstream-${ofUpstream}`);
-  const explained = EXPLAINED.find((one) => one === rule);
-  return explained && t(`console.rejections.explanation.${explained}`);
+  return textAt(`console.rejections.explanation.${rule}`);
 }
 
 /** Why the request was rejected, in one sentence. What a library or the other server said is among the details for developers. */

@@ -2,7 +2,7 @@
 // dictionaries takes 40 ms and one estimate up to 270 ms, which would block every other request.
 
 import { workerModule } from '../../base/platform/package.ts';
-import { type PageText, t } from '../../base/texts/text.ts';
+import { type PageText, type Text, textAt } from '../../base/texts/text.ts';
 import { createWorker } from './worker.ts';
 
 export interface Strength {
@@ -42,35 +42,15 @@ export function createStrengthMeter({ maxWaiting = 100 }: { maxWaiting?: number 
     async estimate(password: string, known: readonly string[] = []): Promise<Strength> {
       const { score, warning, suggestions } = await worker.run({ password, known: known.filter(Boolean) });
       const label = LABELS[score] ?? 'fair';
-      const advice = [warning, ...suggestions].flatMap((key) => (key && ADVICE[key]) || []);
-      return { score, label, advice: [...new Set(advice)] };
+      const keys = new Set([warning, ...suggestions]);
+      return { score, label, advice: [...keys].flatMap((key) => (key ? adviceOf(key) : [])) };
     },
     close: (): Promise<void> => worker.close(),
   };
 }
 
-// The texts for the keys of zxcvbn-ts; a key that is not listed adds nothing.
-const ADVICE: Record<string, PageText> = {
-  straightRow: t('strength.straight-row'),
-  keyPattern: t('strength.key-pattern'),
-  simpleRepeat: t('strength.simple-repeat'),
-  extendedRepeat: t('strength.extended-repeat'),
-  sequences: t('strength.sequences'),
-  recentYears: t('strength.recent-years'),
-  dates: t('strength.dates'),
-  topTen: t('strength.top-ten'),
-  topHundred: t('strength.top-hundred'),
-  common: t('strength.common'),
-  similarToCommon: t('strength.similar-to-common'),
-  userInputs: t('strength.user-inputs'),
-  wordByItself: t('strength.word-by-itself'),
-  l33t: t('strength.l33t'),
-  reverseWords: t('strength.reverse-words'),
-  allUppercase: t('strength.all-uppercase'),
-  capitalization: t('strength.capitalization'),
-  associatedYears: t('strength.associated-years'),
-  repeated: t('strength.repeated'),
-  longerKeyboardPattern: t('strength.longer-keyboard-pattern'),
-  anotherWord: t('strength.another-word'),
-  useWords: t('strength.use-words'),
+/** The text for a key of zxcvbn-ts, such as `strength.straight-row`; a key without a text adds nothing. */
+const adviceOf = (key: string): Text[] => {
+  const text = textAt(`strength.${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
+  return text ? [text] : [];
 };

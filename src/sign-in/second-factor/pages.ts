@@ -46,13 +46,6 @@ const HINTS = {
   totp: t('second-factor.totp-hint'),
   'recovery-code': t('second-factor.recovery-code-hint'),
 };
-const LABELS: Record<SecondFactor, PageText> = {
-  passkey: t('second-factor.use-passkey'),
-  totp: t('second-factor.use-totp'),
-  email: t('second-factor.use-email'),
-  sms: t('second-factor.use-sms'),
-  'recovery-code': t('second-factor.use-recovery-code'),
-};
 
 /** For the sign-in page: the passkeys of this device, offered in the username field (conditional UI). */
 export async function passkeyOffer(
@@ -174,7 +167,7 @@ export function showUpstream(ctx: Context, current: CurrentStep, foot: Foot): vo
 /** Links to the account's methods other than this one. */
 function methodLinks(current: CurrentStep, displayed?: SecondFactor) {
   const others = (current.methods as SecondFactor[]).filter((one) => one !== displayed);
-  return others.map((one) => ({ href: `${pathOf(current)}?method=${one}`, label: LABELS[one] }));
+  return others.map((one) => ({ href: `${pathOf(current)}?method=${one}`, label: t(`second-factor.use-${one}`) }));
 }
 
 function upstreamLink(current: CurrentStep) {
