@@ -22,14 +22,10 @@ export interface Notice {
 
 export type AccountPageHelpers = ReturnType<typeof createAccountPageHelpers>;
 
-export function createAccountPageHelpers({
-  signedIn,
-  cookies,
-  notifyOwner,
-  rateLimits,
-  csrf: { check: checkCsrf },
-  mfa: { factors, firstEnrolment },
-}: Core & Http & People & { signedIn: SignedIn }) {
+export function createAccountPageHelpers(services: Core & Http & People & { signedIn: SignedIn }) {
+  const { signedIn, cookies, notifyOwner, rateLimits } = services;
+  const { check: checkCsrf } = services.csrf;
+  const { factors, firstEnrolment } = services.mfa;
   const actorOf = (ctx: Context) => ({ actorId: signedIn.userOf(ctx).account.id, request: ctx.state.request });
   const recent = [signedIn.requireSignIn, signedIn.requireRecentAuthentication] as const;
   /** As checkCsrf, for a form that changes the own account, which writes an audit entry: at most 60 of them an hour. */

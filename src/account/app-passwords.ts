@@ -14,10 +14,8 @@ const HERE = '/account/app-passwords';
 const createForm = z.object({ website: z.string().min(1).max(64), name: z.string().trim().min(1).max(100) });
 const revokeForm = z.object({ id: z.string().min(1).max(64) });
 
-export function appPasswordRoutes({
-  page,
-  appPasswords,
-}: ApplicationServices & { page: AccountPageHelpers }): Router<State, Extras> {
+export function appPasswordRoutes(services: ApplicationServices & { page: AccountPageHelpers }): Router<State, Extras> {
+  const { page, appPasswords } = services;
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: HERE });
 

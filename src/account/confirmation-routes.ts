@@ -55,12 +55,10 @@ export function completeWaiting({ signedIn, confirmation, find, show }: Confirme
 }
 
 /** /account/confirm/:request, before the other account pages. */
-export function confirmationRoutes({
-  confirmation,
-  csrf,
-  signedIn,
-  storedPages,
-}: Core & Http & { confirmation: Confirmation; signedIn: SignedIn }): Router<State, Extras> {
+export function confirmationRoutes(
+  services: Core & Http & { confirmation: Confirmation; signedIn: SignedIn },
+): Router<State, Extras> {
+  const { confirmation, csrf, signedIn, storedPages } = services;
   const router = new Router<State, Extras>({ prefix: ACCOUNT_CONFIRM });
   const path = '/:request';
 

@@ -11,12 +11,11 @@ import type { People } from '../people/people.ts';
 import { isStaff } from '../people/rbac/built-in.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 
-export function overviewRoutes({
-  page,
-  appPasswords,
-  credentials,
-  mfa: { factors },
-}: People & ApplicationServices & { page: AccountPageHelpers }): Router<State, Extras> {
+export function overviewRoutes(
+  services: People & ApplicationServices & { page: AccountPageHelpers },
+): Router<State, Extras> {
+  const { page, appPasswords, credentials } = services;
+  const { factors } = services.mfa;
   const { signedIn } = page;
   const router = new Router<State, Extras>({ prefix: '/account' });
 

@@ -23,14 +23,10 @@ import { OWN_DATA_FILE, type OwnData } from './own-data.ts';
 
 const HERE = '/account/data';
 
-export function ownDataRoutes({
-  page,
-  accounts,
-  deletion,
-  ownData,
-  rateLimits,
-  settings,
-}: Core & People & { page: AccountPageHelpers; deletion: Deletion; ownData: OwnData }): Router<State, Extras> {
+export function ownDataRoutes(
+  services: Core & People & { page: AccountPageHelpers; deletion: Deletion; ownData: OwnData },
+): Router<State, Extras> {
+  const { page, accounts, deletion, ownData, rateLimits, settings } = services;
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: HERE });
   const isRecent = [signedIn.requireSignIn, signedIn.requireRecentAuthentication] as const;

@@ -57,13 +57,8 @@ const namesOf = (claims: ProfileClaims): ProfileText[] =>
 const formOf = (claims: ProfileClaims) =>
   z.object(Object.fromEntries(namesOf(claims).map((name) => [name, text])) as { [Name in ProfileText]?: typeof text });
 
-export function profileRoutes({
-  page,
-  accounts,
-  personPictures,
-  codeDelivery,
-  settings,
-}: Core & People & { page: AccountPageHelpers }): Router<State, Extras> {
+export function profileRoutes(services: Core & People & { page: AccountPageHelpers }): Router<State, Extras> {
+  const { page, accounts, personPictures, codeDelivery, settings } = services;
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: '/account/profile' });
 
@@ -213,12 +208,10 @@ const ERRORS: Partial<Record<EmailRequest['outcome'], PageText>> = {
   unchanged: t('email.unchanged'),
 };
 
-export function emailRoutes({
-  page,
-  accounts,
-  emailVerification,
-  mailServer,
-}: Core & People & { page: AccountPageHelpers; emailVerification: EmailVerification }): Router<State, Extras> {
+export function emailRoutes(
+  services: Core & People & { page: AccountPageHelpers; emailVerification: EmailVerification },
+): Router<State, Extras> {
+  const { page, accounts, emailVerification, mailServer } = services;
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: EMAIL_PATH });
 

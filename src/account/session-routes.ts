@@ -98,12 +98,9 @@ function showEnded(page: AccountPageHelpers, ctx: Context, ended: PageText, notN
 const HERE = '/account/browsers';
 const forgetForm = z.object({ id: z.string().min(1).max(64) });
 
-export function browserRoutes({
-  page,
-  cookies,
-  audit,
-  mfa: { knownBrowsers },
-}: Core & Http & People & { page: AccountPageHelpers }): Router<State, Extras> {
+export function browserRoutes(services: Core & Http & People & { page: AccountPageHelpers }): Router<State, Extras> {
+  const { page, cookies, audit } = services;
+  const { knownBrowsers } = services.mfa;
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: HERE });
 

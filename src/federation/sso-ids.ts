@@ -20,13 +20,8 @@ export interface SsoIdChange {
   connectionId: string | null | undefined;
 }
 
-export function createSsoIds({
-  authority,
-  connections,
-  groups,
-  identities,
-  setConnectionRoles,
-}: People & { connections: Connections; identities: ExternalIdentities }) {
+export function createSsoIds(services: People & { connections: Connections; identities: ExternalIdentities }) {
+  const { authority, connections, groups, identities, setConnectionRoles } = services;
   const assertMayConnect: (connectionId: string, by: Actor, tx: Tx) => Promise<void> = async (connectionId, by, tx) => {
     const mappings = await connections.roleMappings(connectionId, tx);
     const groupIds = (await connections.groupMappings(connectionId, tx)).map(({ groupId }) => groupId);

@@ -197,12 +197,8 @@ interface SweepTarget {
 }
 
 /** Creates the sweep. It returns the number of deleted rows of each table, and stops early on abort. */
-export function createSweep({
-  db,
-  now,
-  targets,
-  batch = BATCH,
-}: Base & { targets: readonly SweepTarget[]; batch?: number }) {
+export function createSweep(services: Base & { targets: readonly SweepTarget[]; batch?: number }) {
+  const { db, now, targets, batch = BATCH } = services;
   return async function sweep(signal?: AbortSignal): Promise<Record<string, number>> {
     const deleted: Record<string, number> = {};
     for (const { table, keepSeconds = limits.sweep.keepSeconds, remove } of targets) {

@@ -283,12 +283,9 @@ export async function prepareData(services: Services): Promise<void> {
 }
 
 /** Returns the file; undefined where there is none, or where it was applied before and nothing has changed since. */
-async function applyConfigurationFile({
-  config: { configFile: path },
-  configFile,
-  logger,
-  settings,
-}: Services): Promise<ConfigurationFile | undefined> {
+async function applyConfigurationFile(services: Services): Promise<ConfigurationFile | undefined> {
+  const { configFile, logger, settings } = services;
+  const { configFile: path } = services.config;
   if (path === undefined) return undefined;
   if (await configFile.isApplied(path)) {
     await settings.reload();

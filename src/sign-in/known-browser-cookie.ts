@@ -9,15 +9,9 @@ import type { SignInServices } from './services.ts';
 
 export type KnownBrowserCookie = ReturnType<typeof createKnownBrowserCookie>;
 
-export function createKnownBrowserCookie({
-  audit,
-  cookies,
-  countries,
-  now,
-  outbox,
-  settings,
-  mfa: { knownBrowsers },
-}: SignInServices) {
+export function createKnownBrowserCookie(services: SignInServices) {
+  const { audit, cookies, countries, now, outbox, settings } = services;
+  const { knownBrowsers } = services.mfa;
   const rememberDays = () => settings.latest().remember_browser_days;
   /** The cookie that this request has set: a sign-in may be completed by the request that accepts an invitation. */
   const written = new WeakMap<object, string>();

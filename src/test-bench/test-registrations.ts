@@ -70,10 +70,9 @@ function registrationPage({ rp, sp, hasKey }: Registrations): ConsolePage {
   };
 }
 
-async function findRegistrations({
-  applications: { find: findApplication },
-  testSp,
-}: TestBenchServices): Promise<Registrations> {
+async function findRegistrations(services: TestBenchServices): Promise<Registrations> {
+  const { testSp } = services;
+  const { find: findApplication } = services.applications;
   const [rp, sp] = await Promise.all([findApplication(TEST_CLIENT_ID), findApplication(testSp.entityId)]);
   if (sp?.protocol !== 'saml') return { rp, sp, hasKey: true };
   const own = (await testSp.declaration()).certificates.map(({ pem }) => pem.trim());

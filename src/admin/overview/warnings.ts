@@ -129,15 +129,8 @@ async function endingSoon({ db, now, keyring }: AdminServices): Promise<Warnings
     .slice(0, 50);
 }
 
-async function healthOf({
-  db,
-  now,
-  keyring,
-  settings,
-  config,
-  mailServer,
-  forwardAuth,
-}: AdminServices): Promise<Warnings['health']> {
+async function healthOf(services: AdminServices): Promise<Warnings['health']> {
+  const { db, now, keyring, settings, config, mailServer, forwardAuth } = services;
   const waiting = await db.mailMessage.findFirst({
     where: mailOf.waiting,
     orderBy: { createdAt: 'asc' },

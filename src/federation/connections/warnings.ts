@@ -243,18 +243,15 @@ async function unprovenDomains(
 
 // The periodic jobs of connections: documents and domain proofs that are due, and mail about what ends.
 
-export function connectionJobs({
-  documents,
-  domainChecks,
-  groupDomains,
-  notifyOfExpiry,
-  now,
-}: Base & {
-  documents: { refreshDue(signal: AbortSignal): Promise<Date | undefined> };
-  domainChecks: { checkDue(signal: AbortSignal): Promise<void> };
-  groupDomains: { checkDue(signal: AbortSignal): Promise<void> };
-  notifyOfExpiry: ScheduledJob['run'];
-}): ScheduledJob[] {
+export function connectionJobs(
+  services: Base & {
+    documents: { refreshDue(signal: AbortSignal): Promise<Date | undefined> };
+    domainChecks: { checkDue(signal: AbortSignal): Promise<void> };
+    groupDomains: { checkDue(signal: AbortSignal): Promise<void> };
+    notifyOfExpiry: ScheduledJob['run'];
+  },
+): ScheduledJob[] {
+  const { documents, domainChecks, groupDomains, notifyOfExpiry, now } = services;
   const everySeconds = limits.connections.pollSeconds;
   let next: Date | undefined;
   return [
@@ -285,13 +282,8 @@ export function connectionJobs({
 const REMEMBER_MS = 90 * 86_400_000;
 
 /** Queues the mails that are due and returns how many secrets and certificates they are about. Run by one instance, once a day. */
-export function createExpiryNotices({
-  db,
-  sql,
-  now,
-  warnings,
-  notifyAdministrators,
-}: Core & { warnings(): Promise<ConnectionWarning[]> }) {
+export function createExpiryNotices(services: Core & { warnings(): Promise<ConnectionWarning[]> }) {
+  const { db, sql, now, warnings, notifyAdministrators } = services;
   return async function notify(): Promise<number> {
     let notices = 0;
     for (const { connection, what, until, text, isUrgent } of await warnings()) {

@@ -75,14 +75,8 @@ export async function endByPeriod(
   await endSession.all(id, 'account-ended', by, tx);
 }
 
-export function createAccountLife({
-  db,
-  now,
-  audit,
-  outbox,
-  notifyAdministrators,
-  endSession,
-}: Core & { endSession: EndSession }) {
+export function createAccountLife(services: Core & { endSession: EndSession }) {
+  const { db, now, audit, outbox, notifyAdministrators, endSession } = services;
   /** Runs a batch until one is not full. Each marks what it has done, so that the next finds others. */
   async function inBatches(signal: AbortSignal | undefined, run: () => Promise<number>): Promise<void> {
     while (!signal?.aborted) if ((await run()) < BATCH) return;

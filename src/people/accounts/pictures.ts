@@ -18,12 +18,8 @@ export type CheckImage = (bytes: Buffer) => Promise<{ name: string; bytes: Buffe
 /** SVG is a document, not a picture of a person. */
 const KINDS = ['png', 'jpg'];
 
-export function createPersonPictures({
-  db,
-  config,
-  accounts,
-  checkImage,
-}: Core & { accounts: Accounts; checkImage: CheckImage }) {
+export function createPersonPictures(services: Core & { accounts: Accounts; checkImage: CheckImage }) {
+  const { db, config, accounts, checkImage } = services;
   return {
     /** Replaces the picture. Throws invalid_input with a fault of the field `picture`. */
     async set(id: string, bytes: Buffer, by: Actor, outer?: Tx): Promise<void> {

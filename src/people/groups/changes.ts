@@ -43,19 +43,15 @@ const ROWS = 100;
 const LISTED = 50;
 const HOUR_MS = 3600 * 1000;
 
-export function createGroupChanges({
-  db,
-  sql,
-  now,
-  groups,
-  bulkChanges: { actorNow, job },
-  signOutOnRoleChange,
-  wake,
-}: Core & {
-  groups: Groups;
-  bulkChanges: BulkChanges;
-  signOutOnRoleChange(userId: string, by: Actor, tx: Tx): Promise<void>;
-}) {
+export function createGroupChanges(
+  services: Core & {
+    groups: Groups;
+    bulkChanges: BulkChanges;
+    signOutOnRoleChange(userId: string, by: Actor, tx: Tx): Promise<void>;
+  },
+) {
+  const { db, sql, now, groups, signOutOnRoleChange, wake } = services;
+  const { actorNow, job } = services.bulkChanges;
   /**
    * Checks every row, and whether the actor may put these people in, or take them out. Throws what `addMembers` of groups.ts throws, and
    * invalid_input with the first mistakes and their number.

@@ -28,12 +28,10 @@ export type SetConnectionRoles = (
  * Makes these the user's roles by the connection; returns the names of those that were added and removed. The last administrator
  * stays one.
  */
-export function createSetConnectionRoles({
-  db,
-  now,
-  audit,
-  logoutOnRoleChange,
-}: Core & { logoutOnRoleChange: LogoutOnRoleChange }): SetConnectionRoles {
+export function createSetConnectionRoles(
+  services: Core & { logoutOnRoleChange: LogoutOnRoleChange },
+): SetConnectionRoles {
+  const { db, now, audit, logoutOnRoleChange } = services;
   return (userId, { connectionId, roleIds }, by = {}, outer) =>
     withinTransaction(db, outer, async (tx) => {
       const via = `connection:${connectionId}`;

@@ -21,13 +21,9 @@ const REQUEST_ID = /^[\x21-\x7e]{1,200}$/;
 /** Of the evaluations of one request, in an audit entry. */
 const MAX_LISTED = 10;
 
-export function evaluationRoutes({
-  callers,
-  evaluations,
-  repeatedEntries,
-  rateLimits,
-  config: { issuer },
-}: Core & People & { callers: EvaluationCallers; evaluations: Evaluations }) {
+export function evaluationRoutes(services: Core & People & { callers: EvaluationCallers; evaluations: Evaluations }) {
+  const { callers, evaluations, repeatedEntries, rateLimits } = services;
+  const { issuer } = services.config;
   const router = new Router<State, Extras>();
   router.get('/.well-known/authzen-configuration', (ctx) => {
     ctx.body = {

@@ -31,16 +31,8 @@ interface Position {
   startedAt: number;
 }
 
-export function createChanges({
-  db,
-  now,
-  audit,
-  logger,
-  wake,
-  applicationPeople,
-  targets,
-  differences,
-}: Core & ApplicationServices & { targets: Targets; differences: Differences }) {
+export function createChanges(services: Core & ApplicationServices & { targets: Targets; differences: Differences }) {
+  const { db, now, audit, logger, wake, applicationPeople, targets, differences } = services;
   async function examine(target: Target, ids: readonly string[], how: { isNews: boolean }, signal: AbortSignal) {
     for (let start = 0; start < ids.length && !signal.aborted; start += PEOPLE) {
       await differences.examine(target, ids.slice(start, start + PEOPLE), how);

@@ -9,12 +9,8 @@ import type { SamlServices } from './saml-services.ts';
 
 export type AuthorizationParameterChecks = ReturnType<typeof createAuthorizationParameterChecks>;
 
-export function createAuthorizationParameterChecks({
-  serviceProviders,
-  pendingAuthnRequests,
-  requestedSubjects,
-  browser,
-}: SamlServices) {
+export function createAuthorizationParameterChecks(services: SamlServices) {
+  const { serviceProviders, pendingAuthnRequests, requestedSubjects, browser } = services;
   // One HTTP request is checked several times and looked up once.
   const cache = new WeakMap<
     object,

@@ -113,16 +113,8 @@ export function openTestResponse({ vault }: Core, sealed: string, id: string): s
 }
 
 /** Makes the Response with an assertion, records the participant of the session, and audits it. */
-function successResponses({
-  responses,
-  requestedSubjects,
-  sessionParticipants,
-  accounts,
-  audit,
-  metrics,
-  settings,
-  now,
-}: ResponseServices) {
+function successResponses(services: ResponseServices) {
+  const { responses, requestedSubjects, sessionParticipants, accounts, audit, metrics, settings, now } = services;
   return async (ctx: KoaContextWithOIDC, sp: ServiceProvider, pending: PendingAuthnRequest): Promise<Answer> => {
     const { session, client } = ctx.oidc;
     const account = session?.accountId ? await accounts.find(session.accountId) : undefined;
