@@ -10,6 +10,7 @@ import { parseForm } from '../base/http/input.ts';
 import { limits } from '../base/limits.ts';
 import type { Tx } from '../base/storage/database.ts';
 import { type PageLink, type PageText, t } from '../base/texts/text.ts';
+import type { CodeOutcome } from '../people/mfa/factors/one-time-codes.ts';
 import { maskNumber, phoneNumber } from '../people/mfa/factors/phone-number.ts';
 import type { RecoveryCodes } from '../people/mfa/factors/recovery-codes.ts';
 import { openChallenge, parseAttestation, sealChallenge } from '../people/mfa/factors/webauthn-ceremony.ts';
@@ -251,7 +252,7 @@ export function phoneNumberRoutes(
     present?(ctx: Context): string;
     /** Throws where the account may not have this number. */
     assertMaySet?(ctx: Context, number: string): Promise<void>;
-    confirm(ctx: Context, sealed: string, code: string): Promise<'ok' | 'wrong' | 'expired'>;
+    confirm(ctx: Context, sealed: string, code: string): Promise<CodeOutcome>;
     done(ctx: Context, number: string, sealed: string): Promise<void>;
     remove(ctx: Context): Promise<void>;
   },

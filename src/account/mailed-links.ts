@@ -89,10 +89,7 @@ export interface LinkPageOptions {
   next: PageLink;
 }
 
-const NOTHING_DONE = {
-  title: t('mailed-link.used'),
-  lead: t('mailed-link.used-lead'),
-};
+const NOTHING_DONE = { title: t('mailed-link.used'), lead: t('mailed-link.used-lead') };
 
 const linkQuery = z.object({ token: z.string().max(1024).optional() });
 const TOKEN = /^[\w.-]{20,1024}$/;

@@ -52,10 +52,7 @@ function passwordResetRoutes(
   addRequestRoutes(router, services, {
     path: '/forgot-password',
     sentPath: '/forgot-password/sent',
-    texts: {
-      title: t('reset.title'),
-      lead: t('reset.lead'),
-    },
+    texts: { title: t('reset.title'), lead: t('reset.lead') },
     request: passwordReset.request,
     sent: () => ({
       lead: t('reset.sent', { minutes: settings.latest().reset_token_minutes }),
@@ -91,10 +88,7 @@ function unlockRoutes(
   addRequestRoutes(router, dependencies, {
     path: '/unlock/ask',
     sentPath: '/unlock/sent',
-    texts: {
-      title: t('unlock.title'),
-      lead: t('unlock.lead'),
-    },
+    texts: { title: t('unlock.title'), lead: t('unlock.lead') },
     request: unlock.request,
     sent: () => ({
       lead: t('unlock.sent', { minutes: limits.unlockLink.minutes }),

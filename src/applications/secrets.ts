@@ -81,9 +81,7 @@ export function createSecrets(dependencies: SecretServices) {
       const id = randomId();
       const secretSealed = sealed ? vault.seal(value, context(id)) : null;
       const row = { id, applicationId, secretSealed, secretHash: sealed ? null : hash(value), expiresAt: null };
-      await tx.clientSecret.create({
-        data: { ...row, lastFour: value.slice(-4), createdAt: now() },
-      });
+      await tx.clientSecret.create({ data: { ...row, lastFour: value.slice(-4), createdAt: now() } });
       return { id, value };
     },
 

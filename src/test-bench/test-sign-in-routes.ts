@@ -227,9 +227,7 @@ function authorizationRequest({ id, metadata, clientId }: OidcApplication, { sco
   const [redirectUri] = metadata.redirect_uris;
   if (!redirectUri) throw conflict('conflict', { message: t('console.test-bench.no-sign-in') });
   if (metadata.require_pushed_authorization_requests || metadata.require_signed_request_object) {
-    throw conflict('conflict', {
-      message: t('console.test-bench.must-push'),
-    });
+    throw conflict('conflict', { message: t('console.test-bench.must-push') });
   }
   const [state, nonce, verifier] = [randomToken(), randomToken(), randomToken(limits.pkceVerifier.bytes)];
   const parameters = {

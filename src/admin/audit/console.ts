@@ -62,10 +62,7 @@ const filters = {
 };
 /** `pick`: the button of a range, which replaces the range and the times of the form. */
 const query = z.object({ ...filters, pick: z.enum(['', 'any', ...RANGES]).default(''), ...eventPageQuery });
-const savedFilter = z.object({
-  name: z.string().trim().min(1).max(60),
-  query: z.string().max(5000),
-});
+const savedFilter = z.object({ name: z.string().trim().min(1).max(60), query: z.string().max(5000) });
 type Filters = z.output<z.ZodObject<typeof filters>>;
 
 /** The page /admin/audit and the download /admin/audit/export. */

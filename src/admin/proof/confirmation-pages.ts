@@ -36,10 +36,7 @@ export function confirmationPage(
           { label: t('console.proof.last-sign-in'), value: proof?.authTime },
         ],
       },
-      {
-        kind: 'text',
-        text: t('console.proof.nothing-changed'),
-      },
+      { kind: 'text', text: t('console.proof.nothing-changed') },
       {
         kind: 'actions',
         items: [

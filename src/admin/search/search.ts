@@ -3,7 +3,7 @@
 
 import type { ApplicationPictures } from '../../applications/pictures/pictures.ts';
 import type { FieldKeywords } from '../../base/schemas/json-schema.ts';
-import { dotted, inLanguage, type PageText, t } from '../../base/texts/text.ts';
+import { dotted, inLanguage, type PageText, t, textAt } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import type { Rejections } from '../../core/rejections/rejections.ts';

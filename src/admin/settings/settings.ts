@@ -216,9 +216,7 @@ export function createSettingAdmin(services: AdminServices) {
 
   async function change(name: SettingName, before: SettingEntry, value: unknown, by: Actor, tx: Tx): Promise<void> {
     if (before.source === 'file') {
-      throw forbidden('owned_by_file', {
-        message: t('console.settings.in-file', { name }),
-      });
+      throw forbidden('owned_by_file', { message: t('console.settings.in-file', { name }) });
     }
     const after = withStoredSecrets(name, before.value, value);
     if (JSON.stringify(after) === JSON.stringify(before.value)) return;

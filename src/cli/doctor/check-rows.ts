@@ -118,97 +118,51 @@ interface ProtectedTableEntry {
 
 /** What its declaration does not say of a table. */
 const details: Partial<Record<ProtectedTable, Partial<ProtectedTableEntry>>> = {
-  users: {
-    nameOf: ({ username, id }) => `user ${username} (${id})`,
-  },
+  users: { nameOf: ({ username, id }) => `user ${username} (${id})` },
   roles: {
     include: { permissions: { select: { permission: true } } },
     covered: (row) => ({ ...row, permissions: permissionNames(row.permissions) }),
     nameOf: ({ name }) => `role ${name}`,
   },
-  user_roles: {
-    nameOf: ({ userId, roleId }) => `the role ${roleId} of user ${userId} (user_roles)`,
-  },
-  groups: {
-    nameOf: ({ name, id }) => `group ${name} (${id})`,
-  },
+  user_roles: { nameOf: ({ userId, roleId }) => `the role ${roleId} of user ${userId} (user_roles)` },
+  groups: { nameOf: ({ name, id }) => `group ${name} (${id})` },
   group_members: {
     nameOf: ({ userId, groupId }) => `the user ${userId} in group ${groupId} (group_members)`,
   },
-  password_credentials: {
-    nameOf: ({ userId }) => `the password of user ${userId}`,
-  },
-  passkeys: {
-    nameOf: ({ id, userId }) => `the passkey ${id} of user ${userId}`,
-  },
-  phone_factors: {
-    nameOf: ({ userId }) => `the phone number for codes of user ${userId}`,
-  },
-  password_reset_tokens: {
-    isShortLived: true,
-  },
+  password_credentials: { nameOf: ({ userId }) => `the password of user ${userId}` },
+  passkeys: { nameOf: ({ id, userId }) => `the passkey ${id} of user ${userId}` },
+  phone_factors: { nameOf: ({ userId }) => `the phone number for codes of user ${userId}` },
+  password_reset_tokens: { isShortLived: true },
   mail_tokens: { isShortLived: true },
-  connections: {
-    nameOf: ({ id }) => `connection ${id}`,
-  },
-  external_identities: {
-    nameOf: ({ id, userId }) => `the connected sign-in ${id} of user ${userId}`,
-  },
-  applications: {
-    nameOf: ({ clientId }) => `application ${clientId}`,
-  },
+  connections: { nameOf: ({ id }) => `connection ${id}` },
+  external_identities: { nameOf: ({ id, userId }) => `the connected sign-in ${id} of user ${userId}` },
+  applications: { nameOf: ({ clientId }) => `application ${clientId}` },
   application_pictures: {
     omit: { content: true },
     nameOf: ({ applicationId }) => `the picture of application ${applicationId}`,
   },
-  resources: {
-    nameOf: ({ identifier }) => `API ${identifier}`,
-  },
+  resources: { nameOf: ({ identifier }) => `API ${identifier}` },
   // A used row has lost the end of its MAC for good.
-  oidc_artifacts: {
-    where: { consumedAt: null, model: { notIn: [...MODELS_WITHOUT_MAC] } },
-  },
+  oidc_artifacts: { where: { consumedAt: null, model: { notIn: [...MODELS_WITHOUT_MAC] } } },
   rp_sessions: { isShortLived: true },
-  sign_in_attempts: {
-    isShortLived: true,
-  },
-  saml_requests: {
-    isShortLived: true,
-  },
-  api_keys: {
-    nameOf: ({ id, userId }) => `the API key ${id} of user ${userId}`,
-  },
-  event_streams: {
-    nameOf: ({ name }) => `the event stream ${name}`,
-  },
-  scim_connections: {
-    nameOf: ({ name }) => `the SCIM connection ${name}`,
-  },
+  sign_in_attempts: { isShortLived: true },
+  saml_requests: { isShortLived: true },
+  api_keys: { nameOf: ({ id, userId }) => `the API key ${id} of user ${userId}` },
+  event_streams: { nameOf: ({ name }) => `the event stream ${name}` },
+  scim_connections: { nameOf: ({ name }) => `the SCIM connection ${name}` },
   scim_tokens: {
     nameOf: ({ id, connectionId }) => `the token ${id} of the SCIM connection ${connectionId}`,
   },
-  scim_users: {
-    nameOf: ({ userId }) => `the SCIM attributes of user ${userId}`,
-  },
-  scim_groups: {
-    nameOf: ({ groupId }) => `the SCIM attributes of group ${groupId}`,
-  },
+  scim_users: { nameOf: ({ userId }) => `the SCIM attributes of user ${userId}` },
+  scim_groups: { nameOf: ({ groupId }) => `the SCIM attributes of group ${groupId}` },
   provisioned_objects: {
     nameOf: ({ kind, localId, applicationId }) => `what application ${applicationId} has of the ${kind} ${localId}`,
   },
-  app_passwords: {
-    nameOf: ({ id, userId }) => `the app password ${id} of user ${userId}`,
-  },
-  sign_up_codes: {
-    nameOf: ({ name }) => `the sign-up code ${name}`,
-  },
+  app_passwords: { nameOf: ({ id, userId }) => `the app password ${id} of user ${userId}` },
+  sign_up_codes: { nameOf: ({ name }) => `the sign-up code ${name}` },
   logout_runs: { isShortLived: true },
-  logout_participants: {
-    isShortLived: true,
-  },
-  logout_deliveries: {
-    isShortLived: true,
-  },
+  logout_participants: { isShortLived: true },
+  logout_deliveries: { isShortLived: true },
   // And the pictures of brands. The other rows hold nothing but encrypted values, which are bound to their key.
   settings: {
     where: { OR: [{ key: { in: [...settingNames, APPLIED_KEY] } }, { key: { startsWith: IMAGE_KEY } }] },

@@ -444,10 +444,7 @@ function createSearchBind({ config, connections, now }: Base & { connections: Co
       const bindInTurn = (session: DirectorySession) => inTurn(connection.id, () => bind(session, connection, options));
       return withDirectory(
         { ...connection.settings, authorityFiles: config.authorityFiles },
-        {
-          open: bindInTurn,
-          work: (session) => work(session, () => bindInTurn(session)),
-        },
+        { open: bindInTurn, work: (session) => work(session, () => bindInTurn(session)) },
       );
     });
 }

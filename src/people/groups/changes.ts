@@ -229,7 +229,4 @@ export function createGroupChanges(
 
 /** Throws invalid_input with some of the mistakes, and the number of all. */
 const rowsWrong = (faults: readonly Fault[], count: number) =>
-  badRequest('invalid_input', {
-    faults,
-    message: t('console.groups.rows-wrong', { count }),
-  });
+  badRequest('invalid_input', { faults, message: t('console.groups.rows-wrong', { count }) });

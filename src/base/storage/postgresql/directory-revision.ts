@@ -7,9 +7,7 @@ import { hotStatements, type PlainSql, type Revision } from '../statements.ts';
 /** The revision as an SQL expression of type text; null while the directory has never changed. */
 export const REVISION = '(SELECT sum(revision)::text FROM directory_revisions)';
 
-export const statements = hotStatements('directory', {
-  revision: `SELECT ${REVISION} AS revision`,
-});
+export const statements = hotStatements('directory', { revision: `SELECT ${REVISION} AS revision` });
 
 /** Lets the request that is served use the revision that a statement reads besides its rows, in a column `revision`; an outer join has a row. */
 export function shareRevision(found: Promise<readonly { revision: string | null }[]>): void {

@@ -41,9 +41,7 @@ export const commonHead = {
       .describe('up to 64 characters: a-z, 0-9 and `-`; part of its addresses, and it never changes'),
     preset: lineUpTo(40).default('generic').describe('one of the [presets](#presets)'),
   }),
-  ...inSection('button', {
-    name: lineUpTo(100).describe('on the button: “Sign in with NAME”'),
-  }),
+  ...inSection('button', { name: lineUpTo(100).describe('on the button: “Sign in with NAME”') }),
   ...inSection(null, {
     enabled: z.boolean().default(true).describe('`false`: only administrators may try it'),
   }),

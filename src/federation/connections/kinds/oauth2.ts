@@ -40,9 +40,7 @@ export const oauth2Entry = z.strictObject({
   ...commonHead,
   kind: z.literal('oauth2'),
   ...oauth2Settings,
-  ...inSection(null, {
-    client_secret: secretValues.optional().describe('as for [oidc](#oidc)'),
-  }),
+  ...inSection(null, { client_secret: secretValues.optional().describe('as for [oidc](#oidc)') }),
 });
 
 export type OAuth2Settings = z.output<z.ZodObject<typeof oauth2Settings>>;

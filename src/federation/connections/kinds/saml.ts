@@ -48,9 +48,7 @@ export const samlSettings = {
       .default('domains')
       .describe('as for [oidc](#oidc); `verified` trusts every address that it sends'),
   }),
-  ...inSection('assurance', {
-    logout: logout.default('always').describe('as for [oidc](#oidc)'),
-  }),
+  ...inSection('assurance', { logout: logout.default('always').describe('as for [oidc](#oidc)') }),
 };
 
 export const samlEntry = z.strictObject({
