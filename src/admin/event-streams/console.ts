@@ -2,9 +2,7 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Extras, State } from '../../base/http/context.ts';
-import { invalidInput } from '../../base/http/errors.ts';
-import { parseQuery } from '../../base/http/input.ts';
-import { check } from '../../base/texts/faults.ts';
+import { parse, parseQuery } from '../../base/http/input.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import { type EventKind, eventTypesByKind } from '../../core/audit/events.ts';
 import { sentenceOfType } from '../../core/audit/sentence.ts';
@@ -17,10 +15,12 @@ import {
   type Field,
   hiddenField,
   type Mark,
+  type RowColumn,
   VERSION,
   versionField,
 } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
+import { bodyOf, type FormKey, fieldKey, keyOf } from '../console/form-fields.ts';
 import { tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
 import { addPage, listForm } from '../console/pages.ts';
@@ -438,8 +438,6 @@ function deliveryTable(stream: EventStream, { deliveries, mayWrite }: PageOption
   };
 }
 
-const choice = (values: readonly (readonly [string, PageText])[]) => values.map(([value, label]) => ({ value, label }));
-
 function secretField(hint: PageText): Field {
   return {
     name: 'secret',
@@ -466,80 +464,52 @@ const addressOf = ({ url }: { url: string }) => recipientsOf(url)?.join(', ') ??
 
 type Declared = ReturnType<typeof declarationOf>;
 
-const LISTS = {
-  events: { suggest: 'event-types', label: t('console.event-streams.events') },
-  applications: { suggest: 'applications', label: t('console.event-streams.applications') },
-  groups: { suggest: 'groups', label: t('console.event-streams.groups') },
-} as const;
+const FORMATS = {
+  json: 'JSON',
+  splunk: 'Splunk HEC',
+  ecs: 'Elastic Common Schema',
+  ocsf: 'OCSF 1.3',
+  syslog: 'Syslog (RFC 5424)',
+};
+const formats = Object.entries(FORMATS).map(([value, label]) => ({ value, label }));
 
-function listField(name: keyof typeof LISTS, values: readonly string[]): Field {
-  const { suggest, label } = LISTS[name];
-  return {
-    name,
-    label,
-    type: 'rows',
-    columns: [{ name: '', label, suggest }],
-    lines: values.map((one) => [one]),
-    adds: t(`console.event-streams.${name}.one`),
-    hint: t(`console.event-streams.${name}-hint`),
-  };
+/** A field as its schema says. */
+const described = (name: 'format' | 'body' | 'at_least' | 'within_minutes' | 'quiet_minutes') => {
+  const about = { section: null, ...(name === 'format' && { options: 'formats' }) };
+  return keyOf({ name, schema: newStream.shape[name], about, texts: 'console.event-streams.field.' }, { formats });
+};
+
+const listKey = (name: 'events' | 'applications' | 'groups', suggest: RowColumn['suggest']) => {
+  const label = t(`console.event-streams.${name}`);
+  const [adds, hint] = [t(`console.event-streams.${name}.one`), t(`console.event-streams.${name}-hint`)];
+  return fieldKey({ name, label, type: 'rows', columns: [{ name: '', label, suggest }], adds, hint });
+};
+
+/** The form of each kind has its own fields. */
+function keysOf(kind: DeclaredKind): FormKey[] {
+  const [label, hint] = [t('console.event-streams.url'), t(`console.event-streams.url.${kind}`)];
+  const url = fieldKey({ name: 'url', label, required: true, isCode: true, hint });
+  return [
+    fieldKey({ name: 'name', label: t('console.shared.name'), required: true }),
+    {
+      ...url,
+      fields: ({ url: stored }) => url.fields({ url: addressOf({ url: String(stored) }) }),
+      read: (sent) => (kind === 'alert' ? alertUrl(sentValue(sent, 'url') ?? '') : url.read(sent)),
+    },
+    ...(kind === 'siem' ? [described('format')] : []),
+    listKey('events', 'event-types'),
+    listKey('applications', 'applications'),
+    listKey('groups', 'groups'),
+    ...(kind === 'alert'
+      ? [described('at_least'), described('within_minutes'), described('quiet_minutes')]
+      : [described('body')]),
+    fieldKey({ name: 'enabled', label: t('console.shared.enabled'), type: 'checkbox' }),
+  ];
 }
 
 /** With what was sent, where a button added or removed a row, or a value is wrong. */
 function fieldsOf(given: Declared, sent: Sent | undefined): Field[] {
-  const format: Field = {
-    name: 'format',
-    label: t('console.event-streams.format'),
-    type: 'select',
-    value: given.format,
-    options: choice([
-      ['json', 'JSON'],
-      ['splunk', 'Splunk HEC'],
-      ['ecs', 'Elastic Common Schema'],
-      ['ocsf', 'OCSF 1.3'],
-      ['syslog', 'Syslog (RFC 5424)'],
-    ]),
-  };
-  const body: Field = {
-    name: 'body',
-    label: t('console.event-streams.body'),
-    type: 'select',
-    value: given.body,
-    options: choice([
-      ['thin', t('console.event-streams.body.thin')],
-      ['full', t('console.event-streams.body.full')],
-    ]),
-    hint: t('console.event-streams.body-hint'),
-  };
-  const count = (name: (typeof NUMBERS)[number], label: PageText, hint?: PageText): Field => ({
-    name,
-    label,
-    type: 'number',
-    value: given[name],
-    ...(hint && { hint }),
-  });
-  const alert = [
-    count('at_least', t('console.event-streams.at-least')),
-    count('within_minutes', t('console.event-streams.within')),
-    count('quiet_minutes', t('console.event-streams.quiet'), t('console.event-streams.quiet-hint')),
-  ];
-  const fields: Field[] = [
-    { name: 'name', label: t('console.shared.name'), value: given.name, required: true },
-    {
-      name: 'url',
-      label: t('console.event-streams.url'),
-      value: addressOf(given),
-      required: true,
-      isCode: true,
-      hint: t(`console.event-streams.url.${given.kind as DeclaredKind}`),
-    },
-    ...(given.kind === 'siem' ? [format] : []),
-    listField('events', given.events),
-    listField('applications', given.applications),
-    listField('groups', given.groups),
-    ...(given.kind === 'alert' ? alert : [body]),
-    { name: 'enabled', label: t('console.shared.enabled'), type: 'checkbox', checked: given.enabled },
-  ];
+  const fields = keysOf(given.kind as DeclaredKind).flatMap((key) => key.fields(given));
   return sent ? asTyped(fields, sent) : fields;
 }
 
@@ -552,32 +522,8 @@ const alertUrl = (text: string) =>
         .split(/[\s,;]+/)
         .join(',')}`;
 
-const TEXTS = ['name', 'format', 'body'] as const;
-const NUMBERS = ['at_least', 'within_minutes', 'quiet_minutes'] as const;
-
-function declaredBy(sent: Sent, kind: DeclaredKind) {
-  // The form of each kind has its own fields.
-  const entered = <Name extends string>(names: readonly Name[]) =>
-    names.flatMap((name) => {
-      const value = sentValue(sent, name) ?? '';
-      return value === '' ? [] : [[name, value] as const];
-    });
-  const url = sentValue(sent, 'url') ?? '';
-  const secret = sentValue(sent, 'secret') ?? '';
-  const declaration = {
-    kind,
-    name: '',
-    ...Object.fromEntries(entered(TEXTS)),
-    ...Object.fromEntries(entered(NUMBERS).map(([name, value]) => [name, Number(value)])),
-    url: kind === 'alert' ? alertUrl(url) : url,
-    ...Object.fromEntries(Object.keys(LISTS).map((name) => [name, (sent[name] ?? []).filter((one) => one !== '')])),
-    enabled: sentValue(sent, 'enabled') === 'on',
-    ...(secret !== '' && { secret }),
-  };
-  const checked = check(newStream, declaration);
-  if (checked.ok) return checked.value;
-  throw invalidInput(checked.faults);
-}
+const declaredBy = (sent: Sent, kind: DeclaredKind) =>
+  parse(newStream, { kind, ...bodyOf([...keysOf(kind), fieldKey(secretField(''))], sent) });
 
 function secretPage({ stream, secret }: CreatedStream): ConsolePage {
   const done: Block = {
