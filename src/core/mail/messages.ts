@@ -57,7 +57,9 @@ interface Parts<Notice> {
   link(path: string): string;
 }
 
-type MailText = Omit<MailContent, 'service'>;
+/** The line below the subject is the name of the server, and nothing follows the button, where a text does not say so. */
+type MailText = Omit<MailContent, 'service' | 'preheader' | 'after'> &
+  Partial<Pick<MailContent, 'preheader' | 'after'>>;
 
 /** Its text, and a link to the page of the console that helps. */
 function connectionEndText({ message, hello, host, link }: Parts<ConnectionEndNotice>): MailText {
@@ -76,7 +78,6 @@ function connectionEndText({ message, hello, host, link }: Parts<ConnectionEndNo
       label: 'Open in console',
       url: link(name === undefined ? '/admin/keys' : `/admin/connections/${connectionId ?? ''}`),
     },
-    after: [],
   };
 }
 
@@ -94,7 +95,6 @@ function connectionRejectedText({ message, hello, host, link }: Parts<Connection
         'The secret may have expired or been replaced at the provider. Until you add the right one in the console, people can’t sign in with this connection.',
       ],
       action,
-      after: [],
     };
   return {
     subject: `${name} rejected its password, so people can’t sign in with it`,
@@ -105,7 +105,6 @@ function connectionRejectedText({ message, hello, host, link }: Parts<Connection
       'Gatehouse doesn’t send this password again, because that could lock the account. Until you add the right one in the console, people can’t sign in with this connection. If the password is right and the account was locked or disabled, choose Try it there once that has ended.',
     ],
     action,
-    after: [],
   };
 }
 
@@ -229,15 +228,15 @@ export type MailKind = MailMessage['kind'];
 
 /** The content of a message: its text and its link. `brandName`: how the texts for people name this server, by default by its host. */
 export function compose(message: MailMessage, issuer: string, brandName?: string): MailContent {
-  return { service: new URL(issuer).host, ...textOf(message, issuer, brandName) };
+  const known = factsOf(message, issuer, brandName);
+  const text = texts[message.kind] as (known: Facts<MailMessage>) => MailText;
+  return { service: known.host, preheader: known.server, after: [], ...text(known) };
 }
 
-type Text = Omit<MailContent, 'service'>;
-
 /** Of a change that an administrator made: without the browser and the address, which are those of the administrator. */
-type Closing = Pick<Text, 'action' | 'after'>;
+type Closing = Pick<MailText, 'action' | 'after'>;
 
-const byAdministrator = ({ at }: Place): Pick<Text, 'facts' | 'after'> => ({
+const byAdministrator = ({ at }: Place): Pick<MailText, 'facts' | 'after'> => ({
   facts: facts({ at }),
   after: [words('mail.by-administrator.after')],
 });
@@ -279,13 +278,8 @@ function factsOf<Message extends MailMessage>(message: Message, issuer: string, 
   return { message, to, host, server: brandName || host, hello, account, link, notYou, reviewAccount };
 }
 
-function textOf<Kind extends MailKind>(message: MessageOf<Kind>, issuer: string, brandName?: string): Text {
-  const text = texts[message.kind as Kind] as (known: Facts<MessageOf<Kind>>) => Text;
-  return text(factsOf(message, issuer, brandName));
-}
-
 /** Kind of message -> its text. */
-const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
+const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => MailText } = {
   'password-reset': ({ message, hello, account, link }) => ({
     subject: words('mail.reset.subject'),
     preheader: words('mail.valid-minutes', { minutes: message.minutes }),
@@ -388,9 +382,8 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     facts: facts(message.place),
     ...notYou,
   }),
-  'group-request': ({ message, hello, server, link }) => ({
+  'group-request': ({ message, hello, link }) => ({
     subject: words('mail.group-request.subject', { group: short(message.group) }),
-    preheader: server,
     // Without the reason, which may be any text: the page shows it.
     paragraphs: [
       hello,
@@ -401,11 +394,9 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
       }),
     ],
     action: { label: words('mail.group-request.action'), url: link(`/account/groups/${message.groupId}`) },
-    after: [],
   }),
   'group-invitation': ({ message: { inviter, group, memberUntil, token, until }, server, link }) => ({
     subject: words('mail.group-invitation.subject', { group: short(group) }),
-    preheader: server,
     // No name of a person, which could be chosen to be a message: the inviter has not chosen the username.
     paragraphs: [
       words('mail.hello'),
@@ -419,19 +410,16 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     action: { label: words('mail.group-invitation.action'), url: link('/join', token) },
     after: [words('mail.group-invitation.after', { day: describeDay(until) })],
   }),
-  'group-owner': ({ message: { group, groupId, until }, hello, server, link }) => ({
+  'group-owner': ({ message: { group, groupId, until }, hello, link }) => ({
     subject: words('mail.group-owner.subject', { group: short(group) }),
-    preheader: server,
     paragraphs: [
       hello,
       words('mail.group-owner.text', { group: short(group), end: until ? describeDay(until) : 'none' }),
     ],
     action: { label: words('mail.members-end.action'), url: link(`/account/groups/${groupId}`) },
-    after: [],
   }),
-  'group-answer': ({ message: { group, isGranted, until }, hello, server, link }) => ({
+  'group-answer': ({ message: { group, isGranted, until }, hello, link }) => ({
     subject: words('mail.group-answer.subject', { group: short(group), answer: isGranted ? 'granted' : 'denied' }),
-    preheader: server,
     paragraphs: [
       hello,
       isGranted
@@ -439,18 +427,15 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
         : words('mail.group-answer.denied', { group: short(group) }),
     ],
     action: { label: words('mail.group-answer.action'), url: link('/account/groups') },
-    after: [],
   }),
-  'account-end': ({ message: { until }, hello, server, account, link }) => ({
+  'account-end': ({ message: { until }, hello, account, link }) => ({
     subject: words('mail.account-end.subject', { day: describeDay(until) }),
-    preheader: server,
     paragraphs: [hello, words('mail.account-end.text', { ...account, at: describeTime(until) })],
     action: { label: words('mail.account-end.action'), url: link('/account') },
     after: [words('mail.account-end.after')],
   }),
-  'account-unused': ({ message: { since, until, isDisabled }, hello, server, account, link }) => ({
+  'account-unused': ({ message: { since, until, isDisabled }, hello, account, link }) => ({
     subject: words(`mail.account-unused.${isDisabled ? 'deleted' : 'subject'}`, { day: describeDay(until) }),
-    preheader: server,
     paragraphs: [
       hello,
       words(`mail.account-unused.${isDisabled ? 'deleted-text' : 'text'}`, {
@@ -471,28 +456,23 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     ],
     facts: accounts.map(({ name, until }) => ({ label: short(name), value: describeDay(until) })),
     action: { label: 'Open users', url: link('/admin/users?state=ending') },
-    after: [],
   }),
-  deletion: ({ message: { until }, hello, host, server, link }) => ({
+  deletion: ({ message: { until }, hello, host, link }) => ({
     subject: words('mail.deletion.subject', { day: describeDay(until) }),
-    preheader: server,
     paragraphs: [hello, words('mail.deletion.text', { host, day: describeDay(until) })],
     action: { label: words('deletion.keep'), url: link('/account/data') },
     after: [words('mail.deletion.after')],
   }),
-  'membership-end': ({ message: { of, name, until }, hello, server }) => ({
+  'membership-end': ({ message: { of, name, until }, hello }) => ({
     subject: words('mail.membership-end.subject', { of, name: short(name), day: describeDay(until) }),
-    preheader: server,
     paragraphs: [hello, words('mail.membership-end.text', { of, name: short(name), at: describeTime(until) })],
     after: [words('mail.membership-end.after')],
   }),
-  'members-end': ({ message: { group, groupId, members }, hello, server, link }) => ({
+  'members-end': ({ message: { group, groupId, members }, hello, link }) => ({
     subject: words('mail.members-end.subject', { group: short(group) }),
-    preheader: server,
     paragraphs: [hello, words('mail.members-end.text', { group: short(group) })],
     facts: members.map(({ name, until }) => ({ label: short(name), value: describeDay(until) })),
     action: { label: words('mail.members-end.action'), url: link(`/account/groups/${groupId}`) },
-    after: [],
   }),
   'saml-certificate': ({ message, host, link }) => ({
     subject: `A SAML certificate expires on ${describeDay(message.until)}`,
@@ -518,7 +498,6 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
         ...(message.changes.length > 0 ? [`What changed: ${message.changes.join(', ')}.`] : []),
       ],
       action: { label: 'Open in console', url: link(`/admin/applications/${message.applicationId}${path}`) },
-      after: [],
     };
   },
   provisioning: ({ message, hello, host, link }) => {
@@ -534,7 +513,6 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
           : `${name} has accepted no change of people for three days: ${short(message.detail)}. Nothing is sent to it until you resume.`,
       ],
       action: { label: 'Open in console', url: link(`/admin/applications/${message.applicationId}/provisioning`) },
-      after: [],
     };
   },
   'connection-end': connectionEndText,
@@ -560,7 +538,6 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
       'No event is lost: they stay in the audit log, and are sent when you resume the stream.',
     ],
     action: { label: 'Open in console', url: link(`/admin/event-streams/${message.streamId}`) },
-    after: [],
   }),
   test: testMailText,
   'integrity-alarm': ({ message, hello, host, link }) => ({
