@@ -100,9 +100,13 @@ it('an alert of the console tells an email address and a webhook who became an a
     await page.goto(`${server.issuer}/admin/users/${account.id}/roles/give`);
     await page.selectOption('select[name=role]', { label: 'support' });
     await page.click('main button[type=submit]');
+    // It asks first whether somebody is to get permissions here.
+    await page.waitForSelector('input[name=asked]', { state: 'attached' });
+    await page.click('form:has(input[name=asked]) button[type=submit]');
     await page.waitForURL(`**/users/${account.id}/roles`);
   };
-  const sentence = (username: string) => `${root.username} made ${username} an administrator with the role support`;
+  const sentence = (username: string) =>
+    `Ann Example (${root.username}) made Ann Example (${username}) an administrator with the role support`;
   await makeAdministrator('hedy');
   const { subject, text } = await box.waitForMail('soc@example.com');
   expect([subject, text]).toEqual([`Mail: ${sentence('hedy')}`, expect.stringContaining(sentence('hedy'))]);
