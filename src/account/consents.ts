@@ -16,9 +16,13 @@ import type { AccountPageHelpers } from './account-page-helpers.ts';
 const HERE = '/account/applications';
 const revokeForm = z.object({ application: z.string().min(1).max(64) });
 
+const MAX_TOKENS = 1000;
+
 interface AllowedApplication extends ConsentEntry {
   /** It has a grant without the consent of the user (`consent: implicit`). */
   isImplicit: boolean;
+  /** When it last got a token that is stored; a token that an API verifies itself is not. */
+  lastUsedAt: Date | undefined;
 }
 
 export function consentRoutes(
@@ -84,5 +88,26 @@ async function allowedApplications(
     if (!row) return [];
     return [{ applicationId: row.id, clientId, applicationName: row.name, granted, grantedAt, isImplicit: true }];
   });
-  return [...consented.map((consent) => ({ ...consent, isImplicit: false })), ...implicit];
+  const lastUse = await lastUses(db, accountId);
+  return [...consented.map((consent) => ({ ...consent, isImplicit: false })), ...implicit].map((one) => ({
+    ...one,
+    lastUsedAt: lastUse.get(one.clientId),
+  }));
+}
+
+/** Client ID -> when the application last got a token for the account. */
+async function lastUses({ oidcArtifact }: Base['db'], accountId: string): Promise<Map<string, Date>> {
+  const rows = await oidcArtifact.findMany({
+    where: { accountId, model: { in: ['AccessToken', 'RefreshToken'] } },
+    select: { clientId: true, payload: true },
+    orderBy: { expiresAt: 'desc' },
+    take: MAX_TOKENS,
+  });
+  const found = new Map<string, Date>();
+  for (const { clientId, payload } of rows) {
+    const { iat } = JSON.parse(payload) as { iat: number };
+    const at = new Date(iat * 1000);
+    if (clientId !== null && at > (found.get(clientId) ?? new Date(0))) found.set(clientId, at);
+  }
+  return found;
 }

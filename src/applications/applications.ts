@@ -277,6 +277,8 @@ export function createApplications(
       // Tokens of the time before are not bound to a key, and codes may lack PKCE.
       if (profileOf(application) !== undefined && profileOf(before) === undefined)
         await removeClientArtifacts(clientId, tx, { keepsRegistration: true });
+      // Its tokens were given to others than the document names now.
+      if (source === 'document' && !hasSameReceivers(before, application)) await removeClientArtifacts(clientId, tx);
       await planPictureOf(application, tx);
       const recorded = {
         name: row.name,
@@ -571,6 +573,15 @@ const contactsIn = (metadata: Application['metadata']): readonly string[] =>
 
 const profileOf = (application: Application) =>
   application.protocol === 'oidc' ? application.metadata.profile : undefined;
+
+/** Whether two registrations send codes to the same places and know the client by the same keys. */
+function hasSameReceivers(before: Application, after: Application): boolean {
+  const receivers = ({ metadata }: Application) => {
+    const { redirect_uris, jwks, jwks_uri, token_endpoint_auth_method: method } = metadata as OidcMetadata;
+    return JSON.stringify([redirect_uris, jwks, jwks_uri, method]);
+  };
+  return receivers(before) === receivers(after);
+}
 
 async function existingRoles(names: readonly string[], tx: Tx): Promise<string[]> {
   const rows = await tx.role.findMany({ where: { name: { in: [...names] } }, select: { name: true } });

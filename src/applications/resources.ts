@@ -70,6 +70,23 @@ export interface Resource {
   source: 'local' | 'file';
 }
 
+/** Which clients that nobody registered have an API that they may ask for. */
+export async function agentsWithApi(
+  of: AgentSettings,
+  { asStored }: Db,
+): Promise<{ documents: boolean; selfRegistered: boolean }> {
+  if (of.agents === 'off') return { documents: false, selfRegistered: false };
+  const apis = await asStored.resource.findMany({
+    where: { clients: { not: 'registered' } },
+    select: { clients: true },
+    distinct: ['clients'],
+  });
+  return {
+    documents: apis.length > 0 && (of.agents === 'allowed' || of.agent_hosts.length > 0),
+    selfRegistered: of.agents === 'allowed' && apis.some(({ clients }) => clients === 'self-registered'),
+  };
+}
+
 /** Whether some API is open to clients with a document on this host. */
 export async function isOpenToDocumentsOn(host: string, of: AgentSettings, { asStored }: Db): Promise<boolean> {
   if (of.agents === 'off' || (of.agents === 'listed' && !of.agent_hosts.includes(host))) return false;

@@ -241,6 +241,20 @@ export const limits = {
   },
   /** Outgoing calls (back-channel logout, jwks_uri, SAML metadata, gateways). */
   outgoing: { timeoutMs: 2500, maxBytes: 1024 * KIB },
+  /** Clients that registered themselves, with and without a token; unused ones go. */
+  openRegistration: { total: 500, retrySeconds: HOUR, unusedDays: 90, everySeconds: 6 * HOUR, batch: 1000 },
+  /** Client ID metadata documents (draft-ietf-oauth-client-id-metadata-document): 5 KB as its section 6.6 advises; how long one is used again. */
+  clientDocument: {
+    timeoutMs: 5000,
+    maxBytes: 5 * KIB,
+    minAgeSeconds: 5 * MINUTE,
+    maxAgeSeconds: DAY,
+    /** In memory, and as stored applications. */
+    total: 500,
+    perHost: 50,
+    accessTokenMinutes: 15,
+    refreshTokenDays: 30,
+  },
   /** Mail and back-channel deliveries are retried with growing pauses, then given up. Each instance looks for due ones. */
   delivery: {
     maxTries: 12,
@@ -408,6 +422,9 @@ export const limits = {
     deviceCodePerAddress: { points: 20, seconds: 10 * MINUTE },
     samlPerAddress: { points: 600, seconds: MINUTE },
     upstreamLogoutPerAddress: { points: 600, seconds: MINUTE },
+    clientRegistrationPerAddress: { points: 20, seconds: HOUR },
+    clientDocumentPerAddress: { points: 20, seconds: MINUTE },
+    clientDocumentPerHost: { points: 60, seconds: MINUTE },
     clientAuthPerAddress: { points: 30, seconds: 5 * MINUTE },
     deviceStartPerAddress: { points: 60, seconds: 10 * MINUTE },
     smsPerAccount: { points: 5, seconds: HOUR },

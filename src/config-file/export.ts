@@ -67,7 +67,9 @@ export async function exportedConfiguration(
   const groups = await exportGroups(services, { roles: known, users: usernames });
   const names = new Set(groups.map(({ name }) => name));
   const knownIn = (access: Access) => withKnownNames(access, known, names);
-  const all = (await applications.allGenuine()).map((one) => ({ ...one, access: knownIn(one.access) }));
+  // A client with a metadata document comes back by itself.
+  const declarable = (await applications.allGenuine()).filter(({ source }) => source !== 'document');
+  const all = declarable.map((one) => ({ ...one, access: knownIn(one.access) }));
   const content = {
     settings: await exportSettings(services, savePicture),
     resources: await exportResources(services, knownIn),

@@ -13,6 +13,7 @@ import { accountLifeJob } from '../people/accounts/life.ts';
 import { erasureJob } from '../people/accounts/retired.ts';
 import { endJobs } from '../people/groups/ends.ts';
 import { createEventDeliveries } from '../protocols/event-streams/deliveries.ts';
+import { unusedClientsJob } from '../protocols/oidc/registration.ts';
 import type { Services } from './services.ts';
 
 /** The jobs of the server itself and of the folders below the protocols. */
@@ -41,6 +42,7 @@ export function serverJobs(services: Services): ScheduledJob[] {
       removeRows: (userId) => removeRowsOf(services, userId),
       readByAll: () => readByAll(services),
     }),
+    unusedClientsJob(services),
     ...brandJobs(services),
     ...pictureJobs(services.pictures),
   ];

@@ -6,6 +6,8 @@ import type { Granted } from '../applications/consents/consents.ts';
 import { languageName, type PageText, t } from '../base/texts/text.ts';
 import type { Account } from '../people/accounts/account.ts';
 import { type Address, addressPartNames, textFieldNames, textFields } from '../people/accounts/profile-fields.ts';
+import { hashOfClient } from '../protocols/oidc/client-documents.ts';
+import type { ClientApplication } from '../protocols/oidc/store/clients.ts';
 
 export interface ConsentScope {
   name: string;
@@ -18,6 +20,8 @@ interface PromptDetails {
   requested: Granted;
   /** Claims that are in each token of the application. */
   always: string[];
+  /** The client of a metadata document, as it was then. */
+  client?: string;
 }
 
 const present = (...values: (string | null)[]) => values.filter((value): value is string => Boolean(value));
@@ -49,6 +53,12 @@ const claimLabels: ReadonlyMap<string, PageText> = new Map<string, PageText>([
 /** All that the token will hold, whatever was allowed before; stored when the user allows it. */
 export function requestedGrant({ prompt }: Interaction): Granted {
   return (prompt.details as unknown as PromptDetails).requested;
+}
+
+/** Whether the client is still what the page said about it. */
+export function isSameClient({ prompt }: Interaction, application: ClientApplication): boolean {
+  const { client } = prompt.details as unknown as PromptDetails;
+  return application.source !== 'document' || client === hashOfClient(application);
 }
 
 /** What the consent page lists: the request, and what the application always receives. */

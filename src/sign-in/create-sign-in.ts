@@ -9,7 +9,7 @@ import { sentences } from '../base/texts/text.ts';
 import { attributesTyped, fieldFault, personForm, schemaToAsk } from '../people/accounts/person-fields.ts';
 import type { ChosenGroup } from '../protocols/oidc/claims/chosen-group.ts';
 import { createAttempts } from './attempts.ts';
-import { requestedGrant } from './consent-description.ts';
+import { isSameClient, requestedGrant } from './consent-description.ts';
 import { accountOf, type CurrentStep } from './current-step.ts';
 import { passwordRoutes } from './first-factor/password.ts';
 import { namedConnection, sendStepUp, sendUpstream, upstreamRoutes } from './first-factor/upstream-routes.ts';
@@ -56,6 +56,7 @@ function decisionRoutes({
   accounts,
   attempts,
   audit,
+  clients,
   consents,
   flow,
   interactions,
@@ -124,8 +125,10 @@ function decisionRoutes({
       await audit.record({ type: 'consent.denied', outcome: 'success', ...about });
       return interactions.deny(ctx, 'the user did not allow access');
     }
+    if (!isSameClient(current.interaction, application)) return interactions.restart(ctx, current.interaction);
     const granted = requestedGrant(current.interaction);
-    await consents.allow(id, application.id, granted);
+    const by = { actorId: id, request: ctx.state.request };
+    await consents.allow(id, await clients.store(application, by), granted);
     await audit.record({ type: 'consent.granted', outcome: 'success', ...about, data: { ...granted } });
     await interactions.answer(ctx, { consent: {} });
   };

@@ -98,7 +98,7 @@ export async function openStep(services: SignInState, ctx: Context, uid: string)
   ctx.state.requestedLanguages = languagesOf(interaction.params.ui_locales);
   const clientId = String(interaction.params.client_id);
   ctx.state.request.application = clientId;
-  const application = await clients.applicationOf(clientId);
+  const application = await clients.ofSignIn(clientId, ctx.state.request.address);
   if (!application) throw badRequest('sign_in_expired');
   const { lacking } = await services.samlRequirements(ctx, interaction.params);
   const request = { interaction, changedSession, clientId, application, rule: application.signInRule, lacking };

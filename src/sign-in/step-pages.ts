@@ -2,6 +2,7 @@
 
 import type { Client } from 'oidc-provider';
 import { accessDecisionRule } from '../applications/access-decision.ts';
+import { isLoopback } from '../base/config/addresses.ts';
 import type { Context } from '../base/http/context.ts';
 import { readForm } from '../base/http/input.ts';
 import { type PageLink, type PageText, t } from '../base/texts/text.ts';
@@ -9,6 +10,8 @@ import { type BrokenRule, type RuleId, ruleResults } from '../core/rejections/ru
 import { missingFields, schemaToAsk } from '../people/accounts/person-fields.ts';
 import { termsDue } from '../people/accounts/terms.ts';
 import type { CaptchaWait } from '../people/rate-limits/captcha.ts';
+import { hostOfDocument } from '../protocols/oidc/client-documents.ts';
+import type { ClientApplication } from '../protocols/oidc/store/clients.ts';
 import { describeRequest } from './consent-description.ts';
 import { accountOf, type CurrentStep, type SignInState } from './current-step.ts';
 import { captchaFor } from './first-factor/password.ts';
@@ -125,7 +128,7 @@ async function showStep(services: SignInState, page: Page): Promise<void> {
     case 'choose-group':
       return showChooseGroup(page);
     case 'consent':
-      return showConsent(page);
+      return showConsent(services, page);
     case 'upstream':
     case 'done':
       throw new Error(`the step ${current.step} has no page`);
@@ -321,14 +324,16 @@ function showChooseGroup({ ctx, current, appName, logo }: Page): void {
   });
 }
 
-function showConsent({ ctx, current, client, appName, logo }: Page): void {
+function showConsent({ settings }: SignInState, { ctx, current, client, appName, logo }: Page): void {
   const { application, interaction } = current;
   const account = accountOf(current);
+  const { refresh_token_days: most } = settings.latest();
   ctx.render('sign-in/consent', {
     action: pathOf(current, 'consent'),
     appName,
     logo,
-    ...placeOfApplication(client, interaction.params, application.source === 'dynamic'),
+    ...placeOfApplication(client, interaction.params, application),
+    days: application.source === 'document' && Math.min(most, application.metadata.refresh_token_days ?? most),
     ...linksOfApplication(client),
     account,
     ...describeRequest(interaction, account),
@@ -352,17 +357,36 @@ function linksOfApplication(client: Client | undefined) {
 }
 
 /**
- * Where the application is, for the consent page: the page that an administrator registered or, for a client that registered
- * itself, where the answer goes. Such a client may claim the page of another, but it cannot receive codes there.
+ * Where the application is, for the consent page: the page that an administrator registered or, for a client that nobody registered, where
+ * the answer goes. Such a client may claim the page of another, but it cannot receive codes there. One with a document is known by its host.
  */
 function placeOfApplication(
   client: Client | undefined,
   { redirect_uri: requested }: Record<string, unknown>,
-  registeredItself: boolean,
-): { appUrl?: string; appHost?: string; returnsTo?: string } {
-  if (registeredItself) return typeof requested === 'string' ? { returnsTo: placeOf(requested) } : {};
+  { source, clientId, name }: ClientApplication,
+): Record<string, unknown> {
+  if (source === 'dynamic' || source === 'document') {
+    const place = typeof requested === 'string' ? placeOf(requested) : undefined;
+    const isLocal = typeof requested === 'string' && isOnThisComputer(requested);
+    if (source === 'dynamic') return { returnsTo: place, isLocal };
+    const host = hostOfDocument(clientId);
+    const claimed = name.endsWith(` (${host})`) ? name.slice(0, -` (${host})`.length) : undefined;
+    return {
+      appName: host,
+      logo: undefined,
+      claims: claimed,
+      isLocal,
+      goesTo: isLocal || place === host ? undefined : place,
+    };
+  }
   const appUrl = client?.clientUri;
   return appUrl ? { appUrl, appHost: new URL(appUrl).host } : {};
+}
+
+/** Whether a program on the device of the person gets the answer: any may listen there, or own the scheme (RFC 8252 8.6). */
+function isOnThisComputer(uri: string): boolean {
+  const { hostname, protocol } = new URL(uri);
+  return isLoopback(hostname) || !/^https?:$/.test(protocol);
 }
 
 /** The host, or the scheme of an app on the device (RFC 8252 7.1), which has none. */

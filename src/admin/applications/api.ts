@@ -94,8 +94,10 @@ const application = z
     name: z.string(),
     enabled: z.boolean(),
     source: z
-      .enum(['local', 'file', 'dynamic'])
-      .describe('file: declared in the configuration file; dynamic: registered itself'),
+      .enum(['local', 'file', 'dynamic', 'document'])
+      .describe(
+        'file: declared in the configuration file; dynamic: registered itself; document: by its metadata document',
+      ),
     created_at: time,
     updated_at: time,
     declaration: declaration.describe(

@@ -75,6 +75,11 @@ export function createConsents({ db, sql, now }: Core) {
       return count > 0;
     },
 
+    /** Withdraws every consent to the application; the caller revokes its grants. */
+    async withdrawAll(applicationId: string): Promise<void> {
+      await db.consent.deleteMany({ where: { applicationId } });
+    },
+
     hasUsed,
 
     /** Remembers that the user uses the application, with consent or without. Both must exist. */

@@ -26,7 +26,7 @@ export const deviceCodeGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 export const tokenExchangeGrant = 'urn:ietf:params:oauth:grant-type:token-exchange';
 /** RFC 7523, with identity assertions alone. */
 export const idJagGrant = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
-const grantTypes = [
+export const grantTypes = [
   'authorization_code',
   'refresh_token',
   'client_credentials',

@@ -165,6 +165,7 @@ export const eventDetails = {
     'provisioning.approved': {},
     'provisioning.paused': { since: '2026-11-26T00:00:00.000Z', error: 'answered with status 503' },
     'provisioning.resumed': {},
+    'agent-host.added': { name: 'Claude (claude.ai)', host: 'claude.ai' },
     'resource.created': { after: { identifier: 'https://api.example.com' } },
     'resource.updated': { before: { scopes: ['read'] }, after: { scopes: ['read', 'write'] } },
     'resource.deleted': { before: { identifier: 'https://api.example.com' } },

@@ -81,7 +81,7 @@ export const settingSchemas = {
     .enum(['off', 'listed', 'allowed'])
     .default('off')
     .describe(
-      'clients that nobody registered here, such as AI assistants. `listed`: those whose document is on one of `agent_hosts`; `allowed`: all, and those that register themselves',
+      'clients that nobody registered here, such as AI assistants ([agents](agents.md#agents-that-nobody-registered)). `listed`: those whose document is on one of `agent_hosts`; `allowed`: all, and those that register themselves',
     )
     .register(settingFields, { section: 'agents' }),
   agent_hosts: z

@@ -109,6 +109,11 @@ export const policies = {
   'device:poll': window({ points: 1, seconds: limits.deviceCode.pollSeconds - 1 }),
   /** Rejected requests that are stored for administrators, by IPv4 address or IPv6 network of 48 bits; anyone can cause any number. */
   'rejections:address': window({ points: limits.rejections.perHour, seconds: 60 * 60 }),
+  /** Clients that register themselves without a token, each of which is a row. */
+  'client-registration:address': window(rateLimits.clientRegistrationPerAddress),
+  /** Client metadata documents that are read from other servers, by the address that asks and by their host. */
+  'client-document:address': window(rateLimits.clientDocumentPerAddress),
+  'client-document:host': window(rateLimits.clientDocumentPerHost),
   /** Failed client authentication, by client and address, so that an attacker elsewhere cannot lock a client out. */
   'client-auth:address': window(rateLimits.clientAuthPerAddress),
   /** Calls of the admin API and of access evaluation, by caller. */

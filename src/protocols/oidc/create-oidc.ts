@@ -22,6 +22,7 @@ import { createClaimsPreviews } from './claims/claims-preview.ts';
 import { createExtraTokenClaims, createFindAccount, createIntrospectionPolicy } from './claims/find-account.ts';
 import { createPairwiseSubjects } from './claims/pairwise-subjects.ts';
 import { createResourceServers, unreachableApi } from './claims/resource-servers.ts';
+import { createClientDocuments } from './client-documents.ts';
 import { appContext } from './engine/app-context.ts';
 import { createConfiguration, type PairwiseIdentifier } from './engine/configuration.ts';
 import { createUsageRecorder, type EngineEvents } from './engine/events.ts';
@@ -46,8 +47,19 @@ import { createClientKeySets } from './patches/provider/client-key-sets.ts';
 import type { QueueLogoutToken } from './patches/provider/logout-token-queue.ts';
 import { upstreamLogin } from './patches/provider/session-auth-time.ts';
 import type { SignedInSession } from './patches/provider/session-saving.ts';
-import { type ClientLimits, clientLimitsOf, createDeviceGuesses, type DeviceGuesses } from './rate-limits.ts';
-import { createDynamicRegistration, createRegistrationFaults, reportRejectedClients } from './registration.ts';
+import {
+  type ClientLimits,
+  clientLimitsOf,
+  createDeviceGuesses,
+  type DeviceGuesses,
+  TooManyAttempts,
+} from './rate-limits.ts';
+import {
+  createDynamicRegistration,
+  createOpenRegistration,
+  createRegistrationFaults,
+  reportRejectedClients,
+} from './registration.ts';
 import { createArtifactAdapter } from './store/adapter.ts';
 import { createApiTokens } from './store/api-access-tokens.ts';
 import { type ClientSource, createClientSource } from './store/clients.ts';
@@ -79,6 +91,10 @@ export async function createOidc(dependencies: Core & Http & People & Applicatio
     ...createDynamicRegistration(dependencies),
     assertionConsumerUrls: saml.assertionConsumerUrls,
     firstPartyClient: dependencies.firstPartyClient,
+    documents: createClientDocuments({
+      ...dependencies,
+      tooManyAttempts: (seconds) => new TooManyAttempts(seconds),
+    }),
   });
   const deviceGuesses = createDeviceGuesses({
     consume: (address) => rateLimits.consume('device:address', { address }),
@@ -123,6 +139,7 @@ export async function createOidc(dependencies: Core & Http & People & Applicatio
       deviceGuesses,
       refreshTokenRetries,
       published: createPublished(dependencies),
+      openRegistration: createOpenRegistration(dependencies),
     }),
     /** Access tokens that this server accepts. */
     apiTokens: createApiTokens({

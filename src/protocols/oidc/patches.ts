@@ -36,7 +36,7 @@ import { introspectJwts } from './patches/provider/jwt-introspection.ts';
 import { type QueueLogoutToken, queueLogoutTokens } from './patches/provider/logout-token-queue.ts';
 import { separateAuthTime } from './patches/provider/session-auth-time.ts';
 import { mergeSessionsOnSave, type SessionSavingDependencies } from './patches/provider/session-saving.ts';
-import type { ReportRejectedClient } from './registration.ts';
+import { acceptOpenRegistration, type ReportRejectedClient } from './registration.ts';
 import type { ClientSource } from './store/clients.ts';
 import type { RefreshTokenRetries } from './store/refresh-token-retries.ts';
 
@@ -119,6 +119,7 @@ export const providerPatches: readonly ProviderPatch[] = [
     replaces: 'ClientKeyStore.prototype.refresh',
     apply: (provider, { clientKeySets }) => limitClientKeys(provider, clientKeySets),
   },
+  { name: 'open-registration', replaces: 'InitialAccessToken.find', apply: acceptOpenRegistration },
   { name: 'loopback-hosts', replaces: 'LOOPBACKS.has', apply: extendLoopbackHosts },
 ];
 

@@ -5,30 +5,93 @@ import type { Application, OidcApplication } from '../../applications/applicatio
 import type { ApplicationServices } from '../../applications/application-services.ts';
 import { fieldsWith } from '../../applications/fields/application-field.ts';
 import {
+  grantTypes,
+  idJagGrant,
   needsSecretValue,
   type OidcClientInput,
   oidcClient,
   oidcMetadata,
+  tokenExchangeGrant,
   usesSecret,
 } from '../../applications/fields/oidc-client.ts';
 import { oidcRules } from '../../applications/oidc-rules.ts';
+import { agentsWithApi } from '../../applications/resources.ts';
 import { unlistedAlgFaults } from '../../applications/rules/signing-algorithms.ts';
-import { forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
+import { applicationTypeOf } from '../../applications/uris.ts';
+import type { Context } from '../../base/http/context.ts';
+import { forbidden, invalidInput, notFound, tooManyRequests } from '../../base/http/errors.ts';
+import { limits } from '../../base/limits.ts';
 import type { Logger } from '../../base/platform/logger.ts';
+import { randomToken } from '../../base/platform/random.ts';
 import { check, fault, faultLine } from '../../base/texts/faults.ts';
-import { engineScopes } from './claims/scopes.ts';
+import { t } from '../../base/texts/text.ts';
+import type { Core } from '../../core/core.ts';
+import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
+import type { People } from '../../people/people.ts';
+import { engineScope, engineScopes } from './claims/scopes.ts';
 import { asciiText } from './engine/app-context.ts';
 import { type Client, type Configuration, errors, type KoaContextWithOIDC, type Provider } from './engine/library.ts';
 import { profileMetadata } from './engine/profile-checks.ts';
 
 /** An initial access token with this policy registers confidential clients without PKCE (store/registration-tokens.ts). */
 export const WITHOUT_PKCE = 'without-pkce';
+/** The policy of a client that registered itself without a token, and the fields that it may set. */
+const OPEN = 'open';
+const OPEN_FIELDS = new Set(
+  (
+    'client_id client_id_issued_at client_secret client_secret_expires_at client_name application_type redirect_uris grant_types response_types ' +
+    'token_endpoint_auth_method token_endpoint_auth_signing_alg jwks jwks_uri dpop_bound_access_tokens'
+  ).split(' '),
+);
 
 type Registration = NonNullable<NonNullable<Configuration['features']>['registration']>;
 type Metadata = Record<string, unknown>;
 
-/** The engine requires an implementation of each policy; this one is applied below, after the defaults of the metadata. */
-export const registrationPolicies: Registration['policies'] = { [WITHOUT_PKCE]: () => undefined };
+export const registrationPolicies: Registration['policies'] = {
+  // Applied below, after the defaults of the metadata.
+  [WITHOUT_PKCE]: () => undefined,
+  /**
+   * It acts for people who consent, and learns no more about them than who they are; APIs give it scopes of theirs. It has no place in their
+   * app list, no picture, and no address that this server would call beside that of its keys.
+   */
+  [OPEN](_ctx, metadata) {
+    for (const field of Object.keys(metadata)) if (!OPEN_FIELDS.has(field)) delete metadata[field];
+    const grants = ['authorization_code', 'refresh_token'];
+    const named = Array.isArray(metadata.grant_types) ? metadata.grant_types : [];
+    metadata.grant_types = grants.filter((grant) => grant !== 'refresh_token' || named.includes(grant));
+    metadata.scope = metadata.grant_types.includes('refresh_token') ? 'openid offline_access' : 'openid';
+  },
+};
+
+/** Stands for the initial access token of such a client, in this process alone. */
+const OPEN_TOKEN = randomToken();
+
+/** Lets a registration without a token pass where an API is open to clients that register themselves; counted and bounded. Throws AppError. */
+export function createOpenRegistration({ db, settings, rateLimits }: Core & People) {
+  return async function admit(ctx: Context): Promise<void> {
+    if (ctx.get('Authorization') !== '' || !(await agentsWithApi(settings.latest(), db)).selfRegistered) return;
+    const { address } = ctx.state.request;
+    const { allowed, retryAfterSeconds } = await rateLimits.consume('client-registration:address', { address });
+    if (!allowed) throw tooManyRequests(retryAfterSeconds);
+    const many = await db.application.count({ where: { source: 'dynamic' } });
+    if (many >= limits.openRegistration.total)
+      throw tooManyRequests(limits.openRegistration.retrySeconds, { message: t('app-error.too-many-agents') });
+    ctx.req.headers.authorization = `Bearer ${OPEN_TOKEN}`;
+  };
+}
+
+// Patch: InitialAccessToken.find. Whether a registration needs an initial access token is one option for the life of the engine; here it
+// follows the settings and the APIs.
+
+export function acceptOpenRegistration({ InitialAccessToken }: Provider): void {
+  const model = InitialAccessToken as unknown as {
+    find(value: string): Promise<unknown>;
+    new (options: { policies: string[] }): object;
+  };
+  const { find } = model;
+  model.find = async (value) =>
+    value === OPEN_TOKEN ? new model({ policies: [OPEN] }) : find.call(InitialAccessToken, value);
+}
 
 /** The fields of the registration standards (RFC 7591 2, OpenID Connect); an administrator alone sets the others. */
 export const registrableFields: readonly string[] = fieldsWith('isRegistrable', oidcMetadata.shape);
@@ -42,9 +105,40 @@ export function extraClientMetadata(signingAlgorithms: () => readonly string[]):
       // Without a request, the client is loaded from the database.
       if (!ctx) return;
       setPkceRule(ctx, metadata as Metadata);
+      completeRegistration(ctx, metadata as Metadata);
       rejectUnlistedAlgs(ctx, metadata as Metadata, signingAlgorithms());
     },
   };
+}
+
+/** Grants that this server explains why it has not (RFC 9700 2.1.2, 2.4). */
+const REJECTED_GRANTS = ['implicit', 'password'];
+
+/**
+ * RFC 7591 2: the server may replace what a client asks for. Scopes of APIs and grants of other servers are left out, and a public client that
+ * names no type gets the one that its redirect URIs need.
+ */
+function completeRegistration({ oidc: { body } }: KoaContextWithOIDC, metadata: Metadata): void {
+  Object.assign(metadata, missingType(body));
+  const { scope, grant_types: grants, token_endpoint_auth_method: method } = metadata;
+  if (Array.isArray(grants) && grants.every(isText)) {
+    const isUsable = (one: string) => !(method === 'none' && (one === idJagGrant || one === tokenExchangeGrant));
+    const isKnown = (one: string) => grantTypes.some((grant) => grant === one) || REJECTED_GRANTS.includes(one);
+    const known = grants.filter((one) => isKnown(one) && isUsable(one));
+    if (known.length > 0) metadata.grant_types = known;
+  }
+  if (!isText(scope) || scope.split(' ').every((one) => engineScopes.includes(one))) return;
+  const mayStay = Array.isArray(metadata.grant_types) && metadata.grant_types.includes('refresh_token');
+  metadata.scope = [...new Set([...engineScope(scope).split(' '), ...(mayStay ? ['offline_access'] : [])])].join(' ');
+}
+
+const isText = (one: unknown): one is string => typeof one === 'string';
+
+/** The type of a public client that names none: one on a device may return to any port (RFC 8252 7.3). */
+function missingType(sent: unknown): { application_type?: 'web' | 'native' } {
+  const { application_type, redirect_uris: uris, token_endpoint_auth_method: method } = (sent ?? {}) as Metadata;
+  const isGuessed = application_type === undefined && method === 'none' && Array.isArray(uris) && uris.every(isText);
+  return isGuessed ? { application_type: applicationTypeOf(uris) } : {};
 }
 
 /** OpenID Connect Dynamic Client Registration 2: only algorithms that discovery announces. */
@@ -117,7 +211,7 @@ export function faultsOfRegistration(sent: unknown): string | undefined {
   const own = Object.entries(typeof sent === 'object' && sent !== null ? sent : {}).filter(
     ([field, value]) => (registrableFields.includes(field) || field === 'client_name') && value !== undefined,
   );
-  const input = { ...Object.fromEntries(own), client_id: 'new' };
+  const input = { ...missingType(sent), ...Object.fromEntries(own), client_id: 'new' };
   const checked = check(oidcClient, input, oidcRules);
   if (checked.ok) return undefined;
   return asciiText(checked.faults.slice(0, 10).map(faultLine).join(' '));
@@ -205,11 +299,54 @@ export function createDynamicRegistration({ applications }: ApplicationServices)
   };
 }
 
+const DAY_MS = 24 * 3600 * 1000;
+
+/** Clients that nobody registered go when they were not used for so long, unless an administrator gave them more. */
+export function unusedClientsJob({ applications, db, now }: Core & ApplicationServices): ScheduledJob {
+  const { unusedDays, everySeconds, batch } = limits.openRegistration;
+
+  async function isUsed({ id, clientId }: Application, since: Date): Promise<boolean> {
+    const inTime = BigInt(Math.floor(now().getTime() / 1000));
+    const used = await Promise.all([
+      db.auditEvent.findFirst({ where: { clientId, at: { gt: since } }, select: { id: true } }),
+      db.oidcArtifact.findFirst({
+        where: { clientId, model: 'RefreshToken', expiresAt: { gt: inTime } },
+        select: { id: true },
+      }),
+      db.asStored.clientSecret.findFirst({
+        where: { applicationId: id, use: { lastUsedAt: { gt: since } } },
+        select: { id: true },
+      }),
+    ]);
+    return used.some(Boolean);
+  }
+
+  return {
+    name: 'unused-clients',
+    everySeconds,
+    async run(signal) {
+      const since = new Date(now().getTime() - unusedDays * DAY_MS);
+      const where = { source: { in: ['dynamic', 'document'] }, updatedAt: { lt: since } };
+      const rows = await db.asStored.application.findMany({ where, select: { clientId: true }, take: batch });
+      for (const { clientId } of rows) {
+        if (signal.aborted) return;
+        const found = await applications.find(clientId);
+        if (!found || !managesItself(found) || (await isUsed(found, since))) continue;
+        await applications.remove(found.id, { source: found.source });
+      }
+    },
+  };
+}
+
 /** An application to which an administrator gave more than a client can register is changed by administrators only. */
-function assertManagesItself({ consent, metadata, source }: Application): void {
-  const hasApis = 'resources' in metadata && (metadata.resources ?? []).length > 0;
-  if (source === 'dynamic' && consent === 'explicit' && !hasApis) return;
+function assertManagesItself(application: Application): void {
+  if (application.source === 'dynamic' && managesItself(application)) return;
   throw forbidden('forbidden', { message: 'this application is managed by an administrator' });
+}
+
+function managesItself({ consent, metadata }: Application): boolean {
+  const hasApis = 'resources' in metadata && (metadata.resources ?? []).length > 0;
+  return consent === 'explicit' && !hasApis;
 }
 
 /** The scopes of OpenID Connect that the client names, and those of APIs that it has: an administrator sets these. */

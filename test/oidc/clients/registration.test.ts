@@ -370,7 +370,6 @@ describe('the management of a registration (RFC 7592)', () => {
     ['a redirect URI with a fragment', { redirect_uris: [`${redirectUri}#x`] }],
     ['the response type of SAML applications', { response_types: ['none'] }],
     ['the password grant', { grant_types: ['password'] }],
-    ['a scope of an API', { scope: 'openid articles:write' }],
     ['unsigned ID tokens', { id_token_signed_response_alg: 'none' }],
   ])('rejects an update with %s, which changes nothing', async (_what, metadata) => {
     const one = await registered();
@@ -378,6 +377,16 @@ describe('the management of a registration (RFC 7592)', () => {
     expect((await update(one, metadata)).status).toBe(400);
     expect(await stored(one)).toEqual(before);
     expect((await manage('GET', one)).status).toBe(200);
+  });
+
+  it('leaves out the scope of an API and the grant of other servers, at an update as at the registration', async () => {
+    const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+    const grant_types = ['authorization_code', 'refresh_token', jwtBearer, 'urn:example:other'];
+    const asked = { scope: 'openid articles:write', grant_types, token_endpoint_auth_method: 'none' };
+    const left = { scope: 'openid offline_access', grant_types: ['authorization_code', 'refresh_token'] };
+    expect((await register(web(asked))).json()).toMatchObject(left);
+    const one = await registered();
+    expect((await update(one, asked)).json()).toMatchObject(left);
   });
 
   it('leaves what an administrator has set as it is', async () => {

@@ -10,6 +10,7 @@ import type { SessionContext, SessionNeed } from '../../../people/mfa/policy.ts'
 import { type GroupChoice, withChosenGroup } from '../claims/chosen-group.ts';
 import { accountOf } from '../claims/find-account.ts';
 import type { ClosedApi } from '../claims/resource-servers.ts';
+import { hashOfClient } from '../client-documents.ts';
 import { upstreamLogin } from '../patches/provider/session-auth-time.ts';
 import type { ClientApplication, ClientSource } from '../store/clients.ts';
 import { isEmpty, requestedBy } from '../store/grants.ts';
@@ -80,7 +81,11 @@ export function createPrompts(dependencies: PromptDependencies) {
   consent.checks.remove('native_client_prompt');
   consent.checks.add(nativeClientCheck(dependencies));
   consent.checks.add(somethingToGrantCheck(), 0);
-  consent.details = (ctx) => ({ requested: requestedBy(ctx), always: alwaysReleased(ctx, dependencies) });
+  consent.details = (ctx) => ({
+    requested: requestedBy(ctx),
+    always: alwaysReleased(ctx, dependencies),
+    client: clientAsked(ctx, dependencies),
+  });
   return policy;
 }
 
@@ -342,6 +347,12 @@ function somethingToGrantCheck() {
       throw new errors.AccessDenied('the user may have none of the requested scopes');
     return NO_NEED_TO_PROMPT;
   });
+}
+
+/** The client of a document as the person is asked about it: it may change before the answer. */
+function clientAsked({ oidc }: KoaContextWithOIDC, { clients }: PromptDependencies): string | undefined {
+  const application = oidc.client && clients.cachedApplicationOf(oidc.client.clientId);
+  return application?.source === 'document' ? hashOfClient(application) : undefined;
 }
 
 /** The claims of the application's registration that belong to no scope, and are in each token. */

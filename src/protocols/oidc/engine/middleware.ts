@@ -36,6 +36,8 @@ export interface EngineMiddlewareDependencies {
   deviceGuesses: DeviceGuesses;
   refreshTokenRetries: RefreshTokenRetries;
   published(): Promise<Published>;
+  /** Lets a registration without a token pass where it may. */
+  openRegistration(ctx: Context): Promise<void>;
 }
 
 /** How long the response to a failed refresh waits for the retry time to be stored. The storing goes on afterwards. */
@@ -61,6 +63,7 @@ export function createEngineMiddleware({
   rejections,
   cookies,
   published,
+  openRegistration,
   sql,
 }: Core & Http & People & EngineMiddlewareDependencies): Middleware {
   const documents = createPublicDocuments({ provider: engine.current, published });
@@ -71,7 +74,10 @@ export function createEngineMiddleware({
     const guess = deviceGuesses.begin(ctx);
     if (guess) await guess;
     const registration = clientLimits.begin(ctx);
-    if (registration) await registration;
+    if (registration) {
+      await registration;
+      await openRegistration(ctx);
+    }
     try {
       await runInChildSpan(`oidc ${ctx.state.route}`, {}, async (span) => {
         await handlerOf(provider)(ctx, rejectMethod);

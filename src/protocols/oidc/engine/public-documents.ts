@@ -2,6 +2,7 @@
 // once, then they are served from memory.
 
 import { readMetadata } from '../../../applications/application.ts';
+import { agentsWithApi } from '../../../applications/resources.ts';
 import { signedResponseFields } from '../../../applications/rules/signing-algorithms.ts';
 import type { Context } from '../../../base/http/context.ts';
 import type { Db } from '../../../base/storage/database.ts';
@@ -26,8 +27,8 @@ export function createPublicDocuments({
   // A key rotation makes a new Provider, and with it new documents.
   const stored = new WeakMap<Provider, Map<string, { text: string; type: string; variant: string }>>();
   const variantOf = async ({ state }: Context) => {
-    const { algs, registration } = await published();
-    return [...state.offeredLanguages().tags, ...algs, registration].join();
+    const { algs, registration, documents } = await published();
+    return [...state.offeredLanguages().tags, ...algs, registration, documents].join();
   };
   const isStorable = (ctx: Context) => PUBLIC_DOCUMENTS.has(ctx.path) && ctx.method === 'GET';
 
@@ -61,8 +62,10 @@ export function createPublicDocuments({
 export interface Published {
   /** Those of the setting `signing_algorithms`, and those that an application or an API uses. */
   algs: readonly string[];
-  /** Whether there is an initial access token: without one, /register answers 401 to everybody. */
+  /** Whether there is an initial access token, or none is needed: else /register answers 401 to everybody. */
   registration: boolean;
+  /** Whether clients with a metadata document may ask for an API. */
+  documents: boolean;
 }
 
 /** How long what was read is used where no revision tells of a change, in milliseconds. */
@@ -87,8 +90,9 @@ export function createPublished({ db, sql, now, settings }: Core): () => Promise
     const { signing_algorithms: listed } = settings.latest();
     const unlisted = keyAlgs.filter((alg) => !listed.includes(alg));
     const used = unlisted.length === 0 ? [] : await usedAlgs(db, unlisted);
-    const registration = Number(await tokensEnd()) > Math.floor(now().getTime() / 1000);
-    return { algs: [...listed, ...used], registration };
+    const hasToken = Number(await tokensEnd()) > Math.floor(now().getTime() / 1000);
+    const { documents, selfRegistered } = await agentsWithApi(settings.latest(), db);
+    return { algs: [...listed, ...used], registration: hasToken || selfRegistered, documents };
   };
 }
 

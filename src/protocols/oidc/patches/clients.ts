@@ -164,8 +164,11 @@ export function cacheClients(provider: Provider, services: Base & { clients: Cli
 
   const { find } = provider.Client;
   const load = (id: string): Promise<Client | undefined> => find.call(provider.Client, id);
-  // The expiry of a secret changes no revision.
-  const isCacheable = ({ clientId }: Client) => clients.cachedApplicationOf(clientId)?.secretsExpire === false;
+  // The expiry of a secret changes no revision, and neither does a document elsewhere.
+  const isCacheable = ({ clientId }: Client) => {
+    const { secretsExpire, source } = clients.cachedApplicationOf(clientId) ?? {};
+    return secretsExpire === false && source !== 'document';
+  };
   const findCached = cacheDirectory(sql, load, { max: MAX_CLIENTS, isCacheable });
   const readAhead = createReadAhead(services);
   provider.Client.find = async function findClient(id: string) {

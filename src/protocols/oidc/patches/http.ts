@@ -183,10 +183,11 @@ export async function followSettings(ctx: Context, published: () => Promise<Publ
     ctx.body = { keys: keys.filter(({ alg }) => algs.includes(alg)) };
   }
   if (!DISCOVERY.includes(ctx.path)) return;
-  const { algs, registration } = await published();
+  const { algs, registration, documents } = await published();
   const document = ctx.body as Record<string, unknown>;
   for (const name of SIGNING) document[name] = (document[name] as string[]).filter((alg) => algs.includes(alg));
   if (!registration) delete document.registration_endpoint;
+  if (documents) document.client_id_metadata_document_supported = true;
   // `none` is the response type of SAML service providers (docs/decisions/0001-one-engine-two-protocols.md); no client can use it.
   document.response_types_supported = ['code'];
   // Users may have claims in other languages too; `claims_locales` supports these as well.

@@ -14,9 +14,12 @@ import type { Db } from '../../../base/storage/database.ts';
 import { hotStatements } from '../../../base/storage/statements.ts';
 import { isStorable } from '../../../base/storage/storable-text.ts';
 import { faultLine } from '../../../base/texts/faults.ts';
+import type { Actor } from '../../../core/audit/audit.ts';
 import type { Core } from '../../../core/core.ts';
 import { engineScope } from '../claims/scopes.ts';
-import { type Adapter, type AdapterPayload, errors } from '../engine/library.ts';
+import { type ClientDocument, type ClientDocuments, isDocumentUrl } from '../client-documents.ts';
+import { appContext } from '../engine/app-context.ts';
+import { type Adapter, type AdapterPayload, errors, Provider } from '../engine/library.ts';
 
 /** The application behind a client: what the engine's client metadata does not hold. */
 export interface ClientApplication extends SignInRules {
@@ -100,7 +103,14 @@ export interface ClientSourceDependencies {
   unregister(clientId: string): Promise<void>;
   /** The server's own pages: a client that is not registered. */
   firstPartyClient: AdapterPayload & { client_id: string };
+  /** Clients whose client_id is the address of their metadata. */
+  documents: ClientDocuments;
 }
+
+/** Where a document is read: a person waits for the answer there. */
+const READS_DOCUMENTS = new Set(['authorization', 'pushed_authorization_request', 'resume']);
+/** Clients without a row that are remembered for the rest of their requests. */
+const MAX_UNREGISTERED = 500;
 
 export type ClientSource = ReturnType<typeof createClientSource>;
 
@@ -108,17 +118,42 @@ export type ClientSource = ReturnType<typeof createClientSource>;
 export const HASHED = 'stored-as-a-hash-and-compared-by-compareClientSecret';
 
 export function createClientSource(dependencies: Core & ClientSourceDependencies) {
-  const { config, db, sql, firstPartyClient } = dependencies;
+  const { config, db, sql, firstPartyClient, documents } = dependencies;
   // Filled by every lookup of the engine, so what is read here is as fresh as the request that asks.
   const known = new Map<string, ClientApplication>();
+  const unregistered = new Set<string>();
 
-  async function load(clientId: string): Promise<AdapterPayload | undefined> {
+  /** A client that has a document and no row. `address`: of the request that may read it. */
+  async function loadDocument(clientId: string, address: string | undefined): Promise<AdapterPayload | undefined> {
+    known.delete(clientId);
+    if (!isDocumentUrl(clientId) || !(await documents.isAllowed(clientId))) return undefined;
+    const document = address === undefined ? documents.cached(clientId) : await documents.find(clientId, address);
+    if (!document) return undefined;
+    const application = unregisteredApplication(document);
+    known.set(clientId, application);
+    unregistered.add(clientId);
+    const [oldest] = unregistered;
+    if (unregistered.size > MAX_UNREGISTERED && oldest !== undefined) {
+      unregistered.delete(oldest);
+      if (known.get(oldest)?.id === '') known.delete(oldest);
+    }
+    return oidcClient(application);
+  }
+
+  async function load(clientId: string, sender?: string): Promise<AdapterPayload | undefined> {
     if (clientId === firstPartyClient.client_id) {
       known.set(clientId, firstPartyApplication(firstPartyClient));
       return firstPartyClient;
     }
     if (!isStorable(clientId)) return undefined;
-    const rows = await sql.query<Row>(statements.find, clientId);
+    const address = sender ?? addressOfAuthorization();
+    let rows = await sql.query<Row>(statements.find, clientId);
+    if (rows.length === 0) return loadDocument(clientId, address);
+    if (rows[0]?.source === 'document') {
+      const isCurrent = await refreshDocument(rows[0], address);
+      if (isCurrent === undefined) return undefined;
+      if (!isCurrent) rows = await sql.query<Row>(statements.find, clientId);
+    }
     const [row] = rows;
     // A website on the host of this server is closed: the issuer may have changed since it was registered.
     const isClosed = row?.protocol === 'proxy' && isOnHostOf(config.issuer, clientId);
@@ -134,9 +169,20 @@ export function createClientSource(dependencies: Core & ClientSourceDependencies
     return serviceProvider(application, await dependencies.assertionConsumerUrls(clientId));
   }
 
+  /** Whether the row is as its document; undefined where clients of its host are not allowed any more. */
+  async function refreshDocument(row: Row, address: string | undefined): Promise<boolean | undefined> {
+    if (!row.enabled || !sql.macs.isGenuine('applications', row, row.mac)) return true;
+    if (!(await documents.isAllowed(row.clientId))) {
+      known.delete(row.clientId);
+      return undefined;
+    }
+    if (address === undefined) return true;
+    return !(await documents.refresh({ ...row, metadata: readMetadata('oidc', row.metadata) }, address));
+  }
+
   return {
     adapter: {
-      find: load,
+      find: (clientId) => load(clientId),
       async upsert(clientId, metadata) {
         // `none` is for service providers only; a client must not register it.
         if (metadata.response_types?.some((type) => type !== 'code')) {
@@ -159,6 +205,18 @@ export function createClientSource(dependencies: Core & ClientSourceDependencies
     async applicationOf(clientId: string): Promise<ClientApplication | undefined> {
       if (!known.has(clientId)) await load(clientId);
       return known.get(clientId);
+    },
+
+    /** The same for a page of a sign-in, which may read the document of the client again. */
+    async ofSignIn(clientId: string, address: string): Promise<ClientApplication | undefined> {
+      await load(clientId, address);
+      return known.get(clientId);
+    },
+
+    /** The id of the application, which is stored now where it is a client with a document that a person consents to. */
+    async store({ id, clientId }: ClientApplication, by: Actor): Promise<string> {
+      const document = id === '' ? documents.cached(clientId) : undefined;
+      return document ? documents.store(document, by) : id;
     },
 
     /** As it was last read; undefined when it was not. */
@@ -243,6 +301,31 @@ function firstPartyApplication({
     secretValues: [],
     secretsExpire: false,
   };
+}
+
+/** A client with a document that nobody has consented to yet: it has no row, and so no id. */
+function unregisteredApplication({ url, name, metadata }: ClientDocument): ClientApplication {
+  return {
+    id: '',
+    clientId: url,
+    protocol: 'oidc',
+    name,
+    consent: 'explicit',
+    source: 'document',
+    enabled: true,
+    access: 'everyone',
+    ...signInRulesOf({}),
+    metadata,
+    secrets: [],
+    secretValues: [],
+    secretsExpire: false,
+  };
+}
+
+/** Where the authorization request comes from that is answered now. */
+function addressOfAuthorization(): string | undefined {
+  const { ctx } = Provider;
+  return ctx && READS_DOCUMENTS.has(ctx.oidc?.route) ? appContext(ctx).state.request.address : undefined;
 }
 
 /** A relying party as the engine's client metadata. */

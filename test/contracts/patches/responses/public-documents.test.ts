@@ -7,7 +7,7 @@ import { httpClient } from '../../../support/http.ts';
 import { aKey, type Engine, startBareEngine } from '../../bare-engine.ts';
 
 let offered = ['en'];
-let published = { algs: ['RS256', 'ES256'], registration: true };
+let published = { algs: ['RS256', 'ES256'], registration: true, documents: false };
 const discovery = Object.defineProperties(
   {},
   {
@@ -40,7 +40,7 @@ const patched = await startBareEngine({
 afterAll(() => Promise.all([bare.close(), patched.close()]));
 beforeEach(() => {
   offered = ['en'];
-  published = { algs: ['RS256', 'ES256'], registration: true };
+  published = { algs: ['RS256', 'ES256'], registration: true, documents: false };
 });
 
 const document = async ({ origin }: Engine) => (await httpClient().get(`${origin}${DISCOVERY[0]}`)).json();
@@ -69,7 +69,7 @@ describe('public-documents', () => {
   it('lists the published algorithms and keys, and the registration endpoint while registration is possible', async () => {
     expect(await algsOf(patched)).toEqual(['RS256', 'ES256']);
     expect(await document(patched)).toMatchObject({ registration_endpoint: expect.any(String) });
-    published = { algs: ['RS256'], registration: false };
+    published = { algs: ['RS256'], registration: false, documents: false };
     expect(await algsOf(patched)).toEqual(['RS256']);
     const changed = await document(patched);
     expect(changed.id_token_signing_alg_values_supported).toEqual(['RS256']);

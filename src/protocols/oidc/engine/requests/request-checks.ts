@@ -49,6 +49,9 @@ export function createRequestCheck(dependencies: RequestCheckDependencies) {
         'a test that was started in this browser',
       );
     }
+    // An API decides whether it may ask; nothing else here is for clients that nobody registered.
+    if (application.source === 'document' && Object.keys(ctx.oidc.resourceServers ?? {}).length === 0)
+      throw new errors.InvalidTarget('resource is missing: a client with a metadata document names an API (RFC 8707)');
     restoreOfflineAccess(ctx, application);
     await requireScope(ctx, application, dependencies);
     recordRequestedLanguages(params);
@@ -85,9 +88,10 @@ function rejection(description: string, expected: string): errors.InvalidRequest
 /**
  * The engine drops offline_access unless the request says prompt=consent (OIDC Core 11), which client libraries seldom
  * send. Here the application's `refresh_token` grant and the user's consent decide on offline access, so the scope is put
- * back (docs/decisions/0006-offline-access-by-application.md).
+ * back (docs/decisions/0006-offline-access-by-application.md). Clients of the Model Context Protocol that can refresh do not request the scope:
+ * it is added for one that nobody registered and that asks for an API, so that the consent names it.
  */
-function restoreOfflineAccess(ctx: KoaContextWithOIDC, { metadata }: ClientApplication): void {
+function restoreOfflineAccess(ctx: KoaContextWithOIDC, { metadata, source }: ClientApplication): void {
   const { client, params } = ctx.oidc;
   if (!client || !params || !client.grantTypeAllowed('refresh_token')) return;
   if (params.response_type !== undefined && params.response_type !== 'code') return;
@@ -96,7 +100,12 @@ function restoreOfflineAccess(ctx: KoaContextWithOIDC, { metadata }: ClientAppli
   // Without a scope for the user, the registered one is requested (patches.ts).
   const known = userScopes(metadata);
   const isDefault = params.resource === undefined && !sent.some((one) => known.includes(one));
-  const requested = isDefault ? [...sent, ...(metadata.scope ?? '').split(' ')] : sent;
+  const isAgent = (source === 'document' || source === 'dynamic') && params.resource !== undefined;
+  const requested = [
+    ...sent,
+    ...(isDefault ? (metadata.scope ?? '').split(' ') : []),
+    ...(isAgent ? ['offline_access'] : []),
+  ];
   if (scopes.includes('offline_access') || !requested.includes('offline_access')) return;
   if (client.scope && !client.scope.split(' ').includes('offline_access')) return;
   params.scope = [...scopes, 'offline_access'].join(' ').trim();

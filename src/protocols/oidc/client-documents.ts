@@ -1,0 +1,285 @@
+// Client ID metadata documents (draft-ietf-oauth-client-id-metadata-document): clients that nobody registered, whose client_id is the https
+// address of their metadata. Read only where the settings and an API allow it, kept in memory, and stored as an application when a person
+// first consents. The engine has this too, as an experiment: it keeps 100 documents of each process and forgets a client with its document.
+
+import { z } from 'zod';
+import { type OidcApplication, readMetadata } from '../../applications/application.ts';
+import type { ApplicationServices } from '../../applications/application-services.ts';
+import { metadataOf, type OidcMetadata, oidcClient } from '../../applications/fields/oidc-client.ts';
+import { oidcRules } from '../../applications/oidc-rules.ts';
+import { isOpenToDocumentsOn } from '../../applications/resources.ts';
+import { applicationTypeOf, httpsUriFault, redirectUriFault } from '../../applications/uris.ts';
+import { forbidden } from '../../base/http/errors.ts';
+import { limits } from '../../base/limits.ts';
+import { createOutgoingFetch, OutgoingError } from '../../base/network/outgoing-fetch.ts';
+import { sha256 } from '../../base/platform/random.ts';
+import { nameUpTo } from '../../base/schemas/line-schema.ts';
+import { check, faultLine } from '../../base/texts/faults.ts';
+import { t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
+import type { People } from '../../people/people.ts';
+import { errors } from './engine/library.ts';
+
+const { maxAgeSeconds, minAgeSeconds, perHost, total, ...fetchLimits } = limits.clientDocument;
+
+/** A client as its document describes it, in the fields that this server takes from it. */
+export interface ClientDocument {
+  url: string;
+  /** What it says it is, and where it is from. */
+  name: string;
+  metadata: OidcMetadata;
+  /** Of what was taken from it. */
+  hash: string;
+}
+
+export type ClientDocuments = ReturnType<typeof createClientDocuments>;
+
+/** Whether a client_id is the address of a document, in its one spelling: https with a path, without dot segments, user and fragment. */
+export function isDocumentUrl(clientId: string): boolean {
+  if (!clientId.startsWith('https://') || !URL.canParse(clientId)) return false;
+  const { href, pathname, username, password, hash } = new URL(clientId);
+  return href === clientId && pathname !== '/' && !username && !password && !hash && !clientId.endsWith('#');
+}
+
+/** The host that a person reads, with its port. */
+export const hostOfDocument = (url: string): string => new URL(url).host;
+
+export function createClientDocuments(
+  services: Core &
+    People &
+    ApplicationServices & {
+      /** The engine's error for a rate limit. */
+      tooManyAttempts(retryAfterSeconds: number): Error;
+    },
+) {
+  const { tooManyAttempts } = services;
+  const { applications, audit, consents, db, logger, now, outgoingRules, rateLimits, settings } = services;
+  const call = createOutgoingFetch({ rules: outgoingRules, ...fetchLimits });
+  const known = new Map<string, { document: ClientDocument; until: number }>();
+  const reading = new Map<string, Promise<ClientDocument>>();
+
+  function cached(url: string): ClientDocument | undefined {
+    const found = known.get(url);
+    return found && found.until > now().getTime() ? found.document : undefined;
+  }
+
+  /** The oldest go first, those of the same host before others. */
+  function keep(document: ClientDocument, seconds: number): void {
+    known.delete(document.url);
+    const host = hostOfDocument(document.url);
+    const same = [...known.keys()].filter((url) => hostOfDocument(url) === host);
+    const [oldest] = same.length >= perHost ? same : known.keys();
+    if (oldest !== undefined && (same.length >= perHost || known.size >= total)) known.delete(oldest);
+    known.set(document.url, { document, until: now().getTime() + seconds * 1000 });
+  }
+
+  /** Throws InvalidClientMetadata with the cause, and OutgoingError for a host that does not answer. */
+  async function fetchDocument(url: string): Promise<ClientDocument> {
+    const response = await call(url, { redirect: 'manual', headers: { accept: 'application/json' } });
+    const { status, headers } = response;
+    if (status >= 500) throw new OutgoingError('network', `${new URL(url).origin} answered with status ${status}`);
+    if (status !== 200) throw invalid(url, `it was answered with status ${status}; only 200 without a redirect counts`);
+    if (!/^application\/([\w.-]+\+)?json\b/i.test(headers.get('content-type') ?? ''))
+      throw invalid(url, 'its Content-Type is not application/json');
+    const document = documentOf(url, await response.text());
+    const [, age] = /(?:^|,)\s*max-age\s*=\s*(\d{1,9})/i.exec(headers.get('cache-control') ?? '') ?? [];
+    keep(document, Math.min(maxAgeSeconds, Math.max(minAgeSeconds, Number(age ?? 0))));
+    return document;
+  }
+
+  /** Counts what is read for each address that asks, and from each host. Throws the error of a rate limit. */
+  async function admit(url: string, address: string): Promise<void> {
+    const byAddress = await rateLimits.consume('client-document:address', { address });
+    if (!byAddress.allowed) throw tooManyAttempts(byAddress.retryAfterSeconds);
+    const byHost = await rateLimits.consume('client-document:host', hostOfDocument(url));
+    if (!byHost.allowed) throw tooManyAttempts(byHost.retryAfterSeconds);
+  }
+
+  /** From memory, or from its host. */
+  async function read(url: string, address: string): Promise<ClientDocument> {
+    const found = cached(url);
+    if (found) return found;
+    const running = reading.get(url);
+    if (running) return running;
+    await admit(url, address);
+    const begun = reading.get(url) ?? fetchDocument(url).finally(() => reading.delete(url));
+    reading.set(url, begun);
+    return begun;
+  }
+
+  return {
+    cached,
+    /** Whether the settings and an API allow clients of this host. */
+    isAllowed: (url: string) => isOpenToDocumentsOn(hostOfDocument(url), settings.latest(), db),
+
+    /** A client without a row. Throws InvalidClientMetadata, and the error of a rate limit. */
+    async find(url: string, address: string): Promise<ClientDocument> {
+      try {
+        return await read(url, address);
+      } catch (error) {
+        if (!(error instanceof OutgoingError)) throw error;
+        logger.info({ err: error, url }, 'a client metadata document could not be read');
+        // Why is for the log: the answer would tell about inner networks.
+        throw invalid(url, 'its host did not answer with one in time');
+      }
+    },
+
+    /**
+     * Reads the document of a stored client anew where that is due. A host that does not answer leaves the client as it was, so that a
+     * disturbance there ends nothing; a document that is gone or wrong is an error. What has changed ends the consents, and other redirects or
+     * keys also the tokens. True when something has changed.
+     */
+    async refresh({ id, clientId, name, metadata }: StoredClient, address: string): Promise<boolean> {
+      try {
+        const document = await read(clientId, address);
+        if (document.hash === hashOfClient({ name, metadata })) return false;
+        const before = await applications.find(clientId);
+        if (before?.protocol !== 'oidc') return false;
+        const { enabled, access } = before;
+        const own = Object.entries(before.metadata).filter(([field]) => !TAKEN.has(field));
+        const input = {
+          ...Object.fromEntries(own),
+          ...taken(document.metadata),
+          client_name: document.name,
+          enabled,
+          access,
+        };
+        await applications.update('oidc', id, input, { source: 'document', by: SERVER });
+        await consents.withdrawAll(id);
+        return true;
+      } catch (error) {
+        if (!(error instanceof OutgoingError)) throw error;
+        logger.info({ err: error, url: clientId }, 'a client metadata document could not be read again');
+        return false;
+      }
+    },
+
+    /** Stores the client, because a person consents. Throws forbidden (403) where there are too many. */
+    async store(document: ClientDocument, by: Actor): Promise<string> {
+      const existing = await applications.find(document.url);
+      if (existing) return existing.id;
+      const { origin, host } = new URL(document.url);
+      const of = (prefix: string) =>
+        db.application.count({ where: { source: 'document', clientId: { startsWith: prefix } } });
+      const [all, ofHost] = await Promise.all([of('https://'), of(`${origin}/`)]);
+      if (all >= total || ofHost >= perHost) throw forbidden('forbidden', { message: t('app-error.too-many-agents') });
+      const change = { source: 'document', by: { ...by, grantedRights: [] } } as const;
+      const input = { ...document.metadata, client_id: document.url, client_name: document.name };
+      const { application } = await applications.createOidc(input, change);
+      if (ofHost === 0)
+        await audit.record({
+          ...by,
+          type: 'agent-host.added',
+          outcome: 'success',
+          clientId: document.url,
+          data: { name: document.name, host },
+        });
+      return application.id;
+    },
+  };
+}
+
+type StoredClient = Pick<OidcApplication, 'id' | 'clientId' | 'name'> & { metadata: Partial<OidcMetadata> };
+
+/** What the document says has no rights that it could give. */
+const SERVER = { grantedRights: [] };
+
+/** The fields that a document decides; an administrator decides the others. */
+const TAKEN: ReadonlySet<string> = new Set([
+  'redirect_uris',
+  'application_type',
+  'grant_types',
+  'response_types',
+  'token_endpoint_auth_method',
+  'token_endpoint_auth_signing_alg',
+  'jwks',
+  'jwks_uri',
+  'dpop_bound_access_tokens',
+]);
+const taken = (metadata: object) => Object.fromEntries(Object.entries(metadata).filter(([field]) => TAKEN.has(field)));
+
+/** Of what a document says, as it was taken over. */
+export const hashOfClient = ({ name, metadata }: { name: string; metadata: object }): string =>
+  sha256(JSON.stringify([name, taken(metadata)]));
+
+const invalid = (url: string, reason: string) =>
+  new errors.InvalidClientMetadata(`the client metadata document ${url} was not accepted: ${reason}`);
+
+/** Members that this server reads; all others are ignored. */
+const members = z.object({
+  client_id: z.string(),
+  client_name: z.unknown().optional(),
+  redirect_uris: z.array(z.string()).min(1).max(100),
+  grant_types: z.array(z.string()).optional(),
+  token_endpoint_auth_method: z.string().optional(),
+  token_endpoint_auth_methods_supported: z.array(z.string()).optional(),
+  token_endpoint_auth_signing_alg: z.unknown().optional(),
+  jwks: z.unknown().optional(),
+  jwks_uri: z.string().optional(),
+  dpop_bound_access_tokens: z.unknown().optional(),
+  client_secret: z.undefined().optional(),
+  client_secret_expires_at: z.undefined().optional(),
+});
+
+/** A name is displayed beside its host. */
+const claimedName = nameUpTo(100);
+
+/**
+ * The client of a document: its redirects are judged one by one, and what this server does not have (grants of others, secrets) is left out.
+ * Throws InvalidClientMetadata.
+ */
+export function documentOf(url: string, text: string): ClientDocument {
+  const sent = members.safeParse(parsed(text));
+  if (!sent.success) {
+    const [issue] = sent.error.issues;
+    throw invalid(url, `${issue?.path.join('.') || 'it'} is not what a document of a public client has`);
+  }
+  const { client_id: clientId, client_name, redirect_uris, grant_types = [], jwks, jwks_uri, ...of } = sent.data;
+  if (clientId !== url) throw invalid(url, 'its client_id is not the address that it was read from');
+  const redirects = [...new Set(redirect_uris)].filter((uri) => redirectUriFault(uri, 'native') === undefined);
+  const method = methodOf({ ...of, hasKeys: jwks !== undefined || jwks_uri !== undefined });
+  if (method === undefined) throw invalid(url, 'it must authenticate with private_key_jwt or none');
+  if (jwks_uri !== undefined && httpsUriFault(jwks_uri)) throw invalid(url, 'its jwks_uri is not an https URL');
+  const keys = { jwks, jwks_uri, token_endpoint_auth_signing_alg: of.token_endpoint_auth_signing_alg };
+  const input = {
+    client_id: url,
+    redirect_uris: redirects,
+    application_type: applicationTypeOf(redirects),
+    grant_types: ['authorization_code', ...(grant_types.includes('refresh_token') ? ['refresh_token'] : [])],
+    token_endpoint_auth_method: method,
+    ...(method === 'private_key_jwt' && keys),
+    ...(of.dpop_bound_access_tokens === true && { dpop_bound_access_tokens: true }),
+    resources: [],
+    access_token_minutes: limits.clientDocument.accessTokenMinutes,
+    refresh_token_days: limits.clientDocument.refreshTokenDays,
+  };
+  const checked = check(oidcClient, input, oidcRules);
+  if (!checked.ok) throw invalid(url, checked.faults.slice(0, 3).map(faultLine).join(' '));
+  // As it is read from a row, so that both can be compared.
+  const metadata = readMetadata('oidc', JSON.stringify(metadataOf(checked.value)));
+  const claimed = claimedName.safeParse(client_name);
+  const host = hostOfDocument(url);
+  const name = claimed.success ? `${claimed.data} (${host})` : host;
+  return { url, name, metadata, hash: hashOfClient({ name, metadata }) };
+}
+
+/** Some documents list what they support instead of one method. Undefined for one that needs a shared secret. */
+function methodOf(of: {
+  token_endpoint_auth_method?: string | undefined;
+  token_endpoint_auth_methods_supported?: string[] | undefined;
+  hasKeys: boolean;
+}): 'private_key_jwt' | 'none' | undefined {
+  const { token_endpoint_auth_method: method, token_endpoint_auth_methods_supported: supported = [], hasKeys } = of;
+  if (method === 'private_key_jwt' || method === 'none') return method;
+  if (method !== undefined) return undefined;
+  return hasKeys && supported.includes('private_key_jwt') ? 'private_key_jwt' : 'none';
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,419 @@
+// Client ID metadata documents, and what an attacker does with them: documents that are large, slow, elsewhere or changed, other spellings of an
+// address, other places to return to, and more than an API gives.
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { anApi, aUser, type TestUser } from '../../support/factories.ts';
+import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { type DocumentHost, documentHost } from '../../support/mcp.ts';
+import { textOf } from '../../support/pages/html.ts';
+import { authorizeUrl, completeSignIn, verifier } from '../support.ts';
+
+const API = 'https://notes.example';
+const LOOPBACK = 'http://localhost:33418/callback';
+const MINUTE = 60_000;
+let idp: TestIdp;
+let vendor: DocumentHost;
+let user: TestUser;
+let offset = 0;
+let count = 0;
+
+beforeAll(async () => {
+  idp = await startIdp({ now: () => new Date(Date.now() + offset) });
+  vendor = await documentHost('vendor.localhost');
+  user = await aUser(idp.services);
+  await anApi(idp.services, {
+    identifier: API,
+    scopes: ['notes:read', 'notes:write', 'notes:delete'],
+    agent_scopes: ['notes:read', 'notes:write'],
+    clients: 'documents',
+  });
+  await anApi(idp.services, { identifier: 'https://closed.example', scopes: ['notes:read'] });
+});
+afterAll(async () => {
+  await Promise.all([vendor?.close(), idp?.stop()]);
+});
+beforeEach(async () => {
+  offset = 0;
+  await idp.services.settings.set('rate_limits', false);
+  await agents('allowed');
+});
+
+async function agents(agents: 'off' | 'listed' | 'allowed', hosts: string[] = []): Promise<void> {
+  await idp.services.settings.set('agents', agents);
+  await idp.services.settings.set('agent_hosts', hosts);
+  await idp.services.settings.reload();
+}
+
+/** The address of a new document with these members. */
+function aDocument(members: object = {}): string {
+  count += 1;
+  const path = `/client-${count}.json`;
+  const url = vendor.urlOf(path);
+  const document = { client_id: url, client_name: 'Helper', redirect_uris: ['http://localhost/callback'], ...members };
+  vendor.documents.set(path, document);
+  return url;
+}
+
+const urlFor = (clientId: string, parameters: Record<string, string | null> = {}) =>
+  authorizeUrl(idp, clientId, { redirect_uri: LOOPBACK, scope: 'notes:read', resource: API, ...parameters });
+
+/** Signs the person in and stops at the page of the consent. */
+async function atConsent(
+  clientId: string,
+  parameters?: Record<string, string | null>,
+): Promise<{ browser: HttpClient; page: Page }> {
+  const browser = httpClient(idp.issuer);
+  const first = await browser.follow(await browser.get(urlFor(clientId, parameters)));
+  const page = await browser.follow(await browser.submit(first, { username: user.username, password: user.password }));
+  return { browser, page };
+}
+
+/** The parameters of the answer, after a consent. */
+async function answered(clientId: string, parameters: Record<string, string | null> = {}): Promise<URLSearchParams> {
+  const redirectUri = parameters.redirect_uri ?? LOOPBACK;
+  const page = await completeSignIn(httpClient(idp.issuer), urlFor(clientId, parameters), { user, redirectUri });
+  if (!page.location) throw new Error(`${page.status} ${textOf(page.text)}`);
+  return new URL(page.location).searchParams;
+}
+
+interface TokenResponse {
+  status: number;
+  error?: string;
+  scope?: string;
+  refresh_token?: string;
+}
+
+async function token(clientId: string, form: Record<string, string>): Promise<TokenResponse> {
+  const page = await httpClient(idp.issuer).post('/token', { form: { client_id: clientId, ...form } });
+  return { status: page.status, ...(JSON.parse(page.text) as Record<string, string>) };
+}
+
+async function tokensOf(clientId: string, parameters: Record<string, string | null> = {}) {
+  const code = (await answered(clientId, parameters)).get('code') ?? '';
+  const uri = parameters.redirect_uri ?? LOOPBACK;
+  return token(clientId, { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: uri });
+}
+
+const stored = (clientId: string) => idp.services.applications.find(clientId);
+const offline = { scope: 'notes:read offline_access', prompt: 'consent' };
+const refreshing = { grant_types: ['authorization_code', 'refresh_token'] };
+
+describe('a document', () => {
+  it('becomes an application when a person consents, and not before', async () => {
+    const url = aDocument();
+    const { browser, page } = await atConsent(url);
+    expect(await stored(url)).toBeUndefined();
+    const denied = await browser.follow(await browser.submit(page, {}, { button: 'Don’t allow' }), (to) =>
+      to.startsWith(LOOPBACK),
+    );
+    expect(denied.location).toContain('error=access_denied');
+    expect(await stored(url)).toBeUndefined();
+    expect((await tokensOf(url)).status).toBe(200);
+    expect(await stored(url)).toMatchObject({ source: 'document', name: `Helper (${vendor.host})`, clientId: url });
+  });
+
+  it('is an event with the person, and its host once', async () => {
+    const other = await documentHost('other-vendor.localhost');
+    const ids = ['/one', '/two'].map((path) => other.urlOf(path));
+    for (const id of ids)
+      other.documents.set(new URL(id).pathname, { client_id: id, redirect_uris: ['http://localhost/callback'] });
+    for (const id of ids) await answered(id);
+    const { db } = idp.services;
+    const created = await db.auditEvent.findMany({ where: { clientId: { in: ids }, type: 'application.created' } });
+    const hosts = await db.auditEvent.findMany({ where: { clientId: { in: ids }, type: 'agent-host.added' } });
+    expect(created.map(({ actorId }) => actorId)).toEqual([user.account.id, user.account.id]);
+    expect(hosts.map(({ clientId }) => clientId)).toEqual([ids[0]]);
+    await other.close();
+  });
+
+  it('names its host first and its name as what it says, and says where the answer goes and for how long', async () => {
+    const local = await atConsent(aDocument(refreshing), offline);
+    expect(textOf(local.page.text)).toContain(`Allow ${vendor.host} to use your account?`);
+    expect(textOf(local.page.text)).toContain('It says it is “Helper”.');
+    expect(textOf(local.page.text)).toContain('A program on this computer gets the access.');
+    expect(textOf(local.page.text)).toContain('For up to 30 days');
+    const redirect_uri = 'https://elsewhere.example/callback';
+    const web = await atConsent(aDocument({ redirect_uris: [redirect_uri] }), { redirect_uri });
+    expect(textOf(web.page.text)).toContain('It takes you to elsewhere.example');
+    expect(textOf(web.page.text)).not.toContain('A program on this computer');
+  });
+
+  it.each([
+    ['of another address', { client_id: 'https://elsewhere.example/client.json' }],
+    ['with a secret', { client_secret: 'x'.repeat(40) }],
+    ['that authenticates with a secret', { token_endpoint_auth_method: 'client_secret_post' }],
+    ['with private_key_jwt and no key', { token_endpoint_auth_method: 'private_key_jwt' }],
+    ['with no redirect', { redirect_uris: [] }],
+    ['with no redirect that may be', { redirect_uris: ['javascript:alert(1)', 'http://elsewhere.example/cb'] }],
+    ['with keys over http', { token_endpoint_auth_method: 'private_key_jwt', jwks_uri: 'http://127.0.0.1/keys' }],
+  ])('%s is none', async (_what, members) => {
+    const page = await httpClient(idp.issuer).get(urlFor(aDocument(members)));
+    expect([page.status, textOf(page.text)]).toEqual([400, expect.stringContaining('was not accepted')]);
+  });
+
+  const answers: [string, (response: ServerResponse) => void][] = [
+    ['redirects', (response) => response.writeHead(302, { location: '/client-1.json' }).end()],
+    ['is not there', (response) => response.writeHead(404).end()],
+    ['is HTML', (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>')],
+    ['is no JSON', (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{')],
+    [
+      'has 5 GB',
+      (response) =>
+        response.writeHead(200, { 'content-length': 5 * 1024 ** 3, 'content-type': 'application/json' }).write('{'),
+    ],
+    [
+      'has more than 5 KB',
+      (response) => response.writeHead(200, { 'content-type': 'application/json' }).end(' '.repeat(6000)),
+    ],
+    ['never ends', (response) => response.writeHead(200, { 'content-type': 'application/json' }).write('{')],
+  ];
+  it.each(answers)(
+    'that %s is none',
+    async (what, answer) => {
+      const path = `/${what.replaceAll(' ', '-')}`;
+      vendor.documents.set(path, answer);
+      const page = await httpClient(idp.issuer).get(urlFor(vendor.urlOf(path)));
+      expect([page.status, textOf(page.text)]).toEqual([400, expect.stringContaining('was not accepted')]);
+    },
+    30_000,
+  );
+
+  it.each([
+    'https://10.0.0.1/client.json',
+    'https://169.254.169.254/latest',
+    'https://[fd00::1]/c',
+    'https://0x0a.1/c',
+  ])('at the inner address %s is not read, and the page does not tell why', async (url) => {
+    const page = await httpClient(idp.issuer).get(urlFor(url));
+    expect(page.status).toBe(400);
+    expect(page.text).not.toMatch(/private|special network|outgoing_networks/);
+  });
+
+  it('has one spelling', async () => {
+    const url = aDocument();
+    const path = new URL(url).pathname;
+    const before = vendor.requests.length;
+    const others = [
+      url.replace('vendor', 'VENDOR'),
+      url.replace('https', 'HTTPS'),
+      url.replace(path, `/a/..${path}`),
+      url.replace(path, `/a/%2e%2e${path}`),
+      `${url}#`,
+      url.replace('https://', 'https://user@'),
+      `${new URL(url).origin}/`,
+      url.replace('https://', 'http://'),
+    ];
+    for (const other of others) expect((await httpClient(idp.issuer).get(urlFor(other))).status).toBe(400);
+    expect(vendor.requests.length).toBe(before);
+  });
+
+  it('is not read by a token request, nor where the settings or the APIs allow no such client', async () => {
+    const url = aDocument();
+    const before = vendor.requests.length;
+    expect((await token(url, { grant_type: 'refresh_token', refresh_token: 'x' })).error).toBe('invalid_client');
+    await agents('off');
+    expect((await httpClient(idp.issuer).get(urlFor(url))).status).toBe(400);
+    await agents('listed', ['elsewhere.example']);
+    expect((await httpClient(idp.issuer).get(urlFor(url))).status).toBe(400);
+    expect(vendor.requests.length).toBe(before);
+    await agents('listed', [vendor.host]);
+    expect((await answered(url)).has('code')).toBe(true);
+  });
+
+  it('is read once in five minutes, and so many are read for one address in a minute', async () => {
+    const url = aDocument();
+    const before = vendor.requests.length;
+    await idp.services.settings.set('rate_limits', true);
+    await idp.services.settings.reload();
+    for (let at = 0; at < 3; at += 1) await httpClient(idp.issuer).get(urlFor(url));
+    expect(vendor.requests.length - before).toBe(1);
+    const statuses: number[] = [];
+    for (let at = 0; at < 25; at += 1) statuses.push((await httpClient(idp.issuer).get(urlFor(aDocument()))).status);
+    expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(5);
+  });
+});
+
+describe('the documents of known clients', () => {
+  it('of VS Code returns to any port of this computer, and exactly to its website', async () => {
+    const url = aDocument({
+      client_name: 'Visual Studio Code',
+      grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+      response_types: ['code'],
+      redirect_uris: ['http://127.0.0.1:33418/', 'https://vscode.dev/redirect'],
+      token_endpoint_auth_method: 'none',
+      application_type: 'native',
+    });
+    for (const redirect_uri of ['http://127.0.0.1:33418/', 'http://127.0.0.1:50123/', 'https://vscode.dev/redirect'])
+      expect((await answered(url, { redirect_uri })).has('code')).toBe(true);
+    for (const redirect_uri of [
+      'http://127.0.0.1:33418/other',
+      'https://vscode.dev:8443/redirect',
+      'https://vscode.dev/redirect/x',
+      'http://192.168.0.1:33418/',
+    ])
+      expect((await httpClient(idp.issuer).get(urlFor(url, { redirect_uri }))).status).toBe(400);
+  });
+
+  it('of Claude lists a grant of others, and returns to its website', async () => {
+    const redirect_uri = 'https://claude.ai/api/mcp/auth_callback';
+    const url = aDocument({
+      client_name: 'Claude',
+      client_uri: 'https://claude.ai',
+      grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:jwt-bearer'],
+      redirect_uris: [redirect_uri, 'https://claude.com/api/mcp/auth_callback'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+    });
+    expect(await tokensOf(url, { redirect_uri, ...offline })).toMatchObject({
+      status: 200,
+      refresh_token: expect.any(String),
+    });
+  });
+
+  it('of ChatGPT lists its methods instead of one', async () => {
+    const url = aDocument({
+      client_name: 'ChatGPT',
+      redirect_uris: ['https://chatgpt.com/connector_platform_oauth_redirect'],
+      token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'],
+    });
+    const redirect_uri = 'https://chatgpt.com/connector_platform_oauth_redirect';
+    expect((await tokensOf(url, { redirect_uri })).status).toBe(200);
+  });
+
+  it('of Cursor returns to its scheme', async () => {
+    const redirect_uri = 'cursor://anysphere.cursor-mcp/oauth/callback';
+    const url = aDocument({ client_name: 'Cursor', redirect_uris: [redirect_uri] });
+    expect((await answered(url, { redirect_uri })).has('code')).toBe(true);
+  });
+});
+
+describe('a changed document', () => {
+  const change = (url: string, members: object) => {
+    const path = new URL(url).pathname;
+    vendor.documents.set(path, { ...(vendor.documents.get(path) as object), ...members });
+  };
+
+  it('is asked about again, when it changed while the person read the question', async () => {
+    const url = aDocument();
+    const { browser, page } = await atConsent(url);
+    change(url, { client_name: 'Another' });
+    offset += 6 * MINUTE;
+    const again = await browser.follow(await browser.submit(page, {}, { button: 'Allow' }), (to) =>
+      to.startsWith(LOOPBACK),
+    );
+    expect(again.location).toBeUndefined();
+    expect(textOf(again.text)).toContain('It says it is “Another”.');
+    expect(await stored(url)).toBeUndefined();
+  });
+
+  it('with other redirects ends consents and tokens; what an administrator decided stays', async () => {
+    const url = aDocument(refreshing);
+    const { refresh_token = '' } = await tokensOf(url, offline);
+    const { id = '', ...before } = (await stored(url)) ?? {};
+    change(url, { redirect_uris: ['http://localhost/callback', 'https://elsewhere.example/cb'] });
+    offset += 6 * MINUTE;
+    await httpClient(idp.issuer).get(urlFor(url));
+    expect(await idp.services.consents.find(user.account.id, id)).toBeUndefined();
+    expect((await token(url, { grant_type: 'refresh_token', refresh_token })).error).toBe('invalid_grant');
+    expect(await stored(url)).toMatchObject({ id, name: (before as { name?: string }).name, enabled: true });
+  });
+
+  it('with another name asks again, and lets the tokens live', async () => {
+    const redirect_uri = 'https://web.example/cb';
+    const url = aDocument({ ...refreshing, redirect_uris: [redirect_uri] });
+    const { refresh_token = '' } = await tokensOf(url, { redirect_uri, ...offline });
+    change(url, { client_name: 'New name' });
+    offset += 6 * MINUTE;
+    const { page } = await atConsent(url, { redirect_uri });
+    expect(textOf(page.text)).toContain('It says it is “New name”.');
+    expect((await token(url, { grant_type: 'refresh_token', refresh_token })).status).toBe(200);
+  });
+
+  it('that its host does not answer with any more ends nothing; one that is gone opens nothing new', async () => {
+    const url = aDocument(refreshing);
+    const { pathname } = new URL(url);
+    const { refresh_token = '' } = await tokensOf(url, offline);
+    offset += 6 * MINUTE;
+    const requests = vendor.requests.length;
+    vendor.documents.set(pathname, (response: ServerResponse) => void response.writeHead(503).end());
+    const refreshed = await token(url, { grant_type: 'refresh_token', refresh_token });
+    expect(refreshed.status).toBe(200);
+    expect(vendor.requests.length).toBe(requests);
+    expect((await answered(url)).has('code')).toBe(true);
+    vendor.documents.delete(pathname);
+    expect((await httpClient(idp.issuer).get(urlFor(url))).status).toBe(400);
+    await agents('off');
+    const ended = await token(url, { grant_type: 'refresh_token', refresh_token: refreshed.refresh_token ?? '' });
+    expect(ended.error).toBe('invalid_client');
+  });
+});
+
+describe('a client with a document', () => {
+  it.each([
+    ['no API', { resource: null }, 'invalid_target'],
+    ['an API for registered clients alone', { resource: 'https://closed.example' }, 'invalid_target'],
+    ['an API of this server', { resource: 'ISSUER/api/admin', scope: 'gatehouse.users:read' }, 'invalid_target'],
+  ])('gets nothing for %s', async (_what, parameters, error) => {
+    const resource = parameters.resource?.replace('ISSUER', idp.issuer);
+    const all = { ...parameters, ...(resource !== undefined && { resource }) } as Record<string, string | null>;
+    expect((await answered(aDocument(), all)).get('error')).toBe(error);
+  });
+
+  it('gets the scopes that the API gives to such clients', async () => {
+    const all = await tokensOf(aDocument(), { scope: 'notes:read notes:write notes:delete' });
+    expect(all.scope).toBe('notes:read notes:write');
+  });
+
+  it('on this computer is asked about each time, since any program may be it', async () => {
+    const url = aDocument();
+    await answered(url);
+    const { page } = await atConsent(url);
+    expect(page.forms[0]?.action).toMatch(/\/consent$/);
+  });
+
+  it('gets no consent by a link, a frame or a page that is fetched in advance', async () => {
+    const url = aDocument();
+    const { browser, page } = await atConsent(url);
+    const action = page.forms[0]?.action ?? '';
+    expect((await browser.get(`${action}?decision=allow`)).status).toBeGreaterThanOrEqual(400);
+    await browser.get(page.url, { headers: { 'sec-purpose': 'prefetch' } });
+    const { headers } = await browser.get(page.url);
+    expect(headers['x-frame-options']).toBe('SAMEORIGIN');
+    expect((await browser.post(action, { form: { decision: 'allow' } })).status).toBe(403);
+    expect(await stored(url)).toBeUndefined();
+  });
+
+  it('cannot use the refresh token of another one', async () => {
+    const [one, other] = [aDocument(refreshing), aDocument(refreshing)];
+    const { refresh_token = '' } = await tokensOf(one, offline);
+    await answered(other);
+    expect((await token(other, { grant_type: 'refresh_token', refresh_token })).error).toBe('invalid_grant');
+  });
+
+  it('loses its access with the account and with the consent', async () => {
+    const url = aDocument(refreshing);
+    const { refresh_token = '' } = await tokensOf(url, offline);
+    const browser = httpClient(idp.issuer);
+    const id = (await stored(url))?.id ?? '';
+    await completeSignIn(browser, `${idp.issuer}/account/applications`, { user });
+    const page = await browser.follow(await browser.get('/account/applications'));
+    const form = page.forms.find(({ fields }) => fields.application === id);
+    expect(textOf(page.text)).toContain(vendor.host);
+    await browser.post('/account/applications/revoke', { form: { _csrf: form?.fields._csrf ?? '', application: id } });
+    expect((await token(url, { grant_type: 'refresh_token', refresh_token })).error).toBe('invalid_grant');
+  });
+});
+
+it('is announced in both discovery documents as long as an API and the settings allow it', async () => {
+  const announced = async () =>
+    Promise.all(
+      ['openid-configuration', 'oauth-authorization-server'].map(async (name) => {
+        const { text } = await httpClient(idp.issuer).get(`/.well-known/${name}`);
+        return (JSON.parse(text) as Record<string, unknown>).client_id_metadata_document_supported;
+      }),
+    );
+  expect(await announced()).toEqual([true, true]);
+  await agents('off');
+  expect(await announced()).toEqual([undefined, undefined]);
+});
