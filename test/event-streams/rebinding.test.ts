@@ -1,24 +1,29 @@
 // Names that lead elsewhere (DNS rebinding): the address that was looked up and checked is the one that is called, at each connection anew.
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import dns from 'node:dns';
+import { syncBuiltinESMExports } from 'node:module';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { TestIdp } from '../support/idp.ts';
 import { aReceiver, aStream, deliver, removeStreams, startWithoutJobs } from './support.ts';
 
 const NAME = 'receiver.example';
-const dns = vi.hoisted(() => ({ answers: [] as string[][], asked: 0 }));
+/** What the name leads to, one list for each look-up; the last one stays. */
+let answers: string[][] = [];
+let asked = 0;
 
-vi.mock('node:dns', async (original) => {
-  const actual = await original<typeof import('node:dns')>();
-  const lookup = (name: string, options: object, found: (error: Error | null, ...rest: unknown[]) => void) => {
-    if (name !== 'receiver.example') return actual.lookup(name, options as never, found as never);
-    dns.asked += 1;
-    // The last answer stays.
-    const addresses = (dns.answers.length > 1 ? dns.answers.shift() : dns.answers[0]) ?? [];
-    found(
-      null,
-      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-    );
-  };
-  return { ...actual, lookup, default: { ...actual, lookup } };
+const { lookup } = dns;
+/** In place of the system's for this name, also for modules that were loaded before. */
+function setLookup(given: unknown): void {
+  Object.assign(dns, { lookup: given });
+  syncBuiltinESMExports();
+}
+setLookup((name: string, options: object, found: (error: Error | null, ...rest: unknown[]) => void) => {
+  if (name !== NAME) return lookup(name, options as dns.LookupAllOptions, found as never);
+  asked += 1;
+  const addresses = (answers.length > 1 ? answers.shift() : answers[0]) ?? [];
+  found(
+    null,
+    addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+  );
 });
 
 let idp: TestIdp;
@@ -27,9 +32,12 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await removeStreams(idp);
-  dns.asked = 0;
+  asked = 0;
 });
-afterAll(() => idp?.stop());
+afterAll(async () => {
+  setLookup(lookup);
+  await idp?.stop();
+});
 
 async function sendOne(): Promise<void> {
   await idp.services.audit.record({ type: 'role.assigned', outcome: 'success', subjectId: 'ann' }, idp.services.db);
@@ -45,19 +53,19 @@ async function toName(path: string, more: object = {}) {
 
 it('a name is looked up once for a connection, and the address that was checked is called', async () => {
   const receiver = await aReceiver();
-  dns.answers = [['127.0.0.1'], ['169.254.169.254']];
+  answers = [['127.0.0.1'], ['169.254.169.254']];
   const lastError = await toName(receiver.url.replace('127.0.0.1', NAME));
   await sendOne();
-  expect([receiver.received.length, dns.asked, await lastError()]).toEqual([1, 1, null]);
+  expect([receiver.received.length, asked, await lastError()]).toEqual([1, 1, null]);
   await receiver.close();
   await sendOne();
-  expect([receiver.received.length, dns.asked]).toEqual([1, 2]);
+  expect([receiver.received.length, asked]).toEqual([1, 2]);
   expect(await lastError()).toContain('private or special network');
 });
 
 it('of several addresses only those are called that are allowed', async () => {
   const receiver = await aReceiver();
-  dns.answers = [['10.0.0.7', '169.254.169.254', '::ffff:10.0.0.7', '127.0.0.1']];
+  answers = [['10.0.0.7', '169.254.169.254', '::ffff:10.0.0.7', '127.0.0.1']];
   const lastError = await toName(receiver.url.replace('127.0.0.1', NAME));
   await sendOne();
   expect([receiver.received.length, await lastError()]).toEqual([1, null]);
@@ -66,7 +74,7 @@ it('of several addresses only those are called that are allowed', async () => {
 
 it('an inner address behind a name is called neither for a webhook nor for syslog', async () => {
   for (const address of ['10.0.0.7', '169.254.169.254', '::ffff:169.254.169.254', 'fd00::1']) {
-    dns.answers = [[address]];
+    answers = [[address]];
     const webhook = await toName(`https://${NAME}/events`);
     const syslog = await aStream(idp, {
       url: `syslog://${NAME}:6514`,
