@@ -3,8 +3,9 @@
 
 import type { ApplicationServices } from '../../applications/application-services.ts';
 import { needsPkce } from '../../applications/fields/oidc-client.ts';
-import { findResource } from '../../applications/resources.ts';
+import { findResource, scopesForAgent } from '../../applications/resources.ts';
 import { createSecretUses } from '../../applications/secrets.ts';
+import { includesResource } from '../../applications/uris.ts';
 import type { Base } from '../../base/base.ts';
 import type { Context } from '../../base/http/context.ts';
 import type { Http } from '../../base/http/http.ts';
@@ -62,7 +63,7 @@ import {
 } from './registration.ts';
 import { createArtifactAdapter } from './store/adapter.ts';
 import { createApiTokens } from './store/api-access-tokens.ts';
-import { type ClientSource, createClientSource } from './store/clients.ts';
+import { type ClientApplication, type ClientSource, createClientSource } from './store/clients.ts';
 import { createFormStates } from './store/form-state.ts';
 import { createGrantLoader } from './store/grants.ts';
 import {
@@ -146,7 +147,7 @@ export async function createOidc(dependencies: Core & Http & People & Applicatio
       provider: engine.current,
       clients,
       jwks: keyring.jwks,
-      isRegisteredApi: registeredApis(dependencies),
+      mayHoldTokenFor: heldApis(dependencies),
     }),
     /** The claims that an application receives about an account. */
     claimsPreview: createClaimsPreviews({ ...dependencies, provider: engine.current, clients }),
@@ -160,11 +161,15 @@ export async function createOidc(dependencies: Core & Http & People & Applicatio
   };
 }
 
-/** Whether there is an API with this identifier whose tokens are JWTs. */
-const registeredApis =
-  ({ db }: Core) =>
-  async (identifier: string): Promise<boolean> =>
-    (await findResource(identifier, db))?.signingAlg !== undefined;
+/** Whether there is an API with this identifier whose tokens are JWTs, for which the application may have one now. */
+const heldApis =
+  ({ db, settings }: Core) =>
+  async (identifier: string, application: ClientApplication): Promise<boolean> => {
+    const api = await findResource(identifier, db);
+    if (api?.signingAlg === undefined) return false;
+    const { resources } = application.metadata;
+    return includesResource(resources, identifier) || scopesForAgent(api, application, settings.latest()) !== undefined;
+  };
 
 /** The dependencies of the patches of oidc-provider (oidc/patches/). */
 function patchesOf(
@@ -175,7 +180,7 @@ function patchesOf(
   return {
     clients,
     jwks: keyring.jwks,
-    isRegisteredApi: registeredApis(dependencies),
+    mayHoldTokenFor: heldApis(dependencies),
     clientKeySets: createClientKeySets(dependencies, engineSeconds),
     recordSecretUse: createSecretUses(dependencies),
     sessionSaving: {

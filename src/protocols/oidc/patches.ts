@@ -37,7 +37,7 @@ import { type QueueLogoutToken, queueLogoutTokens } from './patches/provider/log
 import { separateAuthTime } from './patches/provider/session-auth-time.ts';
 import { mergeSessionsOnSave, type SessionSavingDependencies } from './patches/provider/session-saving.ts';
 import { acceptOpenRegistration, type ReportRejectedClient } from './registration.ts';
-import type { ClientSource } from './store/clients.ts';
+import type { ClientApplication, ClientSource } from './store/clients.ts';
 import type { RefreshTokenRetries } from './store/refresh-token-retries.ts';
 
 /** The release of oidc-provider that every patch was checked against; a test compares it with the installed one. */
@@ -54,7 +54,7 @@ export interface ProviderPatchDependencies {
   reportRejectedClient: ReportRejectedClient;
   refreshTokenRetries: RefreshTokenRetries;
   jwks: () => { keys: PrivateJwk[] };
-  isRegisteredApi: (identifier: string) => Promise<boolean>;
+  mayHoldTokenFor: (identifier: string, application: ClientApplication) => Promise<boolean>;
 }
 
 export interface ProviderPatch {

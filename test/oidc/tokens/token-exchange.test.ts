@@ -263,6 +263,46 @@ describe('a token that cannot be exchanged', () => {
     expect(await errorOf(exchange(openApi, wide, { resource: open }))).toContain('invalid_scope');
   });
 
+  itOnSqlite(
+    'of an agent that nobody registered is active while the API is open to it, and can be exchanged',
+    async () => {
+      const api = 'https://mcp.example.com';
+      const agents = { clients: 'self-registered' as const, scopes: ['item:read'] };
+      await anApi(idp.services, { identifier: api, ...agents });
+      const behind = 'https://behind-mcp.example.com';
+      await anApi(idp.services, { identifier: behind, ...agents });
+      await idp.services.settings.set('agents', 'allowed');
+      await idp.services.settings.reload();
+      const client = { clientId: 'agent-of-nobody', clientSecret: 'at-least-32-bytes-of-secret-material' };
+      await idp.services.applications.createOidc(
+        {
+          client_id: client.clientId,
+          client_secret: client.clientSecret,
+          redirect_uris: [redirectUri],
+          grant_types: ['authorization_code', 'refresh_token'],
+        },
+        { source: 'dynamic' },
+      );
+      const rp = await relyingParty({ issuer: idp.issuer, ...client, redirectUri });
+      const agent = { ...client, applicationId: '', redirectUri, rp };
+      const scope = 'openid offline_access item:read';
+      const { tokens } = await signIn(httpClient(idp.issuer), agent, user, { scope, resource: api });
+      const { access_token } = await rp.refresh(String(tokens.refresh_token), { resource: api });
+      const mcpServer = await anApiServer(api, [behind, api]);
+      expect(await introspected(mcpServer, access_token)).toMatchObject({ active: true, client_id: client.clientId });
+      const exchanged = (await exchange(mcpServer, access_token, { resource: behind })).json();
+      expect(decodeJwt(String(exchanged.access_token))).toMatchObject({
+        aud: behind,
+        scope: 'item:read',
+        act: { sub: mcpServer.clientId, act: { sub: client.clientId } },
+      });
+      await idp.services.settings.set('agents', 'off');
+      await idp.services.settings.reload();
+      expect(await introspected(mcpServer, access_token)).toEqual({ active: false });
+      expect((await exchange(mcpServer, access_token, { resource: behind })).status).toBe(400);
+    },
+  );
+
   itOnSqlite('is none of a client without the grant, or without a secret', async () => {
     const plain = await anApplication(idp, forApi(stock, 'item:read'));
     expect(await errorOf(exchange(plain, await tokenOfShop()))).toContain('not allowed for this client');

@@ -32,7 +32,7 @@ const patched = await startBareEngine({ configuration });
 introspectJwts(patched.provider, {
   clients: { applicationOf: async () => ({ metadata: { resources: [api] } }) } as never,
   jwks: () => ({ keys: [key] }),
-  isRegisteredApi: async (identifier) => identifier === api,
+  mayHoldTokenFor: async (identifier) => identifier === api,
 });
 afterAll(() => Promise.all([bare.close(), patched.close()]));
 

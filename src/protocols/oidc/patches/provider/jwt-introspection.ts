@@ -10,7 +10,7 @@ import type { PrivateJwk } from '../../../../core/keys/key-pair.ts';
 import { keyAlgs } from '../../../../core/keys/rotation.ts';
 import { withChosenGroup } from '../../claims/chosen-group.ts';
 import { type Client, type KoaContextWithOIDC, Provider } from '../../engine/library.ts';
-import type { ClientSource } from '../../store/clients.ts';
+import type { ClientApplication, ClientSource } from '../../store/clients.ts';
 
 const MAX_TOKEN_LENGTH = 16 * 1024;
 
@@ -43,7 +43,8 @@ function publicPart({ kty, kid, alg, use, n, e, crv, x, y }: PrivateJwk): JWK {
 
 export interface JwtTokenDependencies {
   clients: ClientSource;
-  isRegisteredApi(identifier: string): Promise<boolean>;
+  /** Whether the API issues JWTs, and this application may have one for it now. */
+  mayHoldTokenFor(identifier: string, application: ClientApplication): Promise<boolean>;
   /** The private keys of the moment; a change makes a new Provider. */
   jwks(): { keys: PrivateJwk[] };
 }
@@ -59,7 +60,7 @@ export function actorsOf({ client_id, act }: JwtClaims): string[] {
 }
 
 /** Reads access tokens of APIs (RFC 9068 4). */
-export function createJwtAccessTokens(provider: Provider, { clients, isRegisteredApi, jwks }: JwtTokenDependencies) {
+export function createJwtAccessTokens(provider: Provider, { clients, mayHoldTokenFor, jwks }: JwtTokenDependencies) {
   const keys = createLocalJWKSet({ keys: jwks().keys.map(publicPart) });
   return {
     /** What the token says; undefined for one that is not of this server, or has expired. */
@@ -79,9 +80,9 @@ export function createJwtAccessTokens(provider: Provider, { clients, isRegistere
       const actors = actorsOf(payload);
       // There is no client when the application is disabled.
       for (const actor of actors) if (!(await provider.Client.find(actor))) return undefined;
-      const { resources = [] } = (await clients.applicationOf(clientId))?.metadata ?? {};
+      const application = await clients.applicationOf(clientId);
       // An administrator may have removed the API, or have taken it from the application.
-      if (!includesResource(resources, aud) || !(await isRegisteredApi(aud))) return undefined;
+      if (!application || !(await mayHoldTokenFor(aud, application))) return undefined;
       const extra = Object.fromEntries(Object.entries(payload).filter(([claim]) => !STANDARD.has(claim)));
       const common = { iat, exp, jti, aud, scope, clientId, extra, jkt: cnf?.jkt };
       const grantId = jti.split('.')[1];
