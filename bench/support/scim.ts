@@ -7,8 +7,9 @@ import { directory, type Target } from './target.ts';
 
 const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
 const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
-/** Members of a group; groups have as many as the directory of a company has. */
+/** Members of a group; groups have as many as the directory of a company has. One has everybody, up to so many. */
 const MEMBERS = 100;
+const ALL = 100_000;
 
 const headers = { authorization: `Bearer ${directory.token}` };
 
@@ -60,6 +61,12 @@ export const scimScenarios: Scenario[] = [
     worker: async (target) => () => ask(target, `/Users?${where('externalId eq "x-500"')}`),
   },
   {
+    name: 'SCIM, find a user by the name',
+    operations: 80,
+    workers: 4,
+    worker: async (target) => () => ask(target, `/Users?${where('userName eq "user-500"')}`),
+  },
+  {
     name: 'SCIM, find a user by an address',
     operations: 80,
     workers: 4,
@@ -99,18 +106,18 @@ export const scimScenarios: Scenario[] = [
     worker: async (target) => () =>
       ask(target, `/Groups?excludedAttributes=members&${where('displayName eq "Group 5"')}`),
   },
-  {
-    name: 'SCIM, a member joins and leaves',
+  ...['sg-5', 'sg-all'].map((group) => ({
+    name: `SCIM, a member joins ${group === 'sg-all' ? 'everybody ' : ''}and leaves`,
     operations: 12,
     workers: 4,
-    async worker(target) {
+    async worker(target: Target) {
       const value = [{ value: await provision(target) }];
       return async () => {
         for (const op of ['Add', 'Remove'])
-          await ask(target, '/Groups/sg-5', { ...patch({ op, path: 'members', value }), expect: 204 });
+          await ask(target, `/Groups/${group}`, { ...patch({ op, path: 'members', value }), expect: 204 });
       };
     },
-  },
+  })),
   {
     name: 'SCIM, a page of 1,000 users',
     operations: 2,
@@ -124,6 +131,15 @@ export const scimScenarios: Scenario[] = [
     async worker(target) {
       const { nextCursor = '' } = JSON.parse((await ask(target, '/Users?count=500&cursor=')).text);
       return () => ask(target, `/Users?count=1000&cursor=${nextCursor}`);
+    },
+  },
+  {
+    name: 'SCIM, the last page of 100 users by its index',
+    operations: 8,
+    workers: 1,
+    async worker(target) {
+      const { totalResults = 0 } = JSON.parse((await ask(target, '/Users?count=0')).text);
+      return () => ask(target, `/Users?count=100&startIndex=${totalResults - 99}`);
     },
   },
 ];
@@ -150,6 +166,13 @@ export async function addPeople({ db, kind }: Database, rows: number): Promise<v
     ${numbers(rows)} SELECT 'scim-' || n, '${directory.id}', 'x-' || n, ${content}, ${at}, ${at} FROM n`);
   await run(`INSERT INTO scim_addresses (user_id, value_key)
     ${numbers(rows)} SELECT 'scim-' || n, 'user-' || n || '@${directory.domain}' FROM n`);
+  await run(`INSERT INTO groups (id, name, name_key, path, created_at, updated_at)
+    ${numbers(1)} SELECT 'sg-all', 'Everybody', 'everybody', '/Everybody', ${at}, ${at} FROM n`);
+  await run(`INSERT INTO scim_groups (group_id, connection_id, external_id, content, is_own, display_key, created_at, updated_at)
+    ${numbers(1)} SELECT 'sg-all', '${directory.id}', 'g-all', '{"displayName":"Everybody"}', true, 'everybody', ${at}, ${at} FROM n`);
+  await run(`INSERT INTO group_ancestors (group_id, ancestor_id) VALUES ('sg-all', 'sg-all')`);
+  await run(`INSERT INTO group_members (group_id, user_id, source)
+    ${numbers(Math.min(rows, ALL))} SELECT 'sg-all', 'scim-' || n, 'scim:${directory.id}' FROM n`);
   const groups = Math.max(10, Math.floor(rows / MEMBERS));
   await run(`INSERT INTO groups (id, name, name_key, path, created_at, updated_at)
     ${numbers(groups)} SELECT 'sg-' || n, 'Group ' || n, 'group ' || n, '/Group ' || n, ${at}, ${at} FROM n`);

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseFilter, parsePath } from '../../src/protocols/scim/filter.ts';
+import { createPlaces, type Page, type Place, pageOf } from '../../src/protocols/scim/pages.ts';
 import { userType } from '../../src/protocols/scim/schemas.ts';
 import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -245,15 +246,64 @@ describe('a page', () => {
     });
   });
 
+  it('far behind in a list is read from the end of the page before it, and the list is counted once', async () => {
+    const at = new Date(0);
+    const all = Array.from({ length: 2500 }, (_, number) => ({
+      id: String(number).padStart(4, '0'),
+      values: new Map(),
+      createdAt: at,
+      updatedAt: at,
+    }));
+    const places = createPlaces(() => at);
+    let counted = 0;
+    let marked = 0;
+    const pageAt = (place: Place) =>
+      pageOf({
+        filter: undefined,
+        place,
+        places,
+        list: 'all',
+        async count() {
+          counted += 1;
+          return all.length;
+        },
+        async markAt(skip) {
+          marked += 1;
+          return all[skip] && { at, id: all[skip].id };
+        },
+        read: async (after, take) => all.filter(({ id }) => !after || id > after.id).slice(0, take),
+        complete: async (items) => ({ items, isCut: false }),
+      });
+    for (const isByCursor of [false, true]) {
+      [counted, marked] = [0, 0];
+      const seen: string[] = [];
+      for (let cursor: string | undefined = ''; cursor !== undefined && seen.length < all.length; ) {
+        const { found, total, next }: Page<(typeof all)[number]> = await pageAt(
+          isByCursor ? { limit: 1000, cursor } : { limit: 1000, offset: seen.length },
+        );
+        expect(total).toBe(all.length);
+        seen.push(...found.map(({ id }) => id));
+        if (isByCursor) cursor = next;
+      }
+      expect(seen).toEqual(all.map(({ id }) => id));
+      expect([counted, marked]).toEqual([1, 0]);
+    }
+    expect((await pageAt({ limit: 10, offset: 1234 })).found[0]?.id).toBe('1234');
+    expect((await pageAt({ limit: 10, offset: 9999 })).found).toEqual([]);
+  });
+
   it('by a forged cursor is rejected', async () => {
     const forged = [
-      [8640000000000001, 'x'],
-      [-8640000000000000, 'x'],
-      [8640000000000000, 'x'],
-      [1.5, 'x'],
-      [1, '\u0000'],
-      [1, '\ud800'],
-      [1, 2],
+      [8640000000000001, 'x', 5],
+      [-8640000000000000, 'x', 5],
+      [8640000000000000, 'x', 5],
+      [1.5, 'x', 5],
+      [1, '\u0000', 5],
+      [1, '\ud800', 5],
+      [1, 2, 5],
+      [1, 'x', -1],
+      [1, 'x', '5'],
+      [1, 'x'],
       [1],
       {},
       null,

@@ -11,7 +11,7 @@ import { groupKey } from '../../people/rbac/names.ts';
 import type { ScimConnection } from './connections.ts';
 import { externalIdTaken, scimError } from './errors.ts';
 import { type Complex, type Filter, listOf, textKey } from './filter.ts';
-import { afterMark, narrow, type Page, type Place, pageOf } from './pages.ts';
+import { afterMark, createPlaces, narrow, type Page, type Place, pageOf } from './pages.ts';
 import { applyStep, type MemberStep, memberStepOf, type Step } from './patch.ts';
 import { fromJson, readResource, toJson, type Values } from './resource-values.ts';
 import { groupType } from './schemas.ts';
@@ -43,6 +43,8 @@ type Row = {
 export type ScimGroups = ReturnType<typeof createScimGroups>;
 
 export function createScimGroups({ db, sql, now, groups, users }: Core & People & { users: ScimUsers }) {
+  const places = createPlaces(now);
+
   async function rowOf(groupId: string, { connection }: ScimRequest, tx: Tx): Promise<Row> {
     const where = { groupId, connectionId: connection.id };
     const row = isStorable(groupId) ? await tx.scimGroup.findFirst({ where }) : null;
@@ -280,12 +282,22 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
       return pageOf({
         filter: rest,
         place,
+        places,
+        list: JSON.stringify([own, where]),
         count: () => db.scimGroup.count({ where: { AND: [own, ...where] } }),
-        read: async (mark, skip, take) => {
+        async markAt(skip) {
+          const row = await db.asStored.scimGroup.findFirst({
+            where: { AND: [own, ...where] },
+            orderBy: [{ createdAt: 'asc' }, { groupId: 'asc' }],
+            select: { groupId: true, createdAt: true },
+            skip,
+          });
+          return row ? { at: row.createdAt, id: row.groupId } : undefined;
+        },
+        read: async (mark, take) => {
           const rows = await db.scimGroup.findMany({
             where: { AND: [own, ...where, afterMark(mark, 'groupId')] },
             orderBy: [{ createdAt: 'asc' }, { groupId: 'asc' }],
-            skip,
             take,
           });
           return rows.map(shown);

@@ -2,7 +2,7 @@
 // meanwhile.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limits } from '../../base/limits.ts';
-import { systemStopwatch } from '../../base/platform/clock.ts';
+import { type Clock, systemStopwatch } from '../../base/platform/clock.ts';
 import { isStorable, isStorableTime } from '../../base/storage/storable-text.ts';
 import { scimError } from './errors.ts';
 import { type Filter, fits, mentions } from './filter.ts';
@@ -12,6 +12,10 @@ import type { Values } from './resource-values.ts';
 const READ = 250;
 /** Milliseconds of a turn in which resources are compared with a filter. */
 const TURN_MS = 10;
+/** Of a list by `startIndex` that goes so far, the next page begins where the last one ended, for some minutes. */
+const FAR = 1000;
+const KEPT_MS = 5 * 60 * 1000;
+const MOST_KEPT = 200;
 
 /** Where a page begins: after so many, or at a cursor; an empty one is the beginning. */
 export type Place = { limit: number } & ({ offset: number } | { cursor: string });
@@ -34,6 +38,34 @@ export interface Page<Item> {
 export interface Mark {
   at: Date;
   id: string;
+}
+
+/** Where the next page of a list begins, and how many the list has: they are counted once, which takes longer the more they are. */
+interface Continued {
+  mark: Mark;
+  total: number;
+}
+
+export type Places = ReturnType<typeof createPlaces>;
+
+/** The ends of pages by `startIndex` far behind in a list: to skip all before them would take longer from page to page. */
+export function createPlaces(now: Clock) {
+  const ends = new Map<string, Continued & { until: number }>();
+  return {
+    /** @param list the list, such as its connection and filter */
+    find(list: string, offset: number): Continued | undefined {
+      const end = ends.get(`${offset} ${list}`);
+      return end && end.until > now().getTime() ? end : undefined;
+    },
+    keep(list: string, offset: number, end: Continued): void {
+      if (offset < FAR) return;
+      const key = `${offset} ${list}`;
+      const [oldest] = ends.keys();
+      if (ends.size >= MOST_KEPT && oldest !== undefined) ends.delete(oldest);
+      ends.delete(key);
+      ends.set(key, { ...end, until: now().getTime() + KEPT_MS });
+    },
+  };
 }
 
 /** What an index finds of a filter, and what is left to compare. */
@@ -86,24 +118,33 @@ function equalText(filter: Filter): [string, string] | undefined {
 
 /**
  * @param filter what an index did not decide
+ * @param list a text that no other list has
  * @param count of all that `read` finds
- * @param read those after a mark in the order of their creation, without the first `skip`
+ * @param markAt the one after so many, read from an index alone: to skip rows takes five times as long
+ * @param read those after a mark in the order of their creation
  * @param complete adds what only those on the page need; `isCut`: these are fewer, and the page ends with them
  */
 export async function pageOf<Item extends Found>({
   filter,
   place,
+  places,
+  list,
   count,
+  markAt,
   read,
   complete,
 }: {
   filter: Filter | undefined;
   place: Place;
+  places: Places;
+  list: string;
   count(): Promise<number>;
-  read(after: Mark | undefined, skip: number, take: number): Promise<Item[]>;
+  markAt(skip: number): Promise<Mark | undefined>;
+  read(after: Mark | undefined, take: number): Promise<Item[]>;
   complete(items: Item[]): Promise<{ items: Item[]; isCut: boolean }>;
 }): Promise<Page<Item>> {
-  const from = 'cursor' in place ? markOf(place.cursor) : undefined;
+  const before = 'cursor' in place ? continuedOf(place.cursor) : places.find(list, place.offset);
+  const from = before?.mark;
   const offset = 'offset' in place ? place.offset : 0;
   const { limit } = place;
   /** With the first one of the next page. */
@@ -111,31 +152,33 @@ export async function pageOf<Item extends Found>({
   let total: number;
   if (filter) {
     const fitting = await fittingOf(filter, read);
-    const start = from ? fitting.findIndex(({ createdAt, id }) => isAfter({ at: createdAt, id }, from)) : offset;
+    const start =
+      'cursor' in place && from
+        ? fitting.findIndex(({ createdAt, id }) => isAfter({ at: createdAt, id }, from))
+        : offset;
     onPage = start < 0 ? [] : fitting.slice(start, start + limit + 1);
     total = fitting.length;
   } else {
-    total = await count();
-    onPage = limit === 0 ? [] : await firstOf(read, from, offset, limit + 1);
+    total = before?.total ?? (await count());
+    const start = from ?? (offset > 0 ? await markAt(offset - 1) : undefined);
+    onPage = limit === 0 || (offset > 0 && !start) ? [] : await firstOf(read, start, limit + 1);
   }
   const { items: found, isCut } = await complete(onPage.slice(0, limit));
   const last = found.at(-1);
-  const hasMore = 'cursor' in place && (isCut || onPage.length > limit);
-  return { found, total, ...(hasMore && last && { next: cursorOf({ at: last.createdAt, id: last.id }) }) };
+  if (!last || (!isCut && onPage.length <= limit)) return { found, total };
+  const end = { mark: { at: last.createdAt, id: last.id }, total };
+  if ('cursor' in place) return { found, total, next: cursorOf(end) };
+  if (!filter) places.keep(list, offset + found.length, end);
+  return { found, total };
 }
 
-type Read<Item> = (after: Mark | undefined, skip: number, take: number) => Promise<Item[]>;
+type Read<Item> = (after: Mark | undefined, take: number) => Promise<Item[]>;
 
-async function firstOf<Item extends Found>(
-  read: Read<Item>,
-  from: Mark | undefined,
-  offset: number,
-  wanted: number,
-): Promise<Item[]> {
+async function firstOf<Item extends Found>(read: Read<Item>, from: Mark | undefined, wanted: number): Promise<Item[]> {
   const items: Item[] = [];
-  for (let mark = from, skip = offset; items.length < wanted; skip = 0) {
+  for (let mark = from; items.length < wanted; ) {
     const take = Math.min(READ, wanted - items.length);
-    const some = await read(mark, skip, take);
+    const some = await read(mark, take);
     items.push(...some);
     const last = some.at(-1);
     if (!last || some.length < take) break;
@@ -149,7 +192,7 @@ async function fittingOf<Item extends Found>(filter: Filter, read: Read<Item>): 
   const fitting: Item[] = [];
   let mark: Mark | undefined;
   for (let looked = 0; looked < limits.scim.searched; looked += READ) {
-    const some = await read(mark, 0, READ);
+    const some = await read(mark, READ);
     let began = systemStopwatch();
     for (const one of some) {
       if (fits(filter, withMeta(one))) fitting.push(one);
@@ -183,16 +226,18 @@ export const afterMark = (mark: Mark | undefined, id: 'userId' | 'groupId'): obj
 const isAfter = (one: Mark, other: Mark): boolean =>
   one.at.getTime() === other.at.getTime() ? one.id > other.id : one.at > other.at;
 
-const cursorOf = ({ at, id }: Mark): string => Buffer.from(JSON.stringify([at.getTime(), id])).toString('base64url');
+const cursorOf = ({ mark: { at, id }, total }: Continued): string =>
+  Buffer.from(JSON.stringify([at.getTime(), id, total])).toString('base64url');
 
 /** Throws invalidCursor. */
-function markOf(cursor: string): Mark | undefined {
+function continuedOf(cursor: string): Continued | undefined {
   if (cursor === '') return undefined;
   try {
-    const [at, id, ...rest] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
-    if (typeof at === 'number' && typeof id === 'string' && isStorable(id) && rest.length === 0) {
+    const [at, id, total, ...rest] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
+    const isCount = typeof total === 'number' && Number.isSafeInteger(total) && total >= 0;
+    if (typeof at === 'number' && typeof id === 'string' && isStorable(id) && isCount && rest.length === 0) {
       const time = new Date(at);
-      if (time.getTime() === at && isStorableTime(time)) return { at: time, id };
+      if (time.getTime() === at && isStorableTime(time)) return { mark: { at: time, id }, total };
     }
   } catch {
     // Not a cursor of this server.

@@ -26,7 +26,7 @@ import type { EndSession } from '../logout/end-session.ts';
 import type { ScimConnection, ScimConnections } from './connections.ts';
 import { externalIdTaken, scimError } from './errors.ts';
 import { type Complex, type Filter, fits, listOf, parsePath, textKey, type Value } from './filter.ts';
-import { afterMark, type Mark, narrow, type Page, type Place, pageOf } from './pages.ts';
+import { afterMark, createPlaces, type Mark, narrow, type Page, type Place, pageOf } from './pages.ts';
 import { applyStep, STEPS, type Step } from './patch.ts';
 import { fromJson, readResource, toJson, type Values } from './resource-values.ts';
 import { ENTERPRISE, USER, userType } from './schemas.ts';
@@ -69,6 +69,7 @@ export function createScimUsers(
   services: Core & People & { endSession: EndSession; scimConnections: ScimConnections },
 ) {
   const { db, sql, now, audit, logger, accounts, outbox, scimConnections } = services;
+  const places = createPlaces(now);
 
   /** The row, locked. Throws not_found (404), and precondition_failed (412) where the version is another one. */
   async function locked(request: ScimRequest, userId: string, ifMatch: IfMatch | undefined, tx: Tx): Promise<Row> {
@@ -434,14 +435,24 @@ export function createScimUsers(
       return pageOf({
         filter: rest,
         place,
+        places,
+        list: JSON.stringify([own, where]),
         // With the time, SQLite counts the entries of that index, which has no deleted ones, without their rows.
         count: () => db.scimUser.count({ where: { AND: [{ ...own, createdAt: { gte: new Date(0) } }, ...where] } }),
-        read: async (mark, skip, take) => {
+        async markAt(skip) {
+          const row = await db.asStored.scimUser.findFirst({
+            where: { AND: [own, ...where] },
+            orderBy: [{ createdAt: 'asc' }, { userId: 'asc' }],
+            select: { userId: true, createdAt: true },
+            skip,
+          });
+          return row ? { at: row.createdAt, id: row.userId } : undefined;
+        },
+        read: async (mark, take) => {
           const rows = await db.scimUser.findMany({
             where: { AND: [own, ...where, afterMark(mark, 'userId')] },
             orderBy: [{ createdAt: 'asc' }, { userId: 'asc' }],
             include: WITH_STATE,
-            skip,
             take,
           });
           return rows.map(shown);
