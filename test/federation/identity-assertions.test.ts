@@ -5,7 +5,6 @@ import * as oidc from 'openid-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { checkConnection } from '../../src/federation/connections/schema.ts';
 import { type Application, anApplication, postAs, signIn as signInAt } from '../oidc/support.ts';
-import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aClient, anApi, aUser, type TestUser } from '../support/factories.ts';
 import { httpClient, type Page } from '../support/http.ts';
 import { freePort, startIdp, type TestIdp } from '../support/idp.ts';
@@ -187,7 +186,7 @@ describe('an agent of a company', () => {
     });
   });
 
-  itOnSqlite('gets one by its refresh token, too', async () => {
+  it('gets one by its refresh token, too', async () => {
     const { refresh_token } = await signIn();
     const answer = await ask(String(refresh_token), { subject_token_type: type('refresh_token') });
     expect(decodeJwt(String(answer.json().access_token))).toMatchObject({ sub: user.account.id, scope: 'deals:read' });
@@ -195,7 +194,7 @@ describe('an agent of a company', () => {
 });
 
 describe('the company issues no assertion', () => {
-  itOnSqlite('for a person whom its access rule keeps out, or who has signed out', async () => {
+  it('for a person whom its access rule keeps out, or who has signed out', async () => {
     const { id_token, refresh_token } = await signIn();
     await company.services.roles.unassign(user.account.id, 'sales');
     expect(await errorOf(ask(String(id_token)))).toContain('invalid_target');
@@ -207,7 +206,7 @@ describe('the company issues no assertion', () => {
     );
   });
 
-  itOnSqlite('for another server, with other scopes, or to another client', async () => {
+  it('for another server, with other scopes, or to another client', async () => {
     const { id_token, access_token } = await signIn();
     const subject = String(id_token);
     expect(await errorOf(ask(subject, { audience: 'https://evil.example' }))).toContain('invalid_target');
@@ -237,7 +236,7 @@ describe('the server rejects an assertion', () => {
     expect(await errorOf(redeem(assertion))).toContain('used before');
   });
 
-  itOnSqlite('that is for another server, another client, or over', async () => {
+  it('that is for another server, another client, or over', async () => {
     const now = Math.floor(Date.now() / 1000);
     const bad: [string, object][] = [
       ['audience', { aud: 'https://another.example' }],
@@ -250,13 +249,14 @@ describe('the server rejects an assertion', () => {
       ['issuer', { iss: 'https://another.example' }],
       ['own', { iss: server.issuer }],
       ['person', { sub: 'nobody' }],
+      ['NUL', { sub: 'no\0body' }],
     ];
     for (const [what, claims] of bad)
       expect(await errorOf(redeem(await signed(claims))), what).toContain('invalid_grant');
     expect((await redeem(await signed({}))).status).toBe(200);
   });
 
-  itOnSqlite('of another type, without a signature or with that of another key', async () => {
+  it('of another type, without a signature or with that of another key', async () => {
     for (const options of [{ typ: 'JWT' }, { typ: 'at+jwt' }, { none: true }, { other: true }])
       expect(await errorOf(redeem(await signed({}, options))), JSON.stringify(options)).toContain('invalid_grant');
     const { id_token } = await signIn();
@@ -264,7 +264,7 @@ describe('the server rejects an assertion', () => {
       expect(await errorOf(redeem(text)), text.slice(0, 20)).toContain('invalid_grant');
   });
 
-  itOnSqlite('for more than it says, or for another API', async () => {
+  it('for more than it says, or for another API', async () => {
     const { resource: _api, ...without } = { resource: api };
     expect((await redeem(await signed({ ...without }), { scope: 'deals:read deals:write' })).json().scope).toBe(
       'deals:read',
@@ -277,7 +277,7 @@ describe('the server rejects an assertion', () => {
     expect(await errorOf(redeem(await signed({ resource: own, scope: 'admin:*' })))).toContain('invalid_target');
   });
 
-  itOnSqlite('of a connection that does not accept them, or that the application does not', async () => {
+  it('of a connection that does not accept them, or that the application does not', async () => {
     const changed = checkConnection({ kind: 'oidc', name: 'Example Corp', ...entry, accept_id_jag: false });
     const { connections } = server.services;
     if (changed.ok) await connections.update(changed.value);
@@ -308,7 +308,7 @@ describe('the server rejects an assertion', () => {
     );
   });
 
-  itOnSqlite('about a person who is disabled here', async () => {
+  it('about a person who is disabled here', async () => {
     const userId = (await server.services.identities.find(id, user.account.id))?.userId ?? '';
     await server.services.accounts.setActive(userId, false);
     expect(await errorOf(redeem(await signed({})))).toContain('invalid_grant');

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
 import { sha256 } from '../../base/platform/random.ts';
 import { isFirstUse } from '../../base/storage/seen-ids.ts';
+import { isStorable } from '../../base/storage/storable-text.ts';
 import type { Core } from '../../core/core.ts';
 import type { IdentityAssertion } from '../../protocols/oidc/identity-assertions.ts';
 import type { OidcConnection } from '../connections/connection.ts';
@@ -55,7 +56,8 @@ export function createReadAssertion(
       signed: payload,
       idToken: assertion,
     });
-    const identity = subject === '' ? undefined : await identities.find(connection.id, subject);
+    const isSubject = subject !== '' && isStorable(subject);
+    const identity = isSubject ? await identities.find(connection.id, subject) : undefined;
     if (!identity) throw invalid('account', 'No user here is linked to the person of the assertion.', 'a linked user');
     const { client_id: clientId, jti, exp, scope, resource } = claims.data;
     return {

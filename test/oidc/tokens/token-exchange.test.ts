@@ -3,7 +3,6 @@ import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
 import * as oidc from 'openid-client';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { relyingParty } from '../../support/applications/rp.ts';
-import { itOnSqlite } from '../../support/database/it-on-sqlite.ts';
 import { anApi, aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient, type Page } from '../../support/http.ts';
 import type { TestIdp } from '../../support/idp.ts';
@@ -102,7 +101,7 @@ describe('an API that calls another API for a person', () => {
     });
   });
 
-  itOnSqlite('gets fewer scopes when it asks for fewer, and `audience` means the same as `resource`', async () => {
+  it('gets fewer scopes when it asks for fewer, and `audience` means the same as `resource`', async () => {
     const subject = await tokenOfShop('openid item:read item:write');
     expect((await exchange(ordersApi, subject)).json().scope).toBe('item:read item:write');
     expect((await exchange(ordersApi, subject, { scope: 'item:write' })).json().scope).toBe('item:write');
@@ -111,7 +110,7 @@ describe('an API that calls another API for a person', () => {
     expect(await errorOf(exchange(ordersApi, subject, { audience: prices }))).toContain('invalid_target');
   });
 
-  itOnSqlite('binds the token to its own key by DPoP', async () => {
+  it('binds the token to its own key by DPoP', async () => {
     const handle = oidc.getDPoPHandle(ordersApi.rp.config, await oidc.randomDPoPKeyPair());
     const parameters = { subject_token: await tokenOfShop(), subject_token_type: accessToken, resource: stock };
     const tokens = await oidc.genericGrantRequest(ordersApi.rp.config, grant, parameters, { DPoP: handle });
@@ -121,7 +120,7 @@ describe('an API that calls another API for a person', () => {
 });
 
 describe('an exchange never gives more than the first application has', () => {
-  itOnSqlite('no scope that the token lacks', async () => {
+  it('no scope that the token lacks', async () => {
     const subject = await tokenOfShop();
     expect(await errorOf(exchange(ordersApi, subject, { scope: 'item:write' }))).toContain('invalid_scope');
     expect(await errorOf(exchange(ordersApi, subject, { scope: 'item:count' }))).toContain('invalid_scope');
@@ -129,7 +128,7 @@ describe('an exchange never gives more than the first application has', () => {
     expect(await errorOf(exchange(ordersApi, subject, { scope: 'openid profile' }))).toContain('invalid_scope');
   });
 
-  itOnSqlite('no API that is not registered for the client, and none of Gatehouse', async () => {
+  it('no API that is not registered for the client, and none of Gatehouse', async () => {
     const subject = await tokenOfShop();
     const own = `${idp.issuer}/api/admin`;
     expect(await errorOf(exchange(ordersApi, subject, { resource: prices }))).toContain('invalid_target');
@@ -144,7 +143,7 @@ describe('an exchange never gives more than the first application has', () => {
     expect(await errorOf(missing)).toContain('invalid_target');
   });
 
-  itOnSqlite('no permission that the person has lost, and no API that is closed to the person', async () => {
+  it('no permission that the person has lost, and no API that is closed to the person', async () => {
     const { roles } = idp.services;
     const tied = 'https://tied.example.com';
     await anApi(idp.services, {
@@ -165,7 +164,7 @@ describe('an exchange never gives more than the first application has', () => {
     expect(await errorOf(exchange(other, subject, { resource: closed }))).toContain('invalid_target');
   });
 
-  itOnSqlite('no time after its end', async () => {
+  it('no time after its end', async () => {
     const brief = await anApplication(idp, { ...forApi(orders, ...scopes), access_token_minutes: 1 });
     const subject = await tokenOfShop(undefined, brief);
     const { exp, access_token, expires_in } = await (async () => {
@@ -179,14 +178,14 @@ describe('an exchange never gives more than the first application has', () => {
 });
 
 describe('a token that cannot be exchanged', () => {
-  itOnSqlite('is one for an API that the client does not run', async () => {
+  it('is one for an API that the client does not run', async () => {
     const stranger = await anApiServer(prices, [stock]);
     expect(await errorOf(exchange(stranger, await tokenOfShop()))).toContain('does not run');
     const { json } = await exchange(ordersApi, await tokenOfShop());
     expect(await errorOf(exchange(ordersApi, String(json().access_token)))).toContain('does not run');
   });
 
-  itOnSqlite('is no ID token, no refresh token, no opaque token and no token of an application', async () => {
+  it('is no ID token, no refresh token, no opaque token and no token of an application', async () => {
     const refreshToken = await refreshTokenOf(shop, 'openid item:read');
     const tokens = await shop.rp.refresh(refreshToken);
     const idToken = String(tokens.id_token);
@@ -207,7 +206,7 @@ describe('a token that cannot be exchanged', () => {
     expect(await errorOf(exchange(ordersApi, own.access_token))).toContain('not of a person');
   });
 
-  itOnSqlite('is none together with an actor, or for another kind of token', async () => {
+  it('is none together with an actor, or for another kind of token', async () => {
     const subject = await tokenOfShop();
     const actor = { actor_token: subject, actor_token_type: accessToken };
     expect(await errorOf(exchange(ordersApi, subject, actor))).toContain('actor_token is not accepted');
@@ -215,7 +214,7 @@ describe('a token that cannot be exchanged', () => {
     expect(await errorOf(exchange(ordersApi, subject, kind))).toContain('requested_token_type must be');
   });
 
-  itOnSqlite('is one that came through the client already, or through too many', async () => {
+  it('is one that came through the client already, or through too many', async () => {
     const back = await anApiServer(stock, [orders]);
     const subject = await tokenOfShop();
     const there = String((await exchange(ordersApi, subject)).json().access_token);
@@ -229,7 +228,7 @@ describe('a token that cannot be exchanged', () => {
     expect(await errorOf(exchange(another, again))).toContain('goes no further');
   });
 
-  itOnSqlite('is one of an application that registered itself, for an API that is closed to these', async () => {
+  it('is one of an application that registered itself, for an API that is closed to these', async () => {
     const client = { clientId: 'self-registered', clientSecret: 'at-least-32-bytes-of-secret-material' };
     await idp.services.applications.createOidc(
       {
@@ -263,47 +262,44 @@ describe('a token that cannot be exchanged', () => {
     expect(await errorOf(exchange(openApi, wide, { resource: open }))).toContain('invalid_scope');
   });
 
-  itOnSqlite(
-    'of an agent that nobody registered is active while the API is open to it, and can be exchanged',
-    async () => {
-      const api = 'https://mcp.example.com';
-      const agents = { clients: 'self-registered' as const, scopes: ['item:read'] };
-      await anApi(idp.services, { identifier: api, ...agents });
-      const behind = 'https://behind-mcp.example.com';
-      await anApi(idp.services, { identifier: behind, ...agents });
-      await idp.services.settings.set('agents', 'allowed');
-      await idp.services.settings.reload();
-      const client = { clientId: 'agent-of-nobody', clientSecret: 'at-least-32-bytes-of-secret-material' };
-      await idp.services.applications.createOidc(
-        {
-          client_id: client.clientId,
-          client_secret: client.clientSecret,
-          redirect_uris: [redirectUri],
-          grant_types: ['authorization_code', 'refresh_token'],
-        },
-        { source: 'dynamic' },
-      );
-      const rp = await relyingParty({ issuer: idp.issuer, ...client, redirectUri });
-      const agent = { ...client, applicationId: '', redirectUri, rp };
-      const scope = 'openid offline_access item:read';
-      const { tokens } = await signIn(httpClient(idp.issuer), agent, user, { scope, resource: api });
-      const { access_token } = await rp.refresh(String(tokens.refresh_token), { resource: api });
-      const mcpServer = await anApiServer(api, [behind, api]);
-      expect(await introspected(mcpServer, access_token)).toMatchObject({ active: true, client_id: client.clientId });
-      const exchanged = (await exchange(mcpServer, access_token, { resource: behind })).json();
-      expect(decodeJwt(String(exchanged.access_token))).toMatchObject({
-        aud: behind,
-        scope: 'item:read',
-        act: { sub: mcpServer.clientId, act: { sub: client.clientId } },
-      });
-      await idp.services.settings.set('agents', 'off');
-      await idp.services.settings.reload();
-      expect(await introspected(mcpServer, access_token)).toEqual({ active: false });
-      expect((await exchange(mcpServer, access_token, { resource: behind })).status).toBe(400);
-    },
-  );
+  it('of an agent that nobody registered is active while the API is open to it, and can be exchanged', async () => {
+    const api = 'https://mcp.example.com';
+    const agents = { clients: 'self-registered' as const, scopes: ['item:read'] };
+    await anApi(idp.services, { identifier: api, ...agents });
+    const behind = 'https://behind-mcp.example.com';
+    await anApi(idp.services, { identifier: behind, ...agents });
+    await idp.services.settings.set('agents', 'allowed');
+    await idp.services.settings.reload();
+    const client = { clientId: 'agent-of-nobody', clientSecret: 'at-least-32-bytes-of-secret-material' };
+    await idp.services.applications.createOidc(
+      {
+        client_id: client.clientId,
+        client_secret: client.clientSecret,
+        redirect_uris: [redirectUri],
+        grant_types: ['authorization_code', 'refresh_token'],
+      },
+      { source: 'dynamic' },
+    );
+    const rp = await relyingParty({ issuer: idp.issuer, ...client, redirectUri });
+    const agent = { ...client, applicationId: '', redirectUri, rp };
+    const scope = 'openid offline_access item:read';
+    const { tokens } = await signIn(httpClient(idp.issuer), agent, user, { scope, resource: api });
+    const { access_token } = await rp.refresh(String(tokens.refresh_token), { resource: api });
+    const mcpServer = await anApiServer(api, [behind, api]);
+    expect(await introspected(mcpServer, access_token)).toMatchObject({ active: true, client_id: client.clientId });
+    const exchanged = (await exchange(mcpServer, access_token, { resource: behind })).json();
+    expect(decodeJwt(String(exchanged.access_token))).toMatchObject({
+      aud: behind,
+      scope: 'item:read',
+      act: { sub: mcpServer.clientId, act: { sub: client.clientId } },
+    });
+    await idp.services.settings.set('agents', 'off');
+    await idp.services.settings.reload();
+    expect(await introspected(mcpServer, access_token)).toEqual({ active: false });
+    expect((await exchange(mcpServer, access_token, { resource: behind })).status).toBe(400);
+  });
 
-  itOnSqlite('is none of a client without the grant, or without a secret', async () => {
+  it('is none of a client without the grant, or without a secret', async () => {
     const plain = await anApplication(idp, forApi(stock, 'item:read'));
     expect(await errorOf(exchange(plain, await tokenOfShop()))).toContain('not allowed for this client');
     const open = anApiServer(orders, [stock], { token_endpoint_auth_method: 'none' });
@@ -325,7 +321,7 @@ describe('what was exchanged ends', () => {
       idp.services.applications.setEnabled(ordersApi.applicationId, false),
   };
   for (const [name, end] of Object.entries(ends))
-    itOnSqlite(name, async () => {
+    it(name, async () => {
       const stockApi = await anApiServer(stock, [stock]);
       const subject = await tokenOfShop();
       const token = String((await exchange(ordersApi, subject)).json().access_token);
