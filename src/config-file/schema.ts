@@ -159,8 +159,8 @@ export const group = z.strictObject({
 export const scimConnection = z.strictObject({
   id: z
     .string()
-    .regex(/^[a-z0-9][a-z0-9-]{0,39}$/)
-    .describe('never changes; lower case, digits, `-`'),
+    .regex(/^\w[\w-]{0,39}$/)
+    .describe('never changes; letters, digits, `-`, `_`'),
   ...scimDeclaration.shape,
   token: z.string().min(32).max(256).optional().describe('what the directory sends (`openssl rand -base64 48`)'),
   token_file: z.string().max(1000).optional().describe('file with the token, relative to the configuration file'),

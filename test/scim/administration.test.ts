@@ -113,6 +113,13 @@ it('an application calls with its own access token where a connection names it, 
   expect((await clientOf(idp, token).send('GET', '/Users')).status).toBe(200);
 });
 
+it('the configuration file takes a connection of the console as the export has it', async () => {
+  await aConnection(idp);
+  const exported = await exportConfiguration(idp.services, { only: ['scim'] });
+  const plan = await idp.services.configFile.plan({ ...parseFile(exported), path: '/nowhere/gatehouse.yaml' });
+  expect(plan).toMatchObject({ ok: true });
+});
+
 it('the configuration file declares a connection with its token, and its people stay when it is gone', async () => {
   const { configFile } = idp.services;
   const token = 'a'.repeat(40);
