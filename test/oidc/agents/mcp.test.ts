@@ -14,6 +14,7 @@ import {
   type TestMcpServer,
   whoami,
 } from '../../support/mcp.ts';
+import { signedIn } from '../../support/pages/account.ts';
 import { textOf } from '../../support/pages/html.ts';
 import { anApplication, completeSignIn, forApi } from '../support.ts';
 
@@ -97,6 +98,17 @@ describe('the MCP SDK', () => {
     await idp.services.accounts.setActive(user.account.id, false);
     await expect(refresh(server, agent)).rejects.toThrow(/grant request is invalid/);
     await idp.services.accounts.setActive(user.account.id, true);
+  });
+
+  it('loses its access where the person signs out everywhere', async () => {
+    const agent = anAgent('/oauth/everywhere.json');
+    await (await connected(agent)).close();
+    const browser = await signedIn(idp, user);
+    const page = await browser.get('/account/sessions');
+    const form =
+      page.forms.find(({ action }) => action.endsWith('/account/sessions/end-all')) ?? expect.fail(page.text);
+    await browser.follow(await browser.post(form.action, { form: form.fields }));
+    await expect(refresh(server, agent)).rejects.toThrow(/grant request is invalid/);
   });
 
   it('connects as a registered client', async () => {

@@ -65,6 +65,8 @@ const storageContract = {
   'groups/changes': 'a change of many members under the locks of groups, while others delete; a killed server',
   'groups/domains': 'a proof that is lost while people join by it; the members of a domain found by their source',
   'groups/one-group': 'roles and groups above, read for each token of a group; the group in stored codes and tokens',
+  'oidc/agents/documents': 'clients with a document: rows, counts by prefix, and the end of consents and tokens',
+  'oidc/agents/registration': 'unused clients, found by their audit entries and tokens',
   'oidc/tokens/api-access': 'access rules of APIs, read by the ids in them',
   'groups/scale': 'ten thousand rows in one transaction; the list of holders of a role',
   'groups/invitations': 'an invitation that is used at the same time, and twenty at once',

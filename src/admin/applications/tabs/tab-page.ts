@@ -72,6 +72,12 @@ export async function openApplication(
   return { ...subject, path, mayChange, mayRelease, isEditable: mayWrite, mayReadActivity, mayReadPeople, picture };
 }
 
+/** Where it comes from, unless an administrator registered it here. */
+function sourceTags({ source }: Application): Mark[] {
+  if (source === 'file') return [FILE_TAG];
+  return source === 'local' ? [] : [{ text: t(`console.tabs.source.${source}`) }];
+}
+
 /** A page of the application, on one of its tabs. */
 export function tabPage(
   { application, path, mayChange, mayRelease, mayReadActivity, mayReadPeople, picture }: OpenApplication,
@@ -95,7 +101,7 @@ export function tabPage(
     ...(lead && { lead }),
     logo: { name: application.name, picture: picture?.address, product: application.metadata.preset },
     back: { href: '/admin/applications', label: t('console.navigation.applications') },
-    tags: [stateTag(application), { text: protocolName[application.protocol] }, ...(isFile ? [FILE_TAG] : [])],
+    tags: [stateTag(application), { text: protocolName[application.protocol] }, ...sourceTags(application)],
     actions: [...(content.actions ?? []), ...(mayChange && application.enabled ? [test] : [])],
     tabs: offered.map((one) => ({
       href: one === '' ? path : `${path}/${one}`,
