@@ -222,6 +222,7 @@ export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/groups/:id/edit': ['updateGroup'],
   '/admin/groups/:id/delete': ['deleteGroup'],
   '/admin/sessions/:uid/end': ['endSession'],
+  '/admin/users/:id/sessions/:uid/end': ['endSession'],
   '/admin/connections/new/:kind/:preset': ['createConnection'],
   '/admin/connections/:id/edit': ['updateConnection'],
   '/admin/connections/:id/secret': ['addConnectionSecret'],

@@ -318,8 +318,8 @@ export function withForms(blocks: readonly Block[], change: (form: FormBlock) =>
 }
 
 /** Every form of these blocks. */
-export const formsOf = (blocks: readonly Block[]): FormBlock[] =>
-  blocks.flatMap((block) => {
+export const formsOf = ({ blocks, aside = [] }: { blocks: readonly Block[]; aside?: readonly Block[] }): FormBlock[] =>
+  [...blocks, ...aside].flatMap((block) => {
     if (block.kind === 'facts') return block.rows.flatMap(({ form = [] }) => form);
     return block.kind === 'form' ? block : [];
   });

@@ -9,7 +9,7 @@ import { type ConsolePage, type Field, type FieldsElsewhere, fieldsOf, formsOf, 
 /** What is wrong with the fields of the page; a name that is taken has no fault in the error. */
 export function fieldFaultsOf(page: ConsolePage, { code, faults }: AppError): readonly Fault[] {
   if (faults.length > 0) return faults;
-  const taken = formsOf(page.blocks)
+  const taken = formsOf(page)
     .flatMap(fieldsOf)
     .find(({ name, type }) => type !== 'hidden' && name === TAKEN[code]);
   return taken ? [{ path: [taken.name], code: `error.${code}` }] : [];
@@ -25,7 +25,7 @@ const TAKEN: Partial<Record<ErrorCode, string>> = {
 
 /** The faults as sentences in the current language, each with its field on the page. */
 export function pageFaults(page: ConsolePage, faults: readonly Fault[]): PageFault[] {
-  const fields = formsOf(page.blocks).flatMap(fieldsOf);
+  const fields = formsOf(page).flatMap(fieldsOf);
   const labels = labelsOf(fields, page.elsewhere ?? {});
   const found = faults.map((fault): PageFault => {
     const path = formatPath(fault.path);

@@ -188,7 +188,7 @@ function askedPage(page: ConsolePage, question: Question, path: string, fields: 
   const sent = [...Object.entries(fields), [ASKED, 'yes'] as const];
   const hidden = sent.flatMap(([name, values]) => [values].flat().map((value) => hiddenField(name, value)));
   const { title, ...form } = question;
-  const cancel = formsOf(page.blocks).find(({ action }) => action === path)?.cancel ?? path;
+  const cancel = formsOf(page).find(({ action }) => action === path)?.cancel ?? path;
   return {
     ...page,
     asks: { title, form: { kind: 'form', ...form, action: path, fields: hidden, look: 'danger', cancel } },

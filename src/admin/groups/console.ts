@@ -10,7 +10,7 @@ import { nameAndUsername } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
 import { emailDomain } from '../../base/network/domains.ts';
 import { fault, rule, textFault } from '../../base/texts/faults.ts';
-import { type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
+import { listOf, type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { MemberChange } from '../../people/groups/changes.ts';
@@ -408,6 +408,17 @@ export function groupRoutes(services: ConsoleServices) {
     },
   });
 
+  /** What else opens the application to the members: a group above, or a role that they get. */
+  async function othersOf(group: GroupDetails, application: Application): Promise<Text[]> {
+    const found = (await groups.applications(group.id)).find(({ id }) => id === application.id);
+    return [
+      ...(found?.groups ?? []).flatMap(({ group: one }) =>
+        one.id === group.id ? [] : t('console.people.group', { name: one.name }),
+      ),
+      ...(found?.roles ?? []).map(({ role }) => t('console.people.role', { name: role.name })),
+    ];
+  }
+
   async function openedBy({ params: { id = '', application = '' } }: Params, by: Actor) {
     return { group: await groups.get(id), application: (await applications.get(application, by)).application };
   }
@@ -458,13 +469,24 @@ export function groupRoutes(services: ConsoleServices) {
       title: ({ group, application: { name: what } }) =>
         t('console.groups.remove-title', { kind: 'application', what, group: group.name }),
       back: ({ group }) => ({ href: `${pathOf(group)}/applications`, label: group.name }),
-      lead: ({ subject: { application } }) =>
-        t('console.groups.remove-lead', { kind: 'application', what: application.name }),
+      async lead({ subject: { group, application } }) {
+        const others = await othersOf(group, application);
+        return others.length > 0
+          ? t('console.groups.closed-in-part', { app: application.name, by: listOf(others) })
+          : t('console.groups.remove-lead', { kind: 'application', what: application.name });
+      },
       button: t('console.people.take-button'),
       async submit({ by, subject: { group, application } }) {
+        const others = await othersOf(group, application);
         await people.close(application, group.name, by);
-        const notice = t('console.groups.closed', { app: application.name, group: group.name });
-        return { to: `${pathOf(group)}/applications`, notice };
+        const values = { app: application.name, group: group.name };
+        return others.length > 0
+          ? {
+              to: `${pathOf(group)}/applications`,
+              notice: t('console.groups.closed-in-part', { ...values, by: listOf(others) }),
+              tone: 'warn',
+            }
+          : { to: `${pathOf(group)}/applications`, notice: t('console.groups.closed', values) };
       },
     },
   );

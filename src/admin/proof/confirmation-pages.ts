@@ -71,7 +71,7 @@ const CONFIRMED = 'confirmed';
 
 /** The form as it was filled in, after the sign-in. A long one can be sent from the top, so that nobody has to look for its button. */
 export function filledInPage({ change, path, page }: StoredForm): ConsolePage {
-  const form = formsOf(page.blocks).find(({ action }) => action === path);
+  const form = formsOf({ blocks: page.blocks }).find(({ action }) => action === path);
   const button = form?.button;
   const text = t('console.proof.confirmed', { button: button ?? t('console.proof.continue'), change });
   const notice: TextBlock = { kind: 'text', tone: 'notice', text };

@@ -12,6 +12,7 @@ import { applicationsIn } from '../../protocols/oidc/store/sessions/sessions.ts'
 import type { Cell } from '../console/blocks.ts';
 import { listAt, tableOf } from '../console/lists.ts';
 import { applicationTags, type NamedUser, type Names, personLogo } from '../console/names.ts';
+import type { FormPage, PageNeeds } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import { sameNameText, typedUserValue, userFilter } from '../suggestions/typed-user.ts';
@@ -45,7 +46,10 @@ export function sessionRoutes({ frame, admin: { sessions }, findUser, names }: C
             [t('console.person.applications'), await applicationsOf(page.sessions, names)],
             [list.column(t('console.sessions.column.since'), '-since'), ({ signedInAt }) => signedInAt],
             [t('console.sessions.column.last-used'), ({ device }) => device?.lastSeenAt],
-            meets(within(END)) && [t('console.sessions.column.action'), (one) => endCell(one, nameAndUsername(one))],
+            meets(within(END)) && [
+              t('console.sessions.column.action'),
+              (one) => endCell(one, `${back.href}/${one.uid}/end`),
+            ],
           ]),
           empty: found
             ? (sameNameText(user, found) ?? t('console.sessions.not-signed-in', { user }))
@@ -60,10 +64,23 @@ export function sessionRoutes({ frame, admin: { sessions }, findUser, names }: C
     };
   });
 
-  question('/end', {
+  question(
+    '/end',
+    endQuestion(sessions, () => back),
+  );
+  return router;
+}
+
+/** The question before a session is ended, from the list of all or of a user. */
+export function endQuestion(
+  sessions: ConsoleServices['admin']['sessions'],
+  back: (session: SessionView) => { href: string; label: PageText },
+): FormPage<SessionView> & PageNeeds {
+  return {
+    needs: [within(END)],
     load: ({ params: { uid = '' } }, by) => sessions.get(uid, by, END),
     title: (session) => t('console.sessions.end.title', { user: nameAndUsername(session) }),
-    back: () => back,
+    back,
     above: ({ subject }) => [
       {
         kind: 'facts',
@@ -76,13 +93,12 @@ export function sessionRoutes({ frame, admin: { sessions }, findUser, names }: C
     ],
     lead: () => t('console.sessions.end.lead'),
     button: t('console.sessions.end.button'),
-    async submit({ by, may, subject: { uid } }) {
-      const ended = await sessions.end(uid, by);
+    async submit({ by, may, subject }) {
+      const ended = await sessions.end(subject.uid, by);
       const link = ended.run && may('gatehouse.audit:read') ? ACTIVITY : undefined;
-      return { to: back.href, notice: { ...endedNotice(t('console.sessions.ended'), [ended]), link } };
+      return { to: back(subject).href, notice: { ...endedNotice(t('console.sessions.ended'), [ended]), link } };
     },
-  });
-  return router;
+  };
 }
 
 /** Where the result of each application is listed. */
@@ -126,7 +142,9 @@ export async function applicationsOf(sessions: readonly SessionView[], names: Na
   return (session: SessionView): Cell => applicationTags(applicationsIn(session), found);
 }
 
-export function endCell({ uid }: SessionView, user: string): Cell {
-  const of = t('console.sessions.end.of', { user });
-  return { action: { label: t('console.sessions.end'), of, href: `/admin/sessions/${uid}/end` } };
+export function endCell(session: SessionView, href: string): Cell {
+  const { device, signedInAt } = session;
+  const browser = browserName(device?.userAgent ?? '') ?? t('console.person.unknown-browser');
+  const of = t('console.sessions.end.of', { user: nameAndUsername(session), browser, since: signedInAt });
+  return { action: { label: t('console.sessions.end'), of, href } };
 }

@@ -6,10 +6,11 @@ import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { acceptUploads } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
-import { type PageText, t } from '../../base/texts/text.ts';
+import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { Block, ConsolePage, Mark, Tone } from '../console/blocks.ts';
 import { tableOf } from '../console/lists.ts';
+import { newAdministratorsText } from '../console/new-administrators.ts';
 import { addPage, type Params } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { messageField } from './console-actions.ts';
@@ -284,13 +285,19 @@ const questionForm = (found: StoredImport): Block => ({
   button: t('console.import.ignore'),
 });
 
-const startForm = (found: StoredImport): Block => ({
-  kind: 'form',
-  lead: t('console.import.kept'),
-  action: pathOf(found),
-  fields: [],
-  button: t('console.import.start', { count: found.total - (found.counts.failed ?? 0) }),
-});
+function startForm(found: StoredImport): Block {
+  const { usernames, roles, count } = found.options.administrators;
+  const people = usernames.map((username) => ({ username }));
+  const rows = { count: found.total - (found.counts.failed ?? 0) };
+  const form = { kind: 'form', action: pathOf(found), fields: [] } as const;
+  if (count === 0) return { ...form, lead: t('console.import.kept'), button: t('console.import.start', rows) };
+  return {
+    ...form,
+    lead: sentences([newAdministratorsText({ roles, people, count }), t('console.import.kept')]),
+    button: t('console.import.start-giving', rows),
+    look: 'danger',
+  };
+}
 
 /** Who is disabled and which rows failed, in sight; the others are closed. */
 function reportBlocks({ isTrial, counts }: StoredImport, rows: Shown): Block[] {

@@ -8,6 +8,7 @@ import { imageLimits } from '../../applications/brand/limits.ts';
 import type { Extras, State } from '../../base/http/context.ts';
 import { forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
 import { acceptPictures, parseQuery } from '../../base/http/input.ts';
+import { nameAndUsername } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
 import { textFault } from '../../base/texts/faults.ts';
 import { type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
@@ -32,7 +33,7 @@ import type { Sent } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { deliveryCell } from '../mail/states.ts';
 import { pagesOf } from '../resource.ts';
-import { applicationsOf, deviceCell, endCell } from '../sessions/console.ts';
+import { applicationsOf, deviceCell, endCell, endQuestion } from '../sessions/console.ts';
 import type { SessionView } from '../sessions/sessions.ts';
 import { EXPORT, type UserDetails, type UserFactor } from './actions.ts';
 import { newNote, userNoun } from './api.ts';
@@ -65,6 +66,15 @@ export function userRoutes(services: ConsoleServices): Router<State, Extras> {
   list((visit) => userListPage(services, visit));
   userTabs(router, services);
   grantPages(router, services);
+  addQuestion(
+    router,
+    services.frame,
+    '/:id/sessions/:uid/end',
+    endQuestion(services.admin.sessions, (session) => ({
+      href: tabPath(session.accountId, 'sessions'),
+      label: nameAndUsername(session),
+    })),
+  );
   accessPages(router, services);
   oneTimePasswordPages(router, services);
   addQuestion(router, services.frame, '/:id/release', {
@@ -441,7 +451,10 @@ async function sessionsBlock(names: Names, live: readonly SessionView[], mayEnd:
       [t('console.person.applications'), await applicationsOf(live, names)],
       [{ label: t('console.users.sessions.since'), isShort: true }, ({ signedInAt }) => signedInAt],
       [{ label: t('console.sessions.column.last-used'), isShort: true }, ({ device }) => device?.lastSeenAt],
-      mayEnd && [t('console.shared.action'), (one) => endCell(one, one.username)],
+      mayEnd && [
+        t('console.shared.action'),
+        (one) => endCell(one, `${tabPath(one.accountId, 'sessions')}/${one.uid}/end`),
+      ],
     ]),
     empty: t('console.users.sessions.none'),
   };
@@ -457,7 +470,9 @@ async function endedBlocks(
   if (!may('gatehouse.audit:read')) return [];
   const { id, username } = details.account;
   const about = { subjectId: id, types: [...eventTypesByKind.session] };
-  const events = await audit.list({ ...about, limit: ENDED }, by);
+  const found = await audit.list({ ...about, limit: ENDED }, by);
+  // As after a first password.
+  const events = found.filter(({ type, data }) => type !== 'sessions.ended-all' || data.count !== 0);
   if (events.length === 0) return [];
   const all = `/admin/audit?${new URLSearchParams({ kind: 'session', user: username })}`;
   const title = t('console.users.sessions.ended');

@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { type ErrorCode, forbidden } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
+import { inTurns } from '../../base/platform/turns.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { unavailableIn } from '../../base/storage/unavailable.ts';
 import { jsonWithTexts, readJsonWithTexts } from '../../base/texts/stored-text.ts';
@@ -13,6 +14,7 @@ import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
 import { mailOf } from '../../core/mail/message-store.ts';
 import { type BulkChange, IMPORT_JOB, PIECE } from '../../people/bulk-changes.ts';
 import { falseIfForbidden } from '../../people/rbac/authority.ts';
+import { isSensitiveRole } from '../../people/rbac/role.ts';
 import type { UserServices } from '../admin-services.ts';
 import {
   type FileRow,
@@ -20,6 +22,7 @@ import {
   type ImportOutcome,
   type ImportRow,
   importOptions,
+  namesIn,
   type UserFile,
   type UserImport,
 } from './import.ts';
@@ -27,7 +30,15 @@ import {
 /** Pieces of a report that one statement reads. */
 const REPORTED = 20;
 
-const storedOptions = importOptions.extend({ unknown: z.array(z.string()), givesRoles: z.boolean() });
+/** New administrators that a trial names. */
+const NAMED = 3;
+
+const storedOptions = importOptions.extend({
+  unknown: z.array(z.string()),
+  givesRoles: z.boolean(),
+  /** Whom rows give roles with permissions in Gatehouse: the first of them, and how many. */
+  administrators: z.object({ usernames: z.array(z.string()), roles: z.array(z.string()), count: z.int() }),
+});
 
 /** An import, for who began it. */
 export interface StoredImport extends Omit<BulkChange, 'kind' | 'groupId' | 'options' | 'by'> {
@@ -57,6 +68,8 @@ export function createImportJobs(
     db,
     accounts,
     authority,
+    groups,
+    roles,
     bulkChanges: { actorNow, imports: stored, job },
     logger,
     registration: { invitations },
@@ -73,13 +86,39 @@ export function createImportJobs(
     const list = rows.map(({ error, ...row }): StoredRow => ({ ...row, ...written(error) }));
     const given = {
       kind: isTrial ? 'trial' : 'import',
-      options: JSON.stringify({ ...options, unknown, givesRoles }),
+      options: JSON.stringify({ ...options, unknown, givesRoles, administrators: await administratorsIn(rows, by) }),
     } as const;
     const change = await stored.store(
       { ...given, rows: list, by },
       unknown.length > 0 && options.unknown_columns === 'reject',
     );
     return importOf(change);
+  }
+
+  async function administratorsIn(rows: readonly FileRow[], by: Actor) {
+    const all = await authority.assignable(by, (await roles.list()).filter(isSensitiveRole));
+    const names = all.map(({ name }) => name);
+    const ofGroup = new Map<string, string[]>();
+    async function rolesOf(group: string): Promise<string[]> {
+      const known = ofGroup.get(group);
+      if (known) return known;
+      const found = await groups.find(group);
+      const given = found ? (await groups.rolesConferred(found.id)).map(({ name }) => name) : [];
+      ofGroup.set(group, given);
+      return given;
+    }
+    const usernames: string[] = [];
+    const given = new Set<string>();
+    let count = 0;
+    for await (const { username, values } of inTurns(rows, 200)) {
+      const inGroups = await Promise.all(namesIn(values.groups).map(rolesOf));
+      const gained = [...namesIn(values.roles), ...inGroups.flat()].filter((name) => names.includes(name));
+      if (gained.length === 0) continue;
+      count += 1;
+      if (usernames.length < NAMED) usernames.push(username);
+      for (const name of gained) given.add(name);
+    }
+    return { usernames, roles: [...given].sort(), count };
   }
 
   const get = async (id: string, by: Actor): Promise<StoredImport> => importOf(await stored.get(id, by));

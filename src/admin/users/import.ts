@@ -518,4 +518,4 @@ const momentIn = (cell: string, time: string): Date => new Date(isDay(cell) ? `$
 const isDay = (cell: string): boolean => z.iso.date().safeParse(cell).success;
 const isMoment = (cell: string): boolean => isDay(cell) || z.iso.datetime({ offset: true }).safeParse(cell).success;
 
-const namesIn = (cell = ''): string[] => cell.split(';').flatMap((name) => name.trim() || []);
+export const namesIn = (cell = ''): string[] => cell.split(';').flatMap((name) => name.trim() || []);

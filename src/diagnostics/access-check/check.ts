@@ -1,5 +1,7 @@
 // One check of the access check, and what its function returns.
+
 import type { AccessRejection } from '../../applications/access-decision.ts';
+import { fullName } from '../../base/http/pages/tokens.ts';
 import type { PageText } from '../../base/texts/text.ts';
 
 /** Of each check; those of the access rule have the name of its rejection. Part of the admin API. */
@@ -49,4 +51,5 @@ export const warning = (explanation: PageText): Result => ({ state: 'warning', e
 export const skipped = (explanation: PageText): Result => ({ state: 'skipped', explanation });
 
 /** The name of a person in a sentence. */
-export const nameOf = ({ name, username }: { name: string | null; username: string }) => name ?? username;
+export const nameOf = (person: Parameters<typeof fullName>[0] & { username: string }) =>
+  fullName(person) ?? person.username;

@@ -84,6 +84,22 @@ it('creates a role and gives access to an application without leaving the group'
   expect(page).not.toContain('Give access');
 });
 
+it('says what else opens an application before access is taken from a group', async () => {
+  const { groups, roles } = idp.services;
+  const { id, name } = await groups.create({ name: 'Taken in part' });
+  const role = (await roles.create({ name: 'taken in part role' })).name;
+  await groups.addRole(id, role);
+  const { applicationId } = await aClient(idp.services, {
+    client_name: 'Taken wiki',
+    redirect_uris: ['https://taken.example/cb'],
+    access: { roles: [role], groups: [name] },
+  });
+  const asked = await admin.get(`/admin/groups/${id}/applications/${applicationId}/remove`);
+  const stays = `Members can still open Taken wiki, by: Role ${role}.`;
+  expect(textOf(asked.text)).toContain(stays);
+  expect(textOf((await admin.follow(await admin.submit(asked))).text)).toContain(stays);
+});
+
 it('makes a group, adds people with an end, a role and an owner, and says what a deletion takes', async () => {
   const { groups, roles, accounts } = idp.services;
   const made = await admin.follow(await admin.submit(await admin.get('/admin/groups/new'), { name: 'Pages Lab' }));

@@ -31,6 +31,19 @@ const reportOf = async (client: HttpClient, page: Page) =>
     .split('\r\n');
 
 describe('an import', () => {
+  it('says before its start who gets permissions in Gatehouse, by a role or a group', async () => {
+    const admin = await consoleOf(idp, await staff(idp, 'admin'));
+    const { id } = await idp.services.groups.create({ name: 'Imp Desk' });
+    await idp.services.groups.addRole(id, 'support');
+    const csv = 'username,roles,groups\nimp-root,admin,\nimp-desk,,Imp Desk\nimp-plain,,';
+    const text = textOf((await triedImport(admin, csv, {})).text);
+    expect(text).toContain(
+      'imp-root and imp-desk get the roles admin and support, and can change everything in Gatehouse.',
+    );
+    expect(text).toContain('Import 3 rows and give permissions');
+    expect(textOf((await triedImport(admin, 'username\nimp-other', {})).text)).not.toContain('permissions');
+  });
+
   it('creates, changes and disables; its trial has the same report and changes nothing', async () => {
     const { services } = idp;
     const admin = await consoleOf(idp, await staff(idp, 'admin'));

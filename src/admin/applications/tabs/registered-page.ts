@@ -138,7 +138,9 @@ function accessBlocks(
 ): Block[] {
   if (protocol === 'oidc' && metadata.redirect_uris.length === 0) return [];
   const [known, of] = [rolesReadBy(preset), readsRolesOrGroups(preset)];
-  const { withoutRoles } = preset;
+  const names = access === 'everyone' ? [] : [...access.roles, ...(access.groups ?? [])];
+  const isOpen = access === 'everyone' || names.some((one) => !known.some(({ name }) => name === one));
+  const withoutRoles = isOpen ? preset.withoutRoles : undefined;
   const who = access === 'everyone' ? t('console.tabs.everyone') : usersWith(access.roles, access.groups ?? []);
   return [
     {
