@@ -92,9 +92,11 @@ const pendingSignIn = z.object({
   redirectUri: z.string(),
 });
 type PendingSignIn = z.output<typeof pendingSignIn>;
+/** Sign-ins that one browser has begun: more give way, because a request has 16 KB for all its headers. `returnTo` may be long. */
 const MAX_PENDING = 5;
-/** Browsers store 4096 bytes of a cookie, with its name and attributes; `returnTo` may be long. */
-const MAX_COOKIE = 3600;
+const MAX_PENDING_BYTES = 6000;
+/** The cookie of a sign-in is named by the beginning of its state. */
+const cookieId = (state: string): string => state.slice(0, 8);
 
 function rpRoutes(
   dependencies: Base & Http & { ownClient: InProcessClient; rpSessions: RpSessions },
@@ -118,8 +120,7 @@ function startSignIn({ cookies, config: { issuer: base } }: Base & Http, ctx: Co
     returnTo: localPath(return_to) ?? HOME,
     redirectUri: `${base}/auth/callback`,
   };
-  // One for each tab that signs in at the same moment.
-  storePending(cookies, ctx, [signIn, ...readPending(cookies.get(ctx, 'rpSignIn'))].slice(0, MAX_PENDING));
+  storePending(cookies, ctx, signIn);
   const parameters = new URLSearchParams({
     response_type: 'code',
     client_id: FIRST_PARTY_CLIENT_ID,
@@ -140,20 +141,16 @@ async function finishSignIn(
   ctx: Context,
 ): Promise<void> {
   const { code, state, error } = parseQuery(ctx, callbackQuery);
-  const pending = readPending(cookies.get(ctx, 'rpSignIn'));
-  const signIn = pending.find((one) => safeEqual(state, one.state));
+  const signIn = readPending(cookies.get(ctx, 'rpSignIn', cookieId(state)));
   // Compared, then removed: a response is accepted only in the browser of the request, and only once (RFC 6749 10.12).
-  const others = pending.filter((one) => one !== signIn);
-  if (!signIn) {
-    storePending(cookies, ctx, others);
+  if (!signIn || !safeEqual(state, signIn.state))
     throw badRequest('state_mismatch', { next: { href: '/login', label: t('sign-in.title') } });
-  }
   const redeemed =
     code && !error
       ? await ownClient.redeem(code, signIn.verifier, signIn.redirectUri).catch(undefinedUnlessUnavailable)
       : undefined;
   // Not while the database cannot be used: the user reloads the page, and the code is redeemed once anyway.
-  storePending(cookies, ctx, others);
+  cookies.clear(ctx, 'rpSignIn', cookieId(state));
   if (!redeemed || redeemed.nonce !== signIn.nonce) return failed(ctx, error);
   await rpSessions.remove(cookies.get(ctx, 'rpSession'));
   cookies.set(ctx, 'rpSession', await rpSessions.create(redeemed));
@@ -203,12 +200,17 @@ async function refresh({ cookies, rpSessions }: Http & { rpSessions: RpSessions 
   ctx.body = { refreshed: true, expires_at: session.expiresAt.toISOString() };
 }
 
-/** Stores the sign-ins that have begun in this browser, the newest first; the oldest give way to the size limit. */
-function storePending(cookies: Cookies, ctx: Context, pending: PendingSignIn[]): void {
-  const cookie = Buffer.from(JSON.stringify(pending)).toString('base64url');
-  if (pending.length === 0) cookies.clear(ctx, 'rpSignIn');
-  else if (cookie.length > MAX_COOKIE) storePending(cookies, ctx, pending.slice(0, -1));
-  else cookies.set(ctx, 'rpSignIn', cookie);
+/** Stores a sign-in that begins in this browser; the oldest others give way to the limits. */
+function storePending(cookies: Cookies, ctx: Context, signIn: PendingSignIn): void {
+  const cookie = Buffer.from(JSON.stringify(signIn)).toString('base64url');
+  const others = cookies.several(ctx, 'rpSignIn');
+  let bytes = cookie.length + others.reduce((sum, { length }) => sum + length, 0);
+  for (const [index, { id, length }] of others.entries()) {
+    if (others.length - index < MAX_PENDING && bytes <= MAX_PENDING_BYTES) break;
+    cookies.clear(ctx, 'rpSignIn', id);
+    bytes -= length;
+  }
+  cookies.set(ctx, 'rpSignIn', cookie, { id: cookieId(signIn.state) });
 }
 
 /**
@@ -225,11 +227,11 @@ function redirect(ctx: Context, target: string): void {
   ctx.redirect(target);
 }
 
-function readPending(cookie: string | undefined): PendingSignIn[] {
-  if (!cookie) return [];
+function readPending(cookie: string | undefined): PendingSignIn | undefined {
+  if (!cookie) return undefined;
   try {
-    return z.array(pendingSignIn).safeParse(JSON.parse(Buffer.from(cookie, 'base64url').toString())).data ?? [];
+    return pendingSignIn.safeParse(JSON.parse(Buffer.from(cookie, 'base64url').toString())).data;
   } catch {
-    return [];
+    return undefined;
   }
 }

@@ -22,7 +22,7 @@ const cookieTable = {
   form: { name: 'gatehouse_form', maxAgeSeconds: limits.interaction.seconds },
   /** Session of the account pages and the console (src/account/rp). */
   rpSession: { name: 'sessionId', maxAgeSeconds: limits.rpSession.cookieSeconds, fixedName: true },
-  /** State and PKCE verifier between `/login` and `/auth/callback`. */
+  /** State and PKCE verifier between `/login` and `/auth/callback`; one cookie for each sign-in, as tabs begin several at the same moment. */
   rpSignIn: { name: 'gatehouse_signin', maxAgeSeconds: limits.interaction.seconds },
   /** Binds a pending AuthnRequest to the browser that brought it. */
   samlRequest: { name: 'gatehouse_saml', maxAgeSeconds: limits.saml.keptRequestSeconds },
@@ -77,28 +77,43 @@ export function createCookies({ secure }: { secure: boolean }) {
     signed: true,
     overwrite: true,
   };
-  const nameOf = (key: CookieKey) => {
+  const nameOf = (key: CookieKey, id?: string) => {
     const row: CookieRow = cookieTable[key];
-    return secure && !row.fixedName ? `__Host-${row.name}` : row.name;
+    const name = id === undefined ? row.name : `${row.name}_${id}`;
+    return secure && !row.fixedName ? `__Host-${name}` : name;
   };
   return {
     /** For the OIDC engine, which writes its session cookie itself. */
     nameOf,
     attributes,
-    get: (ctx: Context, key: CookieKey): string | undefined =>
-      ctx.cookies.get(nameOf(key), { signed: true }) || undefined,
-    set: (ctx: Context, key: CookieKey, value: string, options?: { maxAgeSeconds?: number }): void => {
+    /** @param id of one of several cookies of this kind */
+    get: (ctx: Context, key: CookieKey, id?: string): string | undefined =>
+      ctx.cookies.get(nameOf(key, id), { signed: true }) || undefined,
+    set: (ctx: Context, key: CookieKey, value: string, options?: { maxAgeSeconds?: number; id?: string }): void => {
       const row: CookieRow = cookieTable[key];
       const maxAgeSeconds = options?.maxAgeSeconds ?? row.maxAgeSeconds;
-      ctx.cookies.set(nameOf(key), value, {
+      const name = nameOf(key, options?.id);
+      ctx.cookies.set(name, value, {
         ...attributes,
         ...(maxAgeSeconds === undefined ? {} : { maxAge: maxAgeSeconds * 1000 }),
       });
-      if (maxAgeSeconds !== undefined) addMaxAge(ctx, nameOf(key), maxAgeSeconds);
+      if (maxAgeSeconds !== undefined) addMaxAge(ctx, name, maxAgeSeconds);
     },
-    clear: (ctx: Context, key: CookieKey): void => {
+    clear: (ctx: Context, key: CookieKey, id?: string): void => {
       // With the attributes it was set with, or browsers ignore it for a `__Host-` cookie.
-      ctx.cookies.set(nameOf(key), null, attributes);
+      ctx.cookies.set(nameOf(key, id), null, attributes);
+    },
+    /** The cookies of a kind with several that a request brought, the oldest first (RFC 6265 5.4), with the length of each value. */
+    several(ctx: Context, key: CookieKey): { id: string; length: number }[] {
+      const prefix = `${nameOf(key)}_`;
+      return ctx
+        .get('Cookie')
+        .split(/; */)
+        .flatMap((pair) => {
+          const [name = '', value = ''] = pair.split('=');
+          const id = name.slice(prefix.length);
+          return name.startsWith(prefix) && /^[\w-]+$/.test(id) ? { id, length: value.length } : [];
+        });
     },
   };
 }
