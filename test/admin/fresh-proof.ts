@@ -209,7 +209,6 @@ export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/groups/:id/members/:user/remove': ['removeGroupMember'],
   '/admin/groups/:id/parts': ['addChildGroup', 'addGroupRole', 'createRole'],
   '/admin/groups/:id/applications': ['updateApplication'],
-  '/admin/groups/:id/applications/:application/restrict': ['updateApplication'],
   '/admin/groups/:id/applications/:application/remove': ['updateApplication'],
   '/admin/groups/:id/parts/child/:part/remove': ['removeChildGroup'],
   '/admin/groups/:id/parts/role/:part/remove': ['removeGroupRole'],

@@ -163,6 +163,36 @@ it('adds a person by what opens the application, and a role or a group with and 
   });
 });
 
+it('asks before a role or group is all that an application open to everyone opens to', async () => {
+  const [role, redirect_uris] = [await aRole(), ['https://a.example.com/cb']];
+  const { account } = await aUser(idp.services);
+  const openOne = async () => {
+    const client = await aClient(idp.services, { client_name: fresh('open'), redirect_uris, access: 'everyone' });
+    const found = await idp.services.applications.find(client.clientId);
+    return found?.id ?? expect.fail();
+  };
+  for (const [fields, rule] of [
+    [{ user: account.username, way: `role:${role}` }, { roles: [role] }],
+    [
+      { way: '+group', name: 'people-all' },
+      { roles: [], groups: ['people-all'] },
+    ],
+  ] as const) {
+    const id = await openOne();
+    const question = await add(admin, `/admin/applications/${id}`, fields);
+    expect(mainOf(question.text)).toContain('everybody else loses access.');
+    expect(await accessOf(id)).toBe('everyone');
+    await admin.follow(await admin.submit(question));
+    expect(await accessOf(id)).toEqual(rule);
+  }
+  const id = await openOne();
+  const form = await admin.get(`/admin/users/${account.id}/access/${id}/give`);
+  const question = await admin.submit(form, { way: `role:${role}` });
+  expect(mainOf(question.text)).toContain('everybody else loses access.');
+  await admin.follow(await admin.submit(question));
+  expect(await accessOf(id)).toEqual({ roles: [role] });
+});
+
 it('creates nothing where a part of the change fails', async () => {
   const { app } = await aTeam();
   const before = await accessOf(app.applicationId);

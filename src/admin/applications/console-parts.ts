@@ -4,9 +4,9 @@ import type { Access } from '../../applications/fields/oidc-client.ts';
 import { limits } from '../../base/limits.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Block, Cell } from '../console/blocks.ts';
-import type { Visit } from '../console/pages.ts';
+import type { Question, Visit } from '../console/pages.ts';
 import type { AdminActions } from '../create-admin.ts';
-import { CREATES } from './people.ts';
+import { CREATES, type Opening } from './people.ts';
 import { isWithoutPkce } from './tabs/setup-guide.ts';
 
 export const protocolName = {
@@ -42,4 +42,15 @@ export function accessCell({ access }: { access: Access }): Cell {
 export function pkceWarning(application: Application): Block[] {
   if (!isWithoutPkce(application)) return [];
   return [{ kind: 'text', tone: 'warning', text: t('console.applications.pkce-warning') }];
+}
+
+/** What is asked before an application that is open to everyone is opened to a role or group, which are all that the rule names then. */
+export function restrictionQuestion({ access, name: app }: Application, { kind, name }: Opening): Question | undefined {
+  if (access !== 'everyone') return undefined;
+  const values = { app, kind, name };
+  return {
+    title: t('console.people.restrict-title', values),
+    lead: t('console.people.restrict-lead', values),
+    button: t('console.people.restrict', { kind }),
+  };
 }

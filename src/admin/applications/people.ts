@@ -168,15 +168,18 @@ export function createPeopleAdmin(services: AdminServices, { applications, users
     ): Promise<void> {
       const { access } = application;
       const { kind, name, isNew = false } = opening;
-      const named = access === 'everyone' ? { roles: [], groups: [] } : { groups: [], ...access };
+      const { roles, groups = [] } = access === 'everyone' ? { roles: [] } : access;
+      const names = [...(kind === 'role' ? roles : groups)];
       const after = async (tx: Tx) => {
         if (person) await give(opening, person.userId, person.until, by, tx);
       };
-      if (named[`${kind}s`].includes(name)) return withinTransaction(db, undefined, after);
+      if (names.includes(name)) return withinTransaction(db, undefined, after);
       const before = async (tx: Tx) => {
         if (isNew) await create([opening], by, tx);
       };
-      const rule = { ...named, [`${kind}s`]: [...named[`${kind}s`], name] };
+      names.push(name);
+      // As a JSON merge patch has it.
+      const rule = kind === 'role' ? { roles: names } : { roles, groups: names };
       await applications.update(application, { access: rule }, by, 'any', { before, after });
     },
 
@@ -185,7 +188,6 @@ export function createPeopleAdmin(services: AdminServices, { applications, users
       const { access } = application;
       if (access === 'everyone') return;
       const groups = access.groups?.filter((name) => name !== group) ?? [];
-      // As a JSON merge patch has it.
       const rule = { roles: access.roles, groups: groups.length > 0 ? groups : null };
       await applications.update(application, { access: rule }, by);
     },

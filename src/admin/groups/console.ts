@@ -16,7 +16,7 @@ import type { Account } from '../../people/accounts/account.ts';
 import type { MemberChange } from '../../people/groups/changes.ts';
 import { type Need, within } from '../../people/rbac/rights.ts';
 import { fromCursor, toCursor } from '../api/parts.ts';
-import { protocolName } from '../applications/console-parts.ts';
+import { protocolName, restrictionQuestion } from '../applications/console-parts.ts';
 import { CREATES, NEW_CHOICE } from '../applications/people.ts';
 import { productPresets } from '../applications/presets/products.ts';
 import { eventPageQuery, orderLink, readEventPage } from '../audit/console-rows.ts';
@@ -398,13 +398,17 @@ export function groupRoutes(services: ConsoleServices) {
     form: z.object({ application: z.string().trim().max(1024).default('') }),
     page: async (visit, given) =>
       groupPage(visit, 'applications', services, await applicationBlocks(visit, services, given)),
+    async asks({ by, subject: { name } }, { application: text }) {
+      const application = await people.named(text, by);
+      return application && restrictionQuestion(application, { kind: 'group', name });
+    },
     async submit({ by, subject: group }, { application: text }) {
       const application = await people.named(text, by);
       const wrong = (found: Text) => invalidInput([textFault(['application'], found)]);
       if (!application) throw wrong(t('console.people.no-application'));
-      // The group would be all whom the rule lets in then: that is asked first.
-      if (application.access === 'everyone') return { to: `${pathOf(group)}/applications/${application.id}/restrict` };
-      return openTo(group, application, by);
+      await people.open(application, { kind: 'group', name: group.name }, undefined, by);
+      const notice = t('console.people.opened', { app: application.name, kind: 'group', name: group.name });
+      return { to: `${pathOf(group)}/applications`, notice };
     },
   });
 
@@ -422,31 +426,6 @@ export function groupRoutes(services: ConsoleServices) {
   async function openedBy({ params: { id = '', application = '' } }: Params, by: Actor) {
     return { group: await groups.get(id), application: (await applications.get(application, by)).application };
   }
-
-  async function openTo({ id, name }: GroupDetails, application: Application, by: Actor) {
-    await people.open(application, { kind: 'group', name }, undefined, by);
-    const notice = t('console.people.opened', { app: application.name, kind: 'group', name });
-    return { to: `${pathOf({ id })}/applications`, notice };
-  }
-
-  addQuestion<{ group: GroupDetails; application: Application }>(
-    router,
-    frame,
-    '/:id/applications/:application/restrict',
-    {
-      needs: ['gatehouse.groups:read', OPEN],
-      load: openedBy,
-      elsewhere: ({ subject: { group, application } }) =>
-        application.access === 'everyone' ? undefined : { to: `${pathOf(group)}/applications` },
-      title: ({ group: { name }, application }) =>
-        t('console.groups.restrict-title', { app: application.name, group: name }),
-      back: ({ group }) => ({ href: `${pathOf(group)}/applications`, label: group.name }),
-      lead: ({ subject: { group, application } }) =>
-        t('console.groups.restrict-lead', { app: application.name, group: group.name }),
-      button: t('console.groups.restrict'),
-      submit: ({ by, subject: { group, application } }) => openTo(group, application, by),
-    },
-  );
 
   addQuestion<{ group: GroupDetails; application: Application }>(
     router,

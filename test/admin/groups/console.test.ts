@@ -50,13 +50,12 @@ it('creates a role and gives access to an application without leaving the group'
     'In place blog': `Open to everyone · ${blog.clientId}`,
     'In place wiki': closed.clientId,
   });
-  const question = await admin.follow(await open('In place blog'));
+  const question = await open('In place blog');
   expect(textOf(question.text)).toContain('everybody else loses access.');
   expect(await ruleOf(blog.clientId)).toBe('everyone');
   const restricted = await admin.follow(await admin.submit(question));
   expect(new URL(restricted.url).pathname).toBe(tab);
   expect(await ruleOf(blog.clientId)).toEqual({ roles: [], groups: ['In place'] });
-  expect((await admin.follow(await admin.get(`${new URL(question.url).pathname}`))).url).toBe(restricted.url);
   expect(linksOf((await admin.get(parts)).text, restricted.url)).toContainEqual(
     expect.objectContaining({ label: 'in place role', href: expect.stringContaining('/admin/roles/') }),
   );

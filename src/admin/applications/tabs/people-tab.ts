@@ -26,6 +26,7 @@ import { day, momentsOf, untilField } from '../../groups/console.ts';
 import type { Pages } from '../../resource.ts';
 import { sameNameText } from '../../suggestions/typed-user.ts';
 import type { ApplicationDetails } from '../actions.ts';
+import { restrictionQuestion } from '../console-parts.ts';
 import { CREATES, NEW_CHOICE, type Opening, PEOPLE_OF, type Takeable } from '../people.ts';
 import { type OpenApplication, openApplication, tabPage } from './tab-page.ts';
 
@@ -57,13 +58,9 @@ export function addPeoplePages({ one, router }: Pages<ApplicationDetails>, servi
       return tabPage(open, 'people', await peopleBlocks(visit, open, services, given), services);
     },
     async asks(visit, given) {
-      if (given.user === '') return undefined;
-      return administratorsBy(
-        admin,
-        openingOf(visit.subject.application, given),
-        await accountOf(given.user, visit.by),
-        visit.by,
-      );
+      const { application } = visit.subject;
+      const account = given.user === '' ? undefined : await accountOf(given.user, visit.by);
+      return openingQuestion(admin, application, openingOf(application, given), account, visit.by);
     },
     async submit(visit, given) {
       const { application } = visit.subject;
@@ -90,6 +87,20 @@ export function addPeoplePages({ one, router }: Pages<ApplicationDetails>, servi
     ids: ({ id = '', user = '' }) => ({ applicationId: id, userId: user }),
     back: ({ application: { id, name } }) => ({ href: `/admin/applications/${id}/people`, label: name }),
   });
+}
+
+/** What is asked where everybody else loses access, or the person gets permissions in Gatehouse. */
+async function openingQuestion(
+  admin: ConsoleServices['admin'],
+  application: Application,
+  opening: Opening,
+  account: Account | undefined,
+  by: Actor,
+): Promise<Question | undefined> {
+  const administrators = account && (await administratorsBy(admin, opening, account, by));
+  const restriction = restrictionQuestion(application, opening);
+  if (!administrators || !restriction) return administrators ?? restriction;
+  return { ...administrators, lead: sentences([administrators.lead, restriction.lead]) };
 }
 
 /** What is asked where the role, or the group, gives the person permissions in Gatehouse. */
@@ -331,7 +342,7 @@ export function addGivePage(
     button: t('console.people.give'),
     body: giving,
     asks: ({ by, subject: { details, account } }, given) =>
-      administratorsBy(admin, openingOf(details.application, given), account, by),
+      openingQuestion(admin, details.application, openingOf(details.application, given), account, by),
     async submit(visit, given) {
       const { account, details } = visit.subject;
       const notice = await giveAccess(visit, services, { application: details.application, account }, given);
