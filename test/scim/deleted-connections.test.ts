@@ -38,7 +38,6 @@ it('whom the directory deleted is deleted at the same date, unless an administra
   const { id: connectionId } = hr.connection;
   const [here, old, recent, kept] = await Promise.all([aPerson(hr), aPerson(hr), aPerson(hr), aPerson(hr)]);
   for (const { path } of [old, recent, kept]) expect((await hr.send('DELETE', path)).status).toBe(204);
-  await setDeletedDaysAgo(idp, old.id, 31);
   await setDeletedDaysAgo(idp, recent.id, 29);
 
   const admin = await consoleOf(idp, await staff(idp, 'admin'));
@@ -46,6 +45,8 @@ it('whom the directory deleted is deleted at the same date, unless an administra
   const question = await admin.get(`/admin/scim/${connectionId}/delete`);
   expect(textOf(question.text)).toContain('3 people whom the directory deleted stay disabled, and are deleted 30 days');
   await scimConnections.remove(connectionId, {});
+  // Not before: the server has the job too.
+  await setDeletedDaysAgo(idp, old.id, 31);
   expect((await hr.send('GET', '/Users')).status).toBe(401);
   expect((await admin.get(`/admin/scim/${connectionId}`)).status).toBe(404);
   const [event] = await idp.services.audit.list({ types: ['scim-connection.deleted'], limit: 1 });

@@ -66,7 +66,7 @@ it('each rejected request is explained by a rule, without the values that it sen
   const hrefOf = (label: string) => links.find((link) => link.label === label)?.href ?? '';
   expect(textOf((await admin.get(hrefOf('All rejected requests'))).text)).toContain(cases[0][2].code);
   const log = await admin.get(hrefOf('All changes'));
-  expect(textOf(log.text)).toContain('Entra ID added ann@corp.example');
+  expect(textOf(log.text)).toContain('Entra ID added Ann Secret');
   expect(textOf(log.text)).not.toContain('signed in');
 });
 

@@ -45,13 +45,16 @@ describe('a new user', () => {
     };
     await settings.set('user_attributes', { type: 'object', required: ['badge'], properties });
     await settings.reload();
-    const user = await hr.ok('POST', '/Users', named({ [ENTERPRISE]: { department: 'IT' } }));
-    const path = `/Users/${idOf(user)}`;
-    const set = (value: string) => hr.patch(path, { op: 'replace', path: `${ENTERPRISE}:department`, value });
-    expect([(await set('HR')).status, (await set('Sales')).status]).toEqual([200, 400]);
-    expect((await accountOf(user)).attributes).toEqual({ department: 'HR' });
-    await settings.unset('user_attributes');
-    await settings.reload();
+    try {
+      const user = await hr.ok('POST', '/Users', named({ [ENTERPRISE]: { department: 'IT' } }));
+      const path = `/Users/${idOf(user)}`;
+      const set = (value: string) => hr.patch(path, { op: 'replace', path: `${ENTERPRISE}:department`, value });
+      expect([(await set('HR')).status, (await set('Sales')).status]).toEqual([200, 400]);
+      expect((await accountOf(user)).attributes).toEqual({ department: 'HR' });
+    } finally {
+      await settings.unset('user_attributes');
+      await settings.reload();
+    }
   });
 
   it('is an account with what the client sent, which it reads as it sent it', async () => {
