@@ -290,7 +290,10 @@ function streamPage(stream: EventStream, sent: Sent | undefined, options: PageOp
       { label: t('console.event-streams.last-success'), value: lastSuccessAt ?? t('console.api-keys.never') },
       ...fact(t('console.event-streams.failing-since'), failingSince),
       ...fact(t('console.event-streams.error'), pausedAt || failingSince ? lastError : null),
-      ...fact(t('console.event-streams.next-try'), pausedAt ? null : retryAt),
+      ...fact(
+        t(`console.event-streams.${stream.kind === 'alert' && !failingSince ? 'next-alert' : 'next-try'}`),
+        pausedAt ? null : retryAt,
+      ),
     ],
   };
   const resume: Action = { label: t('console.event-streams.resume'), icon: 'play', post: `${at}/resume` };
