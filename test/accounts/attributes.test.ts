@@ -1,6 +1,7 @@
 // Custom attributes, with and without a JSON Schema.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compileJsonSchema } from '../../src/base/schemas/json-schema.ts';
 import { openDatabase } from '../../src/base/storage/database.ts';
 import { formatPath } from '../../src/base/texts/faults.ts';
 import { settingSchemas } from '../../src/core/settings/settings.ts';
@@ -39,6 +40,20 @@ describe('custom attributes', () => {
     const faults = attributeFaults({ department: `${'a'.repeat(26)}!` }, slow);
     expect(faults).toMatchObject([{ code: 'slow-pattern' }]);
     expect(attributeFaults({ department: 'aaa' }, slow)).toEqual([]);
+  });
+
+  it('are checked again where the process had to wait for a processor', () => {
+    const nothing = new Int32Array(new SharedArrayBuffer(4));
+    let reads = 0;
+    const attributes = {
+      get department() {
+        if (reads++ === 0) Atomics.wait(nothing, 0, 0, 400);
+        return 'aaa';
+      },
+    };
+    const ordinary = { type: 'object', properties: { department: { type: 'string', pattern: '^a+$' } } };
+    expect(compileJsonSchema(ordinary)(attributes)).toEqual([]);
+    expect(reads).toBeGreaterThan(1);
   });
 
   it('must match the schema, and each fault has its path', () => {
