@@ -107,7 +107,8 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
   const [appPassword] = await services.appPasswords.list(account.id);
   const picture = `data:image/png;base64,${aPng().toString('base64')}`;
   const call = (...sent: [string, string, unknown?]) => sent;
-  const options = JSON.stringify({ existing: 'update', unknown: [], givesRoles: true });
+  const administrators = { usernames: [], roles: [], count: 0 };
+  const options = JSON.stringify({ existing: 'update', unknown: [], givesRoles: true, administrators });
   const ofFile = { kind: 'trial', options, rows: [], by: { actorId: admin.user?.account.id ?? '' } } as const;
   const { id: tried } = await services.bulkChanges.imports.store(ofFile, true);
   return {

@@ -113,7 +113,7 @@ describe('an application with an access rule', () => {
     const overview = textOf((await admin.get(`/admin/applications/${closed.applicationId}`)).text);
     expect(overview).toContain('0 sign-ins, 1 rejected in the last 30 days.');
     expect(overview).not.toContain('signed in to Ledger');
-    const rejected = /lee ’s sign-in to Ledger was rejected: access was denied/;
+    const rejected = /\(lee\) ’s sign-in to Ledger was rejected: access was denied/;
     const activity = `/admin/users/${user.account.id}/activity`;
     for (const path of [`/admin/applications/${closed.applicationId}/activity`, activity])
       expect(textOf((await admin.get(path)).text)).toMatch(rejected);
