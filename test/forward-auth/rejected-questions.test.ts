@@ -233,7 +233,8 @@ it('a stranger cannot fill the table: what one address causes is bounded', async
   await idp.services.rejections.list({});
   const stored = (await idp.services.db.rejection.count()) - before;
   expect(stored).toBeGreaterThan(50);
-  expect(stored).toBeLessThanOrEqual(100);
+  // One more counts the others.
+  expect(stored).toBeLessThanOrEqual(101);
 });
 
 it('that a website is disabled, which a button enables', async () => {
