@@ -47,6 +47,7 @@ describe('an audit event', () => {
       version: '2026-11',
       amr: ['pwd'],
       country: 'CH',
+      api: 'https://api.example.com',
     };
     for (const outcome of ['success', 'failure'] as const)
       for (const parties of [{}, { actorId: 'a', subjectId: 'b', clientId: 'pay' }, { actorId: 'b', subjectId: 'b' }]) {

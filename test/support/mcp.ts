@@ -8,7 +8,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose';
 import { type Listening, listen } from './listen.ts';
-import { aCertificate } from './tls.ts';
+import { aCertificate, type Tls } from './tls.ts';
 
 export interface TestMcpServer extends Listening {
   /** The identifier that it is registered with: that of its clients has a slash more. */
@@ -122,8 +122,7 @@ export interface DocumentHost extends Listening {
 
 /** A web server with client metadata documents, which this process trusts. */
 export async function documentHost(hostname: string): Promise<DocumentHost> {
-  const certificate = await aCertificate(hostname);
-  trust(certificate.cert);
+  const certificate = await trustedCertificate(hostname);
   const documents: DocumentHost['documents'] = new Map();
   const requests: string[] = [];
   const listening = await listen((request, response) => {
@@ -136,6 +135,16 @@ export async function documentHost(hostname: string): Promise<DocumentHost> {
   }, certificate);
   const host = `${hostname}:${listening.port}`;
   return Object.assign(listening, { host, documents, requests, urlOf: (path: string) => `https://${host}${path}` });
+}
+
+const certificates = new Map<string, Promise<Tls>>();
+
+/** One for each name in a process: of two with the same name, OpenSSL looks at the first alone. */
+function trustedCertificate(hostname: string): Promise<Tls> {
+  const certificate = certificates.get(hostname) ?? aCertificate(hostname);
+  if (!certificates.has(hostname)) certificate.then(({ cert }) => trust(cert));
+  certificates.set(hostname, certificate);
+  return certificate;
 }
 
 /** Node.js 20 reads NODE_EXTRA_CA_CERTS at its start alone. */

@@ -114,16 +114,18 @@ it('each product has its logo, and a letter where the license of the logo does n
   await inspect(`${idp.issuer}/admin/applications/new`, 'products');
   const found = await marks('.tiles li', 'strong');
   expect(found.get('Grafana')).toBe(logoAt('grafana'));
-  // Forgejo and Jenkins are under CC BY-SA, Harbor under terms of its own.
+  // ChatGPT and VS Code have none in the collection. Forgejo and Jenkins are under CC BY-SA, Harbor under terms of its own.
   expect(lettersOf(found).sort()).toEqual(
     [
       'AWS',
+      'ChatGPT',
       'Forgejo',
       'Harbor',
       'Jenkins',
       'Microsoft 365',
       'Salesforce',
       'Slack',
+      'VS Code',
       'Zammad',
       'Zoom',
       'oauth2-proxy',

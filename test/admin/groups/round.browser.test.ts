@@ -120,7 +120,8 @@ it('an administrator makes a group, its parts, an owner, a member with an end, a
   const given = page.waitForEvent('framenavigated');
   await page.click(':is(main, dialog.ask) form button:visible:not(.sr-only):has-text("Give a role")');
   await given;
-  await page.waitForSelector('h1:has-text("Bo Berg")');
+  await page.click('button:visible:has-text("Give permissions")');
+  await page.waitForSelector('h1:text-is("Bo Berg")');
   await look('deputy');
   await page.click('nav.tabs a:has-text("Access")');
   await look('user-access');

@@ -142,7 +142,6 @@ describe('the access token', () => {
     const browser = httpClient(idp.issuer);
     for (const resource of [
       'https://other.example',
-      `${api}/`,
       `${api}#x`,
       'not a uri',
       '\0https://api.example.com',
