@@ -248,7 +248,8 @@ describe('a domain', () => {
     await domainChecks.checkDue(AbortSignal.timeout(5000));
     expect(await connections.forDomain('dns.example')).toBeUndefined();
     const lost = await idp.services.audit.list({ types: ['connection.domain-lost'] });
-    expect(lost).toMatchObject([{ data: { connection: 'dns', domain: 'dns.example' } }]);
+    // The job of the server may check it at the same moment.
+    expect(lost[0]).toMatchObject({ data: { connection: 'dns', domain: 'dns.example' } });
   });
 });
 
