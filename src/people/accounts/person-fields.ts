@@ -48,11 +48,11 @@ function fieldOf(schema: AttributeSchema, attribute: SimpleAttribute, value: unk
   };
 }
 
-/** `Badge: It must look like A-99.`: a fault of an attribute, with the title of its field. */
+/** `Badge must look like A-99.`: a fault of an attribute, with the title of its field. */
 export function fieldFault(schema: AttributeSchema, found: Fault): PageText {
   const [, name = ''] = found.path;
   const label = simpleAttributes(schema).find((one) => one.name === name)?.label ?? String(name);
-  return t('profile.fault', { label, message: faultText(found, label) });
+  return faultText(found, label);
 }
 
 function textOf(value: unknown): string {
