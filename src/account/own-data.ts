@@ -30,7 +30,7 @@ interface OwnTable {
   with?: { relation: string; columns: readonly string[] };
   /** JSON in a column of text. */
   json?: readonly string[];
-  /** In the export of these and of those who see more: a note may be about other people too, so that somebody looks at it first. */
+  /** The narrowest audience whose export has it. Notes may be about other people too, so an administrator reads them first. */
   leastAudience?: Audience;
   /** On the page: the heading, the columns that name a row, and those with its times. */
   page?: { title: Text; names: readonly string[]; at?: string; since?: string; lastUsed?: string; until?: string };

@@ -100,7 +100,7 @@ it('an alert of the console tells an email address and a webhook who became an a
     await page.goto(`${server.issuer}/admin/users/${account.id}/roles/give`);
     await page.selectOption('select[name=role]', { label: 'support' });
     await page.click('main button[type=submit]');
-    // It asks first whether somebody is to get permissions here.
+    // The question before a user gets permissions in Gatehouse.
     await page.waitForSelector('input[name=asked]', { state: 'attached' });
     await page.click('form:has(input[name=asked]) button[type=submit]');
     await page.waitForURL(`**/users/${account.id}/roles`);

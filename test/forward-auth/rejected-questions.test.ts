@@ -227,7 +227,7 @@ it('nginx gets only 403, with the reference in a header', async () => {
   expect(answer.headers['x-gatehouse-reference']).toMatch(CODE);
 });
 
-it('a stranger cannot fill the table: what one address causes is bounded', async () => {
+it('an anonymous client cannot fill the table: what one address causes is bounded', async () => {
   const before = await idp.services.db.rejection.count();
   for (let at = 0; at < 130; at += 1) await ask({ 'X-Forwarded-For': '198.51.100.7', 'X-Forwarded-Uri': `/a%2f${at}` });
   await idp.services.rejections.list({});

@@ -60,7 +60,7 @@ const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 /** Requests that wait for their row. Writes are short: only a flood, or a database that fails, has more. */
 const MAX_WAITING = 1000;
-/** Senders with a line about an unstored request in the same minute; as many networks, and each SCIM connection, have a count of theirs. */
+/** Senders that get a log line about unstored requests in the same minute. As many networks, and each SCIM connection, are counted separately. */
 const MAX_LINES = 100;
 /** Of the row that says how many more of a sender were not stored: `received.count`. */
 export const NOT_STORED = 'not_stored';

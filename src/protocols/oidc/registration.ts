@@ -51,8 +51,8 @@ export const registrationPolicies: Registration['policies'] = {
   // Applied below, after the defaults of the metadata.
   [WITHOUT_PKCE]: () => undefined,
   /**
-   * It acts for people who consent, and learns no more about them than who they are; APIs give it scopes of theirs. It has no place in their
-   * app list, no picture, and no address that this server would call beside that of its keys.
+   * A client that registered itself acts for people who consent. It learns only who they are, and gets the scopes that APIs allow agents. It is
+   * not on the app list, has no picture, and the only address of it that this server calls is `jwks_uri`.
    */
   [OPEN](_ctx, metadata) {
     for (const field of Object.keys(metadata)) if (!OPEN_FIELDS.has(field)) delete metadata[field];

@@ -179,8 +179,8 @@ describe('an exchange never gives more than the first application has', () => {
 
 describe('a token that cannot be exchanged', () => {
   it('is one for an API that the client does not run', async () => {
-    const stranger = await anApiServer(prices, [stock]);
-    expect(await errorOf(exchange(stranger, await tokenOfShop()))).toContain('does not run');
+    const unrelated = await anApiServer(prices, [stock]);
+    expect(await errorOf(exchange(unrelated, await tokenOfShop()))).toContain('does not run');
     const { json } = await exchange(ordersApi, await tokenOfShop());
     expect(await errorOf(exchange(ordersApi, String(json().access_token)))).toContain('does not run');
   });
