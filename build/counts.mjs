@@ -27,7 +27,7 @@ for (const [name, text] of sources)
     importers.set(target, (importers.get(target) ?? new Set()).add(name));
   }
 const words = named(/^(docs\/.*|[A-Z]+)\.md$/).reduce(
-  (sum, [, text]) => sum + text.split(/\s+/).filter(Boolean).length,
+  (sum, [, text]) => sum + text.split(/\s+/).filter((part) => /[\p{L}\p{N}]/u.test(part)).length,
   0,
 );
 

@@ -2,7 +2,6 @@
 // pictures, and SAML metadata that has changed at its URL and waits for approval.
 import { z } from 'zod';
 import type { Application } from '../../applications/application.ts';
-import type { Registered } from '../../applications/applications.ts';
 import { imageLimits } from '../../applications/brand/limits.ts';
 import { clientId, oidcClient } from '../../applications/fields/oidc-client.ts';
 import { proxiedApplication } from '../../applications/fields/proxied-application.ts';
@@ -23,7 +22,13 @@ import type { OnCreated } from '../api/idempotency.ts';
 import { done, flag, id, iso, paged, pageOf, text, time } from '../api/parts.ts';
 import type { GroupAdmin } from '../groups/groups.ts';
 import { endpointsOf, type Resource } from '../resource.ts';
-import { type ApplicationAdmin, type ApplicationDetails, applicationVersion, type NewSecret } from './actions.ts';
+import {
+  type ApplicationAdmin,
+  type ApplicationDetails,
+  applicationVersion,
+  type Created,
+  type NewSecret,
+} from './actions.ts';
 import { groupsOf } from './presets/presets.ts';
 
 // The shapes of an application in /api/admin/applications: what a request declares, and what a response returns.
@@ -282,15 +287,11 @@ export function applicationEndpoints(applications: ApplicationAdmin, groups: Gro
         'client_id is generated when absent, and so is a client secret where the authentication method needs one. SAML: metadata, metadata_url, or entity_id with acs_url.',
       body: newApplication,
       response: withSecret,
-      async run(
-        { protocol, create_groups, ...declared },
-        by,
-        onCreated: OnCreated<Pick<Registered, 'clientSecret'> & { application: Application }>,
-      ) {
+      async run({ protocol, create_groups, ...declared }, by, onCreated: OnCreated<Created>) {
         const prepare = (tx: Tx) => groups.createMissing(create_groups ? groupsOf(declared) : [], by, tx);
         return applications.create(protocol, declared, by, onCreated, { prepare });
       },
-      answer: async (made: Pick<Registered, 'clientSecret'> & { application: Application }) => created(made),
+      answer: async (made: Created) => created(made),
     }),
     get({ summary: 'One application, with the dates of its secrets' }),
     update({
