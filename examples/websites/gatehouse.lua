@@ -1,7 +1,6 @@
 core.register_action('gatehouse', { 'http-req' }, function(txn, website, headers)
   local asked = txn.http:req_get_headers()
   asked['x-forwarded-method'] = { [0] = txn.sf:method() }
-  asked['x-forwarded-proto'] = { [0] = txn.sf:ssl_fc() == 1 and 'https' or 'http' }
   asked['x-forwarded-host'] = asked['host']
   asked['x-forwarded-uri'] = { [0] = txn.sf:pathq() }
   asked['x-forwarded-for'] = { [0] = txn.sf:src() }

@@ -140,7 +140,7 @@ describe('the reference leads to the rule', () => {
   it.each([
     ['a header that is missing', { 'X-Forwarded-Proto': '' }, '', 'X-Forwarded-Proto, missing'],
     ['a malformed target', { 'X-Forwarded-Uri': 'no-path' }, '', 'target'],
-    ['another website', {}, '?website=https://other.example', 'host of another website'],
+    ['another website', {}, '?website=https://other.example', ', asked as https://other.example'],
   ])('of the headers: %s', async (_, headers, query, says) => {
     const page = await ask(headers as never, query);
     expect(page.status).toBe(400);

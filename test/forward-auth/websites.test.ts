@@ -604,6 +604,18 @@ describe('a website', () => {
     expect((await ask(other.origin)).status).toBe(400);
   });
 
+  it('has the scheme that its configuration names, where TLS ends before the proxy', async () => {
+    const url = 'https://outer.example';
+    const { id } = await idp.services.applications.createProxied({ name: 'Outer', url, proxy: 'caddy' });
+    const about = { 'X-Forwarded-Method': 'GET', 'X-Forwarded-Host': 'outer.example', 'X-Forwarded-Uri': '/' };
+    for (const headers of [about, { ...about, 'X-Forwarded-Proto': 'http' }]) {
+      const answer = await httpClient(idp.issuer).get(`/forward-auth/caddy?website=${url}`, { headers });
+      expect(new URL(answer.location ?? '').searchParams.get('redirect_uri')).toBe(`${url}/.gatehouse/callback`);
+      expect(answer.setCookie[0]).toMatch(/^__Host-gatehouse_app=.*; secure$/);
+    }
+    await idp.services.applications.remove(id);
+  });
+
   it.each(['/@me/', '/%40me/', '/%40%6De/x', '/%40Me', '/a(b)', '/a%28b%29', '/a(b)/'])(
     'a rule that closes a part counts for %s, as the backend decodes it',
     async (path) => {

@@ -3,7 +3,7 @@
 //   npx tsx test/peers/forward-auth.ts [--proxy traefik] … [--test | --nodes]
 // `--test` tries the Test of the console only, `--nodes` kills one node of two.
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -23,8 +23,10 @@ import { followLogout } from '../logout/support/follow.ts';
 import { oidcApp } from '../logout/support/oidc-app.ts';
 import { nodeSamlApp } from '../logout/support/saml-apps.ts';
 import { basic, completeSignIn } from '../oidc/support.ts';
+import { startBrowser } from '../support/browser/browser.ts';
 import { aClient, aUser, aUserInGroups, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
+import { aCertificate } from '../support/tls.ts';
 import { openWebsite, type Received } from '../support/website.ts';
 import { attacks, sendRaw, upgrade } from '../support/website-attacks.ts';
 import { type Gatehouse, startGatehouse } from './gatehouse.ts';
@@ -49,16 +51,31 @@ interface Placed {
   host: string;
   snippet: string;
   backend: string;
+  /** The folder of its certificate, with https. */
+  tls?: string | undefined;
 }
 
 const wheel = (name: string) => needFile(path.join(INSTALLED, 'v/bin', name), 'README.md');
 const portOf = ([one]: readonly Placed[]) => new URL(`http://${one?.host}`).port;
 // Few systems know names below `localhost`.
-const ready = (sites: readonly Placed[]) => `http://127.0.0.1:${portOf(sites)}/.gatehouse/none`;
+const addressOf = ([one]: readonly Placed[]) => (one?.host.startsWith('[::1]') ? '[::1]' : '127.0.0.1');
+const ready = (sites: readonly Placed[]) =>
+  sites[0]?.tls ?? `http://${addressOf(sites)}:${portOf(sites)}/.gatehouse/none`;
+
+/** A folder with a certificate that nobody signed, under the names of the configurations. */
+async function newCertificate(): Promise<string> {
+  const folder = newFolder('tls');
+  const { key, cert } = await aCertificate('wiki.localhost');
+  const files = { 'fullchain.pem': cert, 'privkey.pem': `${key}`, 'certificate.pem': `${cert}\n${key}` };
+  for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, name), text);
+  return folder;
+}
 
 function startCaddy(program: string): RealProxy['start'] {
   return (folder, sites) => {
-    const all = sites.map(({ snippet }) => snippet).join('');
+    const withTls = ({ snippet, tls }: Placed) =>
+      tls ? snippet.replace('{\n', `{\n\ttls ${tls}/fullchain.pem ${tls}/privkey.pem\n`) : snippet;
+    const all = sites.map(withTls).join('');
     writeFileSync(path.join(folder, 'Caddyfile'), `{\n\tadmin off\n\tauto_https off\n}\n${all}`);
     return startProgram(program, ['run', '--config', path.join(folder, 'Caddyfile')], {
       env: { HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
@@ -79,11 +96,17 @@ const all: RealProxy[] = [
         writeFileSync(path.join(folder, `${at}.yaml`), dynamic ?? '');
       }
       const flags = [
-        `--entrypoints.web.address=127.0.0.1:${portOf(sites)}`,
+        `--entrypoints.web.address=${addressOf(sites)}:${portOf(sites)}`,
         `--entrypoints.web.http.aliasheadersstrategy=${strategy}`,
         `--providers.file.directory=${folder}`,
         '--log.level=ERROR',
       ];
+      const tls = sites[0]?.tls;
+      if (tls) {
+        flags.push('--entrypoints.web.http.tls=true');
+        const file = `tls:\n  certificates:\n    - { certFile: ${tls}/fullchain.pem, keyFile: ${tls}/privkey.pem }\n`;
+        writeFileSync(path.join(folder, 'tls.yaml'), file);
+      }
       return startProgram(wheel('traefik'), flags, { cwd: folder, ready: ready(sites) });
     },
   },
@@ -98,7 +121,9 @@ const all: RealProxy[] = [
     kind: 'nginx',
     start(folder, sites) {
       const file = path.join(folder, 'nginx.conf');
-      const all = sites.map(({ snippet }) => snippet).join('');
+      const withTls = ({ snippet, tls }: Placed) =>
+        snippet.replaceAll('/etc/nginx', `${tls}`).replace(' ssl;', ' ssl http2;');
+      const all = sites.map(withTls).join('');
       writeFileSync(
         file,
         `daemon off;\npid ${folder}/pid;\nerror_log stderr;\nevents {}\nhttp {\n  access_log off;\n  client_body_temp_path ${folder}/body;\n  proxy_temp_path ${folder}/proxy;\n  fastcgi_temp_path ${folder}/fastcgi;\n  uwsgi_temp_path ${folder}/uwsgi;\n  scgi_temp_path ${folder}/scgi;\n${all}}\n`,
@@ -122,10 +147,11 @@ const all: RealProxy[] = [
         return { name: `website${at}`, host, text: `backend website${at}\n${rules}  server one ${backend}\n` };
       });
       const uses = backends.map(({ name, host }) => `  use_backend ${name} if { hdr(host) -i ${host} }\n`).join('');
+      const tls = sites[0]?.tls && ` ssl crt ${sites[0].tls}/certificate.pem alpn h2,http/1.1`;
       const file = path.join(folder, 'haproxy.cfg');
       writeFileSync(
         file,
-        `global\n${global}defaults\n  mode http\n  timeout connect 5s\n  timeout client 30s\n  timeout server 30s\nfrontend web\n  bind 127.0.0.1:${portOf(sites)}\n${uses}  default_backend website0\n${backends.map(({ text }) => text).join('')}`,
+        `global\n${global}defaults\n  mode http\n  timeout connect 5s\n  timeout client 30s\n  timeout server 30s\nfrontend web\n  bind ${addressOf(sites)}:${portOf(sites)}${tls ?? ''}\n${uses}  default_backend website0\n${backends.map(({ text }) => text).join('')}`,
       );
       return startProgram(needFile('/usr/sbin/haproxy', 'apt-get install haproxy'), ['-f', file], {
         ready: ready(sites),
@@ -149,6 +175,17 @@ const all: RealProxy[] = [
       );
       const indent = (text: string, by: string) => text.replace(/^(?=.)/gm, by);
       const file = path.join(folder, 'envoy.yaml');
+      const tls = sites[0]?.tls;
+      const transport = `transport_socket:
+  name: envoy.transport_sockets.tls
+  typed_config:
+    "@type": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext
+    common_tls_context:
+      alpn_protocols: [h2, http/1.1]
+      tls_certificates:
+        - certificate_chain: { filename: ${tls}/fullchain.pem }
+          private_key: { filename: ${tls}/privkey.pem }
+`;
       const router =
         '  - name: envoy.filters.http.router\n    typed_config:\n      "@type": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router\n';
       writeFileSync(
@@ -156,7 +193,7 @@ const all: RealProxy[] = [
         `static_resources:
   listeners:
     - address:
-        socket_address: { address: 127.0.0.1, port_value: ${portOf(sites)} }
+        socket_address: { address: '${addressOf(sites).replace(/[[\]]/g, '')}', port_value: ${portOf(sites)} }
       filter_chains:
         - filters:
             - name: envoy.filters.network.http_connection_manager
@@ -179,6 +216,7 @@ ${indent(route, '                      ')}
   )
   .join('\n')}
 ${indent(filters + router, '                ')}
+${tls ? indent(transport, '          ') : ''}
 ${indent(clusters, '  ')}
 ${sites
   .map(
@@ -244,16 +282,15 @@ const PATHS: PathRule[] = [
 async function putBehind(
   { services, issuer }: Gatehouse,
   { name, kind, start }: RealProxy,
-  host: string,
+  origin: string,
   paths: PathRule[],
   change = (snippet: string) => snippet,
   programs: Pick<z.input<typeof proxiedApplication>, 'access_tokens' | 'depends_on'> = {},
   testRoute?: (application: ProxiedApplication) => string,
 ) {
   const backend = await startBackend();
-  const origin = `http://${host}`;
   const application = await services.applications.createProxied({
-    name: `${name} at ${host}`,
+    name: `${name} at ${origin}`,
     url: origin,
     proxy: kind,
     access: READER,
@@ -265,12 +302,20 @@ async function putBehind(
   const configuration = text.replaceAll('BACKEND:8080', backend.address);
   const lines = testRoute?.(application);
   const snippet = change(lines ? withTestRoute(kind, configuration, lines) : configuration);
-  const program = await start(newFolder(kind), [{ host, snippet, backend: backend.address }]).catch((error) => {
+  const { host, protocol } = new URL(origin);
+  const tls = protocol === 'https:' ? await newCertificate() : undefined;
+  const program = await start(newFolder(kind), [{ host, snippet, backend: backend.address, tls }]).catch((error) => {
     backend.stop();
     throw error;
   });
-  // Traefik listens before it has read its routes.
-  for (let tries = 0; tries < 200 && (await httpClient().get(origin)).status === 404; tries += 1) await sleep(50);
+  // Traefik listens before it has read its routes, and with TLS it was not tried whether the proxy does.
+  const client = httpClient(origin, { ...(tls && { authority: readFileSync(`${tls}/fullchain.pem`, 'utf8') }) });
+  const statusOf = () =>
+    client.get('/').then(
+      ({ status }) => status,
+      () => 404,
+    );
+  for (let tries = 0; tries < 200 && (await statusOf()) === 404; tries += 1) await sleep(50);
   return {
     application,
     origin,
@@ -301,11 +346,11 @@ async function aReader({ services }: Gatehouse): Promise<TestUser> {
 async function tryProxy(gatehouse: Gatehouse, { failing, apps }: Apps, proxy: RealProxy): Promise<void> {
   const { services, issuer } = gatehouse;
   const [port, otherPort] = [await freePort(), await freePort()];
-  const site = await putBehind(gatehouse, proxy, `127.0.0.1:${port}`, PATHS);
+  const site = await putBehind(gatehouse, proxy, `http://127.0.0.1:${port}`, PATHS);
   const check: Check = (what, isSo, found) => expect(proxy.name, what, isSo, found);
   let other: Site | undefined;
   try {
-    other = await putBehind(gatehouse, proxy, `wiki.localhost:${otherPort}`, []);
+    other = await putBehind(gatehouse, proxy, `http://wiki.localhost:${otherPort}`, []);
     await visits(gatehouse, site, check);
     await stepsUp(gatehouse, site, check);
     await hasManyGroups(gatehouse, site, check);
@@ -323,6 +368,8 @@ async function tryProxy(gatehouse: Gatehouse, { failing, apps }: Apps, proxy: Re
     await hasTwo(gatehouse, proxy, check);
     await closesInTime(gatehouse, proxy, check);
     await letsProgramsIn(gatehouse, proxy, check);
+    await isAtAddress(gatehouse, proxy, check);
+    await hasTls(gatehouse, proxy, check);
     const exits = [
       ...apps.map(
         (app): Exit => ({
@@ -425,7 +472,7 @@ async function hasManyGroups({ services }: Gatehouse, { origin }: Site, check: C
 /** A sign-in passes through the website that another one depends on, whose proxy does not see the page; also for a long one. */
 async function passesThrough(gatehouse: Gatehouse, proxy: RealProxy, other: Site, check: Check): Promise<void> {
   const host = `127.0.0.1:${await freePort()}`;
-  const site = await putBehind(gatehouse, proxy, host, [], undefined, { depends_on: [other.origin] });
+  const site = await putBehind(gatehouse, proxy, `http://${host}`, [], undefined, { depends_on: [other.origin] });
   try {
     const user = await aReader(gatehouse);
     const browser = httpClient();
@@ -451,7 +498,7 @@ async function passesThrough(gatehouse: Gatehouse, proxy: RealProxy, other: Site
 
 /** Traefik asks with the path that is left of a prefix, in whatever spelling it came (CVE-2026-40912, CVE-2026-48020). */
 async function stripsPrefix(gatehouse: Gatehouse, proxy: RealProxy, check: Check): Promise<void> {
-  const site = await putBehind(gatehouse, proxy, `127.0.0.1:${await freePort()}`, PATHS, (snippet) =>
+  const site = await putBehind(gatehouse, proxy, `http://127.0.0.1:${await freePort()}`, PATHS, (snippet) =>
     snippet
       .replace('middlewares: [', 'middlewares: [strip, ')
       .replace('  middlewares:\n', '  middlewares:\n    strip:\n      stripPrefix:\n        prefixes: [/app]\n'),
@@ -492,7 +539,7 @@ async function closesItself(gatehouse: Gatehouse, proxy: RealProxy, check: Check
     '  location /denied/ { deny all; proxy_pass http://BACKEND:8080; }',
     '  location /basic/ { auth_basic Files; auth_basic_user_file /dev/null; proxy_pass http://BACKEND:8080; }',
   ];
-  const site = await putBehind(gatehouse, proxy, `127.0.0.1:${await freePort()}`, PATHS, (snippet) => {
+  const site = await putBehind(gatehouse, proxy, `http://127.0.0.1:${await freePort()}`, PATHS, (snippet) => {
     const [backend] = /(?<=proxy_pass http:\/\/)[\w.:]+(?=;\n {2}\})/.exec(snippet) ?? [''];
     return snippet.replace('  location / {', `${own.join('\n').replaceAll('BACKEND:8080', backend)}\n  location / {`);
   });
@@ -522,7 +569,7 @@ async function closesItself(gatehouse: Gatehouse, proxy: RealProxy, check: Check
 
 /** HAProxy goes on after an error of a script. */
 async function failsInLua(gatehouse: Gatehouse, proxy: RealProxy, check: Check): Promise<void> {
-  const site = await putBehind(gatehouse, proxy, `127.0.0.1:${await freePort()}`, [], (snippet) =>
+  const site = await putBehind(gatehouse, proxy, `http://127.0.0.1:${await freePort()}`, [], (snippet) =>
     snippet.replace(
       '  local asked',
       () => "  if txn.sf:path() ~= '/.gatehouse/none' then error('no') end\n  local asked",
@@ -537,7 +584,7 @@ async function failsInLua(gatehouse: Gatehouse, proxy: RealProxy, check: Check):
 async function letsProgramsIn(gatehouse: Gatehouse, proxy: RealProxy, check: Check): Promise<void> {
   const { services, issuer } = gatehouse;
   const host = `127.0.0.1:${await freePort()}`;
-  const site = await putBehind(gatehouse, proxy, host, PATHS, undefined, { access_tokens: 'all' });
+  const site = await putBehind(gatehouse, proxy, `http://${host}`, PATHS, undefined, { access_tokens: 'all' });
   const { origin } = site;
   const sendAs = (authorization: string, path = '/api') =>
     httpClient().get(`${origin}${path}`, { headers: { authorization, accept: 'application/json' } });
@@ -580,6 +627,67 @@ async function letsProgramsIn(gatehouse: Gatehouse, proxy: RealProxy, check: Che
     const isKept = own.status === 200 && own.json<Received>().headers.authorization === 'Digest of-the-website';
     check('what is for the website reaches it', isKept, own.text);
   } finally {
+    await site.stop();
+  }
+}
+
+/** A website whose address is one of IPv6. */
+async function isAtAddress(gatehouse: Gatehouse, proxy: RealProxy, check: Check): Promise<void> {
+  const site = await putBehind(gatehouse, proxy, `http://[::1]:${await freePort()}`, PATHS);
+  try {
+    const user = await aReader(gatehouse);
+    const { status, text } = await openWebsite(httpClient(), site.origin, '/', user);
+    check('a website at [::1] opens', status === 200 && text.includes(user.username), [status, text]);
+  } finally {
+    await site.stop();
+  }
+}
+
+/** A website with https in a real browser, over HTTP/2. */
+async function hasTls(gatehouse: Gatehouse, proxy: RealProxy, check: Check): Promise<void> {
+  const site = await putBehind(gatehouse, proxy, `https://wiki.localhost:${await freePort()}`, PATHS);
+  const browser = await startBrowser();
+  try {
+    const user = await aReader(gatehouse);
+    const page = await browser.newPage({ ignoreHTTPSErrors: true });
+    page.setDefaultTimeout(60_000);
+    await page.goto(`${site.origin}/a?b=c`);
+    await page.fill('input[name=username]', user.username);
+    await page.fill('input[name=password]', user.password);
+    await page.click('button[type=submit]');
+    await page.waitForURL(`${site.origin}/a?b=c`);
+    const { headers } = JSON.parse((await page.textContent('body')) ?? '') as Received;
+    check('with https the sign-in leads back to the page', headers['remote-user'] === user.username, headers);
+    const cookies = await page.context().cookies(site.origin);
+    const own = cookies.filter(
+      ({ name, secure, httpOnly }) => /^__Host-gatehouse_app/.test(name) && secure && httpOnly,
+    );
+    check('its cookie belongs to the host', own.length === 1 && cookies.length === 1, cookies);
+    check('the website does not get it', !headers.cookie, headers);
+    const found = await page.evaluate(async () => {
+      const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+      const sent = await fetch('/form', { method: 'POST', body: 'a=1' });
+      return { protocol: navigation?.nextHopProtocol, status: sent.status, text: await sent.text() };
+    });
+    check('it is HTTP/2', found.protocol === 'h2', found);
+    check('a script sends a form', found.status === 200 && JSON.parse(found.text).body === 'a=1', found);
+    const opens = () =>
+      page.evaluate(
+        (url) =>
+          new Promise<boolean>((resolve) => {
+            const socket = new WebSocket(url);
+            socket.onopen = () => resolve(true);
+            socket.onerror = () => resolve(false);
+          }),
+        `${site.origin.replace('https', 'wss')}/socket`,
+      );
+    check('a WebSocket opens', await opens(), 'error');
+    await page.context().clearCookies();
+    check('and none without a session', !(await opens()), 'open');
+  } catch (error) {
+    check('https works', false, `${(error as Error).stack} ${site.output().slice(-1500)}`);
+  } finally {
+    await browser.close();
     await site.stop();
   }
 }
@@ -693,7 +801,7 @@ async function closesInTime(gatehouse: Gatehouse, proxy: RealProxy, check: Check
   });
   await new Promise<void>((resolve) => hanging.listen(0, new URL(gatehouse.issuer).hostname, resolve));
   const { port } = hanging.address() as AddressInfo;
-  const site = await putBehind(gatehouse, proxy, `127.0.0.1:${await freePort()}`, [], (snippet) =>
+  const site = await putBehind(gatehouse, proxy, `http://127.0.0.1:${await freePort()}`, [], (snippet) =>
     snippet.replaceAll(new URL(gatehouse.issuer).port, String(port)),
   );
   try {
@@ -819,8 +927,8 @@ const spoiled: Record<ProxyKind, Record<string, Spoiled>> = {
 async function findsFaults(gatehouse: Gatehouse, proxy: RealProxy, check: Check): Promise<void> {
   const test = createWebsiteTest(gatehouse.services);
   const found = async (change: Spoiled, hasRoute = true) => {
-    const host = `127.0.0.1:${await freePort()}`;
-    const site = await putBehind(gatehouse, proxy, host, PATHS, change, {}, (application) =>
+    const origin = `http://127.0.0.1:${await freePort()}`;
+    const site = await putBehind(gatehouse, proxy, origin, PATHS, change, {}, (application) =>
       hasRoute ? linesAbout('test-route', application, gatehouse.issuer) : '',
     );
     try {
@@ -851,7 +959,7 @@ async function findsFaults(gatehouse: Gatehouse, proxy: RealProxy, check: Check)
 async function losesNode(nodes: TwoNodes, proxy: RealProxy, check: Check): Promise<void> {
   const { services } = nodes;
   nodes.use('own');
-  const site = await putBehind(nodes, proxy, `127.0.0.1:${await freePort()}`, PATHS);
+  const site = await putBehind(nodes, proxy, `http://127.0.0.1:${await freePort()}`, PATHS);
   const { origin } = site;
   const statusOf = (who: HttpClient) =>
     who.get(`${origin}/`, asProgram).then(

@@ -61,11 +61,14 @@ export function askedRequest(question: Question, proxy: ProxyKind): AskedRequest
     const target = url.slice(`${FORWARD_AUTH_PATH}envoy`.length) || '/';
     return request(method, only(question, 'X-Forwarded-Proto'), only(question, 'Host'), target);
   }
-  const [scheme, host] = [only(question, 'X-Forwarded-Proto'), only(question, 'X-Forwarded-Host')];
-  const asked = request(only(question, 'X-Forwarded-Method'), scheme, host, only(question, 'X-Forwarded-Uri'));
-  // The website that the configuration is for: a client chooses the host, and perhaps not the backend with it.
+  // The website that the configuration is for: a client chooses the host, and perhaps not the backend with it. The scheme is that of the
+  // website, because TLS may end before this proxy; browsers send no `__Host-` cookie without it.
   const website = websiteIn(url);
-  if (website !== null && website !== asked.origin) throw malformed('host of another website');
+  const scheme = website === null ? only(question, 'X-Forwarded-Proto') : website.replace(/:.*/s, '');
+  const own = (name: string) => only(question, `X-Forwarded-${name}`);
+  const asked = request(own('Method'), scheme, own('Host'), own('Uri'));
+  if (website !== null && website !== asked.origin)
+    throw malformed(`${asked.origin}, asked as ${website.slice(0, 300)}`);
   return asked;
 }
 

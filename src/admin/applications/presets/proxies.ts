@@ -56,6 +56,8 @@ function siteOf({ clientId, metadata }: ProxiedApplication, issuer: string) {
     isTls,
     host,
     hostname,
+    /** An IPv6 one without the brackets. */
+    address: hostname.replaceAll(/[[\]]/g, ''),
     /** Where a proxy with http listens: it is for this machine alone. */
     loopback: /^[\d[]/.test(host) ? hostname : '127.0.0.1',
     port: port || (isTls ? '443' : '80'),
