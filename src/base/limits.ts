@@ -242,7 +242,14 @@ export const limits = {
   /** Outgoing calls (back-channel logout, jwks_uri, SAML metadata, gateways). */
   outgoing: { timeoutMs: 2500, maxBytes: 1024 * KIB },
   /** Clients that registered themselves, with and without a token; unused ones go. */
-  openRegistration: { total: 500, retrySeconds: HOUR, unusedDays: 90, everySeconds: 6 * HOUR, batch: 1000 },
+  openRegistration: {
+    total: 500,
+    retrySeconds: HOUR,
+    unusedDays: 90,
+    unconsentedDays: 1,
+    everySeconds: 6 * HOUR,
+    batch: 1000,
+  },
   /** Client ID metadata documents (draft-ietf-oauth-client-id-metadata-document): 5 KB as its section 6.6 advises; how long one is used again. */
   clientDocument: {
     timeoutMs: 5000,

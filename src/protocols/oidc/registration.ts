@@ -19,10 +19,10 @@ import { agentsWithApi } from '../../applications/resources.ts';
 import { unlistedAlgFaults } from '../../applications/rules/signing-algorithms.ts';
 import { applicationTypeOf } from '../../applications/uris.ts';
 import type { Context } from '../../base/http/context.ts';
-import { forbidden, invalidInput, notFound, tooManyRequests } from '../../base/http/errors.ts';
+import { AppError, forbidden, invalidInput, notFound, tooManyRequests } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import type { Logger } from '../../base/platform/logger.ts';
-import { randomToken } from '../../base/platform/random.ts';
+import { randomId, randomToken } from '../../base/platform/random.ts';
 import { check, fault, faultLine } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Core } from '../../core/core.ts';
@@ -66,18 +66,60 @@ export const registrationPolicies: Registration['policies'] = {
 /** Stands for the initial access token of such a client, in this process alone. */
 const OPEN_TOKEN = randomToken();
 
+/** How the IDs of such clients begin: they are counted, and go when nobody consents. */
+const OPEN_CLIENT = 'open-';
+
+/** oidc-provider's `features.registration.idFactory`. */
+export const newClientId: Registration['idFactory'] = ({ oidc }) => {
+  const { InitialAccessToken: token } = oidc.entities as { InitialAccessToken?: { policies?: string[] } };
+  return `${token?.policies?.includes(OPEN) ? OPEN_CLIENT : ''}${randomId()}`;
+};
+
 /** Lets a registration without a token pass where an API is open to clients that register themselves; counted and bounded. Throws AppError. */
-export function createOpenRegistration({ db, settings, rateLimits }: Core & People) {
+export function createOpenRegistration(services: Core & People & ApplicationServices) {
+  const { applications, db, now, settings, rateLimits } = services;
+  const { total, retrySeconds } = limits.openRegistration;
   return async function admit(ctx: Context): Promise<void> {
     if (ctx.get('Authorization') !== '' || !(await agentsWithApi(settings.latest(), db)).selfRegistered) return;
     const { address } = ctx.state.request;
     const { allowed, retryAfterSeconds } = await rateLimits.consume('client-registration:address', { address });
     if (!allowed) throw tooManyRequests(retryAfterSeconds);
-    const many = await db.application.count({ where: { source: 'dynamic' } });
-    if (many >= limits.openRegistration.total)
-      throw tooManyRequests(limits.openRegistration.retrySeconds, { message: t('app-error.too-many-agents') });
+    if ((await db.application.count({ where: OPEN_CLIENTS })) >= total) {
+      // So that they cannot be used up without an account: the last ones may still be waiting for the consent.
+      const [oldest] = await withoutConsent(services, now(), SOME);
+      if (!oldest) throw tooManyRequests(retrySeconds, { message: t('app-error.too-many-registered') });
+      await applications.remove(oldest.id, change).catch(ignoreMissing);
+    }
     ctx.req.headers.authorization = `Bearer ${OPEN_TOKEN}`;
   };
+}
+
+const OPEN_CLIENTS = { source: 'dynamic', clientId: { startsWith: OPEN_CLIENT } };
+const SOME = 10;
+
+/** Clients that registered themselves without a token before, which nobody consented to and no administrator changed; the oldest first. */
+async function withoutConsent(
+  { applications, db }: Core & ApplicationServices,
+  before: Date,
+  most: number,
+): Promise<Application[]> {
+  const rows = await db.asStored.application.findMany({
+    where: { ...OPEN_CLIENTS, createdAt: { lte: before }, consents: { none: {} } },
+    select: { clientId: true },
+    orderBy: { createdAt: 'asc' },
+    take: most,
+  });
+  const found: Application[] = [];
+  for (const { clientId } of rows) {
+    const application = await applications.find(clientId);
+    if (application && managesItself(application)) found.push(application);
+  }
+  return found;
+}
+
+/** Another request was first. */
+function ignoreMissing(error: unknown): void {
+  if (!(error instanceof AppError) || error.status !== 404) throw error;
 }
 
 // Patch: InitialAccessToken.find. Whether a registration needs an initial access token is one option for the life of the engine; here it
@@ -301,9 +343,10 @@ export function createDynamicRegistration({ applications }: ApplicationServices)
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Clients that nobody registered go when they were not used for so long, unless an administrator gave them more. */
-export function unusedClientsJob({ applications, db, now }: Core & ApplicationServices): ScheduledJob {
-  const { unusedDays, everySeconds, batch } = limits.openRegistration;
+/** Clients that nobody registered go when they were not used for so long, or nobody consented to them, unless an administrator gave them more. */
+export function unusedClientsJob(services: Core & ApplicationServices): ScheduledJob {
+  const { applications, db, now } = services;
+  const { unusedDays, unconsentedDays, everySeconds, batch } = limits.openRegistration;
 
   async function isUsed({ id, clientId }: Application, since: Date): Promise<boolean> {
     const inTime = BigInt(Math.floor(now().getTime() / 1000));
@@ -333,6 +376,11 @@ export function unusedClientsJob({ applications, db, now }: Core & ApplicationSe
         const found = await applications.find(clientId);
         if (!found || !managesItself(found) || (await isUsed(found, since))) continue;
         await applications.remove(found.id, { source: found.source });
+      }
+      const dayBefore = new Date(now().getTime() - unconsentedDays * DAY_MS);
+      for (const { id } of await withoutConsent(services, dayBefore, batch)) {
+        if (signal.aborted) return;
+        await applications.remove(id, change).catch(ignoreMissing);
       }
     },
   };

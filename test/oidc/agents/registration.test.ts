@@ -1,6 +1,8 @@
 // Registration without a token: only where an API is open to clients that register themselves, bounded, and for people who consent.
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { limits } from '../../../src/base/limits.ts';
 import { unusedClientsJob } from '../../../src/protocols/oidc/registration.ts';
+import { signRows } from '../../support/database/row-macs.ts';
 import { anApi, aUser } from '../../support/factories.ts';
 import { httpClient, type Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
@@ -91,10 +93,23 @@ it('warns of a program on the own computer, and gets the scopes of the API', asy
   expect(done.location).toContain('code=');
 });
 
-it('goes after 90 days without use', async () => {
+const registered = async () => (await register()).json<{ client_id: string }>().client_id;
+const found = async (clientId: string) => (await idp.services.applications.find(clientId))?.id;
+const granted = { scopes: ['openid'], claims: [], resources: {} };
+
+it('goes after a day without a consent, and after 90 days without use', async () => {
   await agents('allowed');
-  const { client_id: unused } = (await register()).json<{ client_id: string }>();
-  const kept = (await register()).json<{ client_id: string }>().client_id;
+  const unused = await registered();
+  const user = await aUser(idp.services);
+  await idp.services.consents.allow(user.account.id, (await found(unused)) ?? '', granted);
+  const unconsented = await registered();
+  const withToken = (
+    await idp.services.applications.createOidc(
+      { redirect_uris: [LOOPBACK], application_type: 'native', token_endpoint_auth_method: 'none' },
+      { source: 'dynamic' },
+    )
+  ).application.clientId;
+  const kept = await registered();
   const { id = '', metadata } = (await idp.services.applications.find(kept)) ?? {};
   await idp.services.applications.update('oidc', id, {
     ...(metadata as object),
@@ -104,16 +119,87 @@ it('goes after 90 days without use', async () => {
   const { now } = idp.services;
   const later = (days: number) =>
     unusedClientsJob({ ...idp.services, now: () => new Date(now().getTime() + days * 86_400_000) });
+  await later(0.9).run(new AbortController().signal);
+  expect(await found(unconsented)).toBeDefined();
+  await later(1.1).run(new AbortController().signal);
+  expect(await found(unconsented)).toBeUndefined();
   await later(89).run(new AbortController().signal);
-  expect(await idp.services.applications.find(unused)).toBeDefined();
+  expect([await found(unused), await found(withToken)]).toEqual([expect.any(String), expect.any(String)]);
   await later(91).run(new AbortController().signal);
   expect(await idp.services.applications.find(unused)).toBeUndefined();
   expect(await idp.services.applications.find(kept)).toBeDefined();
 });
 
-it('is limited by address', async () => {
+it('cannot be used up without an account: the oldest that nobody consented to makes room', async () => {
   await agents('allowed');
-  const statuses: number[] = [];
-  for (let at = 0; at < 25; at += 1) statuses.push((await register()).status);
-  expect(statuses.at(-1)).toBe(429);
+  await idp.services.settings.set('rate_limits', false);
+  await idp.services.settings.reload();
+  const { db } = idp.services;
+  const user = await aUser(idp.services);
+  const [oldest, next] = [await registered(), await registered()];
+  const { id, clientId, mac, ...like } = await db.asStored.application.findUniqueOrThrow({ where: { clientId: next } });
+  const numbers = Array.from({ length: limits.openRegistration.total }, (_, number) => `open-${number}`);
+  await db.application.createMany({
+    data: numbers.map((one) => ({
+      ...like,
+      id: one,
+      clientId: one,
+      createdAt: new Date(like.createdAt.getTime() + 1),
+    })),
+  });
+  await db.consent.createMany({
+    data: numbers.map((one) => ({
+      id: one,
+      userId: user.account.id,
+      applicationId: one,
+      granted: JSON.stringify(granted),
+    })),
+  });
+  await signRows(idp.services);
+  expect((await register()).status).toBe(201);
+  expect([await found(oldest), await found(next)]).toEqual([undefined, id]);
+  await db.application.deleteMany({ where: { clientId: { startsWith: 'open-' }, id: { notIn: numbers } } });
+  const full = await register();
+  expect([full.status, full.json().error_description]).toEqual([
+    429,
+    expect.stringMatching(/An administrator has to delete some of them/),
+  ]);
+  expect(full.headers['retry-after']).toBeDefined();
+  await db.application.deleteMany({ where: { id: { in: numbers } } });
+  await idp.services.settings.set('rate_limits', true);
+  await idp.services.settings.reload();
+});
+
+it('is open to pages of every origin, as the Inspector is one, and the token endpoint to those of the client', async () => {
+  const origin = 'http://localhost:6274';
+  const headers = { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' };
+  const preflight = (path: string) => httpClient(idp.issuer).request('OPTIONS', path, { headers });
+  const corsOf = ({ headers: all }: Page) => all['access-control-allow-origin'];
+  await agents('off');
+  expect(corsOf(await preflight('/register'))).toBeUndefined();
+  await agents('allowed');
+  const asked = await preflight('/register');
+  expect([asked.status, corsOf(asked), asked.headers['access-control-allow-headers']]).toEqual([
+    204,
+    '*',
+    '*, Authorization',
+  ]);
+  const json = { redirect_uris: [`${origin}/oauth/callback`], token_endpoint_auth_method: 'none' };
+  const made = await httpClient(idp.issuer).post('/register', { json, headers: { origin } });
+  expect([made.status, corsOf(made)]).toEqual([201, '*']);
+  expect(made.headers['access-control-allow-credentials']).toBeUndefined();
+  const wrong = await httpClient(idp.issuer).post('/register', { json: {}, headers: { origin } });
+  expect([wrong.status, corsOf(wrong)]).toEqual([400, '*']);
+  expect(corsOf(await preflight('/token'))).toBe(origin);
+  const { client_id } = made.json<{ client_id: string }>();
+  const form = { grant_type: 'authorization_code', code: 'x', client_id };
+  const answer = await httpClient(idp.issuer).post('/token', { form, headers: { origin } });
+  expect([answer.status, corsOf(answer)]).toEqual([400, origin]);
+});
+
+it('is limited by address, and says so to a page too', async () => {
+  await agents('allowed');
+  const pages: Page[] = [];
+  for (let at = 0; at < 25; at += 1) pages.push(await register());
+  expect([pages.at(-1)?.status, pages.at(-1)?.headers['access-control-allow-origin']]).toEqual([429, '*']);
 });

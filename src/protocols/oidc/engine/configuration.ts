@@ -7,7 +7,7 @@ import { keyAlgs } from '../../../core/keys/rotation.ts';
 import { claimsByScope } from '../../../people/accounts/claims.ts';
 import { ID_JAG } from '../identity-assertions.ts';
 import { jtiWithGrant } from '../patches/provider/jwt-introspection.ts';
-import { extraClientMetadata, registrationPolicies } from '../registration.ts';
+import { extraClientMetadata, newClientId, registrationPolicies } from '../registration.ts';
 import {
   type Client,
   type Configuration,
@@ -237,6 +237,7 @@ function features(dependencies: ConfigurationDependencies): Features {
       enabled: true,
       initialAccessToken: true,
       issueRegistrationAccessToken: true,
+      idFactory: newClientId,
       secretFactory: async () => dependencies.clientSecret(),
       policies: registrationPolicies,
     },

@@ -25,7 +25,7 @@ import { answerWithDatabase } from './events.ts';
 import type { Provider } from './library.ts';
 import { recordProfileOfToken } from './profile-checks.ts';
 import type { Engine } from './provider.ts';
-import { createPublicDocuments, type Published } from './public-documents.ts';
+import { createPublicDocuments, openRegistrationToBrowsers, type Published } from './public-documents.ts';
 import { fitsIntoAnswer } from './requests/request-checks.ts';
 import { answerMethod, engineRoute } from './routes.ts';
 
@@ -96,6 +96,7 @@ export function createEngineMiddleware({
     const route = engineRoute(ctx.path);
     if (!route) return next();
     ctx.state.route = route;
+    if (route === routes.registration && (await published()).registration) openRegistrationToBrowsers(ctx);
     if (answerMethod(ctx, route)) return;
     let isAnswered = false;
     try {

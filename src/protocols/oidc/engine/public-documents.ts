@@ -15,6 +15,16 @@ import { PUBLIC_DOCUMENTS } from './routes.ts';
 /** CORS for every origin (docs/decisions/0025-public-documents-for-every-origin.md). */
 export const READABLE_BY_ALL = { 'Access-Control-Allow-Origin': '*' };
 
+/**
+ * The same for registration while it is open: a client in a browser, such as the MCP Inspector, has no origin yet that could be registered. No
+ * cookie counts there, and an initial access token has to be sent.
+ */
+export function openRegistrationToBrowsers(ctx: Context): void {
+  ctx.set(READABLE_BY_ALL);
+  if (ctx.method !== 'OPTIONS') return;
+  ctx.set({ 'Access-Control-Allow-Methods': 'POST', 'Access-Control-Allow-Headers': '*, Authorization' });
+}
+
 export type PublicDocuments = ReturnType<typeof createPublicDocuments>;
 
 export function createPublicDocuments({

@@ -129,6 +129,8 @@ export async function limitCors(ctx: Context, clients: ClientSource): Promise<vo
     ctx.set(READABLE_BY_ALL);
     return ctx.remove('Vary');
   }
+  // engine/public-documents.ts
+  if (ctx.path === routes.registration) return;
   if (!FOR_BROWSER_CLIENTS.has(ctx.path)) return removeCorsHeaders(ctx);
   if (!ctx.response.get('Access-Control-Allow-Origin')) return;
   const origin = ctx.get('Origin');
