@@ -1,30 +1,11 @@
 // Names that lead elsewhere (DNS rebinding): the address that was looked up and checked is the one that is called, at each connection anew.
-import dns from 'node:dns';
-import { syncBuiltinESMExports } from 'node:module';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { testName } from '../support/dns.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { aReceiver, aStream, deliver, removeStreams, startWithoutJobs } from './support.ts';
 
 const NAME = 'receiver.example';
-/** What the name leads to, one list for each look-up; the last one stays. */
-let answers: string[][] = [];
-let asked = 0;
-
-const { lookup } = dns;
-/** In place of the system's for this name, also for modules that were loaded before. */
-function setLookup(given: unknown): void {
-  Object.assign(dns, { lookup: given });
-  syncBuiltinESMExports();
-}
-setLookup((name: string, options: object, found: (error: Error | null, ...rest: unknown[]) => void) => {
-  if (name !== NAME) return lookup(name, options as dns.LookupAllOptions, found as never);
-  asked += 1;
-  const addresses = (answers.length > 1 ? answers.shift() : answers[0]) ?? [];
-  found(
-    null,
-    addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-  );
-});
+const name = testName(NAME);
 
 let idp: TestIdp;
 beforeAll(async () => {
@@ -32,10 +13,10 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await removeStreams(idp);
-  asked = 0;
+  name.asked = 0;
 });
 afterAll(async () => {
-  setLookup(lookup);
+  name.restore();
   await idp?.stop();
 });
 
@@ -53,19 +34,19 @@ async function toName(path: string, more: object = {}) {
 
 it('a name is looked up once for a connection, and the address that was checked is called', async () => {
   const receiver = await aReceiver();
-  answers = [['127.0.0.1'], ['169.254.169.254']];
+  name.answers = [['127.0.0.1'], ['169.254.169.254']];
   const lastError = await toName(receiver.url.replace('127.0.0.1', NAME));
   await sendOne();
-  expect([receiver.received.length, asked, await lastError()]).toEqual([1, 1, null]);
+  expect([receiver.received.length, name.asked, await lastError()]).toEqual([1, 1, null]);
   await receiver.close();
   await sendOne();
-  expect([receiver.received.length, asked]).toEqual([1, 2]);
+  expect([receiver.received.length, name.asked]).toEqual([1, 2]);
   expect(await lastError()).toContain('private or special network');
 });
 
 it('of several addresses only those are called that are allowed', async () => {
   const receiver = await aReceiver();
-  answers = [['10.0.0.7', '169.254.169.254', '::ffff:10.0.0.7', '127.0.0.1']];
+  name.answers = [['10.0.0.7', '169.254.169.254', '::ffff:10.0.0.7', '127.0.0.1']];
   const lastError = await toName(receiver.url.replace('127.0.0.1', NAME));
   await sendOne();
   expect([receiver.received.length, await lastError()]).toEqual([1, null]);
@@ -74,7 +55,7 @@ it('of several addresses only those are called that are allowed', async () => {
 
 it('an inner address behind a name is called neither for a webhook nor for syslog', async () => {
   for (const address of ['10.0.0.7', '169.254.169.254', '::ffff:169.254.169.254', 'fd00::1']) {
-    answers = [[address]];
+    name.answers = [[address]];
     const webhook = await toName(`https://${NAME}/events`);
     const syslog = await aStream(idp, {
       url: `syslog://${NAME}:6514`,

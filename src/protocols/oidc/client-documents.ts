@@ -56,7 +56,7 @@ export function createClientDocuments(
   const { tooManyAttempts } = services;
   const { applications, audit, consents, db, logger, now, outgoingRules, rateLimits, settings } = services;
   const call = createOutgoingFetch({ rules: outgoingRules, ...fetchLimits });
-  const known = new Map<string, { document: ClientDocument; until: number }>();
+  const known = new Map<string, { document: ClientDocument; readAt: number; until: number }>();
   const reading = new Map<string, Promise<ClientDocument>>();
 
   function cached(url: string): ClientDocument | undefined {
@@ -71,7 +71,8 @@ export function createClientDocuments(
     const same = [...known.keys()].filter((url) => hostOfDocument(url) === host);
     const [oldest] = same.length >= perHost ? same : known.keys();
     if (oldest !== undefined && (same.length >= perHost || known.size >= total)) known.delete(oldest);
-    known.set(document.url, { document, until: now().getTime() + seconds * 1000 });
+    const readAt = now().getTime();
+    known.set(document.url, { document, readAt, until: readAt + seconds * 1000 });
   }
 
   /** Throws InvalidClientMetadata with the cause, and OutgoingError for a host that does not answer. */
@@ -132,10 +133,17 @@ export function createClientDocuments(
      */
     async refresh({ id, clientId, name, metadata }: StoredClient, address: string): Promise<boolean> {
       try {
-        const document = await read(clientId, address);
-        if (document.hash === hashOfClient({ name, metadata })) return false;
+        const isCurrent = (one: ClientDocument) => one.hash === hashOfClient({ name, metadata });
+        let document = await read(clientId, address);
+        if (isCurrent(document)) return false;
         const before = await applications.find(clientId);
         if (before?.protocol !== 'oidc') return false;
+        // Another instance has read a later one meanwhile.
+        if ((known.get(clientId)?.readAt ?? 0) < before.updatedAt.getTime()) {
+          known.delete(clientId);
+          document = await read(clientId, address);
+          if (isCurrent(document)) return false;
+        }
         const { enabled, access } = before;
         const own = Object.entries(before.metadata).filter(([field]) => !TAKEN.has(field));
         const input = {
@@ -155,8 +163,8 @@ export function createClientDocuments(
       }
     },
 
-    /** Stores the client, because a person consents. Throws forbidden (403) where there are too many. */
-    async store(document: ClientDocument, by: Actor): Promise<string> {
+    /** Stores the client as a person has consented to it. Throws forbidden (403) where there are too many. */
+    async store(document: { url: string; name: string; metadata: Partial<OidcMetadata> }, by: Actor): Promise<string> {
       const existing = await applications.find(document.url);
       if (existing) return existing.id;
       const { origin, host } = new URL(document.url);
@@ -166,7 +174,13 @@ export function createClientDocuments(
       if (all >= total || ofHost >= perHost) throw forbidden('forbidden', { message: t('app-error.too-many-agents') });
       const change = { source: 'document', by: { ...by, grantedRights: [] } } as const;
       const input = { ...document.metadata, client_id: document.url, client_name: document.name };
-      const { application } = await applications.createOidc(input, change);
+      const created = await applications.createOidc(input, change).catch(async (error: unknown) => {
+        const other = await applications.find(document.url);
+        if (!other) throw error;
+        return other.id; // another person consented at the same moment
+      });
+      if (typeof created === 'string') return created;
+      const { application } = created;
       if (ofHost === 0)
         await audit.record({
           ...by,

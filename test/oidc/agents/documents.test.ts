@@ -1,13 +1,16 @@
 // Client ID metadata documents, and what an attacker does with them: documents that are large, slow, elsewhere or changed, other spellings of an
 // address, other places to return to, and more than an API gives.
 import type { ServerResponse } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { transaction } from '../../../src/base/storage/database.ts';
+import { disableAccount } from '../../../src/people/accounts/life.ts';
+import { testName } from '../../support/dns.ts';
 import { anApi, aUser, type TestUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { type DocumentHost, documentHost } from '../../support/mcp.ts';
 import { textOf } from '../../support/pages/html.ts';
-import { authorizeUrl, completeSignIn, verifier } from '../support.ts';
+import { anApplication, authorizeUrl, completeSignIn, postAs, verifier } from '../support.ts';
 
 const API = 'https://notes.example';
 const LOOPBACK = 'http://localhost:33418/callback';
@@ -25,6 +28,7 @@ beforeAll(async () => {
   await anApi(idp.services, {
     identifier: API,
     scopes: ['notes:read', 'notes:write', 'notes:delete'],
+    scope_titles: { 'notes:read': 'Read your notes' },
     agent_scopes: ['notes:read', 'notes:write'],
     clients: 'documents',
   });
@@ -62,17 +66,25 @@ const urlFor = (clientId: string, parameters: Record<string, string | null> = {}
 async function atConsent(
   clientId: string,
   parameters?: Record<string, string | null>,
+  { username, password } = user,
 ): Promise<{ browser: HttpClient; page: Page }> {
   const browser = httpClient(idp.issuer);
   const first = await browser.follow(await browser.get(urlFor(clientId, parameters)));
-  const page = await browser.follow(await browser.submit(first, { username: user.username, password: user.password }));
+  const page = await browser.follow(await browser.submit(first, { username, password }));
   return { browser, page };
 }
 
 /** The parameters of the answer, after a consent. */
-async function answered(clientId: string, parameters: Record<string, string | null> = {}): Promise<URLSearchParams> {
+async function answered(
+  clientId: string,
+  parameters: Record<string, string | null> = {},
+  person = user,
+): Promise<URLSearchParams> {
   const redirectUri = parameters.redirect_uri ?? LOOPBACK;
-  const page = await completeSignIn(httpClient(idp.issuer), urlFor(clientId, parameters), { user, redirectUri });
+  const page = await completeSignIn(httpClient(idp.issuer), urlFor(clientId, parameters), {
+    user: person,
+    redirectUri,
+  });
   if (!page.location) throw new Error(`${page.status} ${textOf(page.text)}`);
   return new URL(page.location).searchParams;
 }
@@ -81,6 +93,7 @@ interface TokenResponse {
   status: number;
   error?: string;
   scope?: string;
+  access_token?: string;
   refresh_token?: string;
 }
 
@@ -89,8 +102,8 @@ async function token(clientId: string, form: Record<string, string>): Promise<To
   return { status: page.status, ...(JSON.parse(page.text) as Record<string, string>) };
 }
 
-async function tokensOf(clientId: string, parameters: Record<string, string | null> = {}) {
-  const code = (await answered(clientId, parameters)).get('code') ?? '';
+async function tokensOf(clientId: string, parameters: Record<string, string | null> = {}, person = user) {
+  const code = (await answered(clientId, parameters, person)).get('code') ?? '';
   const uri = parameters.redirect_uri ?? LOOPBACK;
   return token(clientId, { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: uri });
 }
@@ -125,6 +138,48 @@ describe('a document', () => {
     expect(created.map(({ actorId }) => actorId)).toEqual([user.account.id, user.account.id]);
     expect(hosts.map(({ clientId }) => clientId)).toEqual([ids[0]]);
     await other.close();
+  });
+
+  it('of which two people allow the first client at the same moment becomes one application', async () => {
+    const url = aDocument();
+    const other = await aUser(idp.services);
+    const asked = [await atConsent(url), await atConsent(url, {}, other)];
+    const answers = await Promise.all(
+      asked.map(async ({ browser, page }) =>
+        browser.follow(await browser.submit(page, {}, { button: 'Allow' }), (to) => to.startsWith(LOOPBACK)),
+      ),
+    );
+    expect(
+      answers.map(({ location = '' }) => URL.canParse(location) && new URL(location).searchParams.has('code')),
+    ).toEqual([true, true]);
+    const id = (await stored(url))?.id ?? '';
+    for (const { account } of [user, other]) expect(await idp.services.consents.find(account.id, id)).toBeDefined();
+    expect(await idp.services.db.auditEvent.count({ where: { clientId: url, type: 'application.created' } })).toBe(1);
+  });
+
+  it('says what it may do in the words of the API, and names a scope without words', async () => {
+    const { page } = await atConsent(aDocument(), { scope: 'notes:read notes:write' });
+    expect(textOf(page.text)).toContain(`Use ${API} on your behalf Read your notes · notes:write`);
+  });
+
+  it.each([
+    ['of a host in another script', 'xn--80ak6aa92e.localhost', 'Claude'],
+    ['with the host of another in its name', 'elsewhere.localhost', 'Claude (claude.ai)'],
+  ])('%s is asked about by its own host', async (_what, name, client_name) => {
+    const host = await documentHost(name);
+    const url = host.urlOf('/client');
+    host.documents.set('/client', { client_id: url, client_name, redirect_uris: ['http://localhost/callback'] });
+    const { page } = await atConsent(url);
+    expect(textOf(page.text)).toContain(`Allow ${host.host} to use your account?`);
+    expect(textOf(page.text)).toContain(`It says it is “${client_name}”. Nobody here has checked that.`);
+    await host.close();
+  });
+
+  it('whose name hides or turns characters has no name', async () => {
+    for (const client_name of ['Cla\u200bude', '\u202eedualC', 'Claude\n', 'x'.repeat(300), ['Claude']]) {
+      const { page } = await atConsent(aDocument({ client_name }));
+      expect(textOf(page.text)).not.toContain('It says it is');
+    }
   });
 
   it('names its host first and its name as what it says, and says where the answer goes and for how long', async () => {
@@ -188,6 +243,21 @@ describe('a document', () => {
     const page = await httpClient(idp.issuer).get(urlFor(url));
     expect(page.status).toBe(400);
     expect(page.text).not.toMatch(/private|special network|outgoing_networks/);
+  });
+
+  it('is read from the address that was checked, and never from an inner one that its name leads to later', async () => {
+    const host = await documentHost('rebound.example');
+    const name = testName('rebound.example');
+    onTestFinished(name.restore);
+    name.answers = [['127.0.0.1'], ['169.254.169.254']];
+    const url = host.urlOf('/client');
+    host.documents.set('/client', { client_id: url, redirect_uris: ['http://localhost/callback'] });
+    expect([(await answered(url)).has('code'), name.asked]).toEqual([true, 1]);
+    await host.close();
+    offset += 6 * MINUTE;
+    expect([(await answered(url)).has('code'), name.asked > 1]).toEqual([true, true]);
+    const page = await httpClient(idp.issuer).get(urlFor(host.urlOf('/other')));
+    expect([page.status, /private|special network|169\.254/.test(page.text)]).toEqual([400, false]);
   });
 
   it('has one spelling', async () => {
@@ -319,6 +389,19 @@ describe('a changed document', () => {
     expect(await stored(url)).toMatchObject({ id, name: (before as { name?: string }).name, enabled: true });
   });
 
+  it('that another instance has read later is not set back', async () => {
+    const url = aDocument();
+    await answered(url);
+    const other = await startIdp({ environment: { DATABASE_URL: idp.environment.DATABASE_URL ?? '' } });
+    onTestFinished(() => other.stop());
+    change(url, { client_name: 'Renamed' });
+    for (const { issuer } of [other, idp]) {
+      const { pathname, search } = new URL(urlFor(url), idp.issuer);
+      await httpClient(issuer).get(`${pathname}${search}`);
+      expect((await stored(url))?.name).toBe(`Renamed (${vendor.host})`);
+    }
+  });
+
   it('with another name asks again, and lets the tokens live', async () => {
     const redirect_uri = 'https://web.example/cb';
     const url = aDocument({ ...refreshing, redirect_uris: [redirect_uri] });
@@ -384,11 +467,97 @@ describe('a client with a document', () => {
     expect(await stored(url)).toBeUndefined();
   });
 
+  it('gets nothing by the code of another one, on the same port of this computer', async () => {
+    const [one, other] = [aDocument(), aDocument()];
+    await answered(other);
+    const code = (await answered(one)).get('code') ?? '';
+    const form = { grant_type: 'authorization_code', code, redirect_uri: LOOPBACK };
+    expect((await token(one, form)).error).toBe('invalid_grant');
+    const again = (await answered(one)).get('code') ?? '';
+    expect((await token(other, { ...form, code: again, code_verifier: verifier })).error).toBe('invalid_grant');
+  });
+
+  it('asks for more scopes with all of them on the page; what it has does not grow', async () => {
+    const redirect_uri = 'https://web.example/cb';
+    const url = aDocument({ ...refreshing, redirect_uris: [redirect_uri] });
+    const first = await tokensOf(url, { redirect_uri, ...offline });
+    const more = { redirect_uri, scope: 'notes:read notes:write offline_access' };
+    const { browser, page } = await atConsent(url, more);
+    expect(textOf(page.text)).toContain('Read your notes · notes:write');
+    await browser.submit(page, {}, { button: 'Don’t allow' });
+    const { id = '' } = (await stored(url)) ?? {};
+    const consented = async () => (await idp.services.consents.find(user.account.id, id))?.resources[API];
+    expect(await consented()).toEqual(['notes:read']);
+    expect((await tokensOf(url, { ...more, prompt: 'consent' })).scope).toBe('notes:read notes:write');
+    expect(await consented()).toEqual(['notes:read', 'notes:write']);
+    const form = { grant_type: 'refresh_token', refresh_token: first.refresh_token ?? '' };
+    expect((await token(url, { ...form, scope: 'notes:read notes:write' })).error).toBe('invalid_scope');
+    expect((await token(url, form)).scope).toBe('notes:read');
+    // Without a question it gets no more than it asks for.
+    expect((await tokensOf(url, { redirect_uri })).scope).toBe('notes:read');
+  });
+
   it('cannot use the refresh token of another one', async () => {
     const [one, other] = [aDocument(refreshing), aDocument(refreshing)];
     const { refresh_token = '' } = await tokensOf(one, offline);
     await answered(other);
     expect((await token(other, { grant_type: 'refresh_token', refresh_token })).error).toBe('invalid_grant');
+  });
+
+  it('loses with a role, a group or a permission what it had by them', async () => {
+    const { services } = idp;
+    await services.roles.create({ name: 'staff', permissions: ['notes:write'] });
+    const group = await services.groups.create({ name: 'crew' });
+    const person = await aUser(services);
+    await services.roles.setRoles(person.account.id, ['staff']);
+    await services.groups.addMembers(group.id, [{ userId: person.account.id }]);
+    const scopes = ['notes:read', 'notes:write'];
+    const apis = {
+      'https://of-role.example': { access: { roles: ['staff'] } },
+      'https://of-group.example': { access: { roles: [], groups: [group.name] } },
+      'https://of-permission.example': { scope_permissions: { 'notes:write': 'notes:write' } },
+    };
+    for (const [identifier, of] of Object.entries(apis))
+      await anApi(services, { identifier, scopes, clients: 'documents', ...of });
+    const held = new Map<string, { url: string; refresh_token: string }>();
+    for (const resource of Object.keys(apis)) {
+      const url = aDocument(refreshing);
+      const more = { resource, scope: 'notes:read notes:write offline_access', prompt: 'consent' };
+      const all = await tokensOf(url, more, person);
+      expect(all.scope, resource).toBe('notes:read notes:write');
+      held.set(resource, { url, refresh_token: all.refresh_token ?? '' });
+    }
+    await services.roles.setRoles(person.account.id, []);
+    await services.groups.removeMembers(group.id, [person.account.id]);
+    const refreshed = async (resource: string) => {
+      const { url = '', refresh_token = '' } = held.get(resource) ?? {};
+      const { error, scope } = await token(url, { grant_type: 'refresh_token', refresh_token });
+      return error ?? scope;
+    };
+    expect(await Promise.all(Object.keys(apis).map(refreshed))).toEqual([
+      'invalid_target',
+      'invalid_target',
+      'notes:read',
+    ]);
+  });
+
+  it('is no more active with a disabled account, and stays ended when that is enabled', async () => {
+    const person = await aUser(idp.services);
+    const url = aDocument(refreshing);
+    const { access_token = '', refresh_token = '' } = await tokensOf(url, offline, person);
+    const api = await anApplication(idp, {
+      redirect_uris: [],
+      grant_types: ['client_credentials'],
+      resources: [API],
+      scope: 'notes:read',
+    });
+    const isActive = async () => (await postAs(idp, api, '/introspect', { token: access_token })).json().active;
+    expect(await isActive()).toBe(true);
+    await transaction(idp.services.db, (tx) => disableAccount(idp.services, person.account.id, {}, tx));
+    expect(await isActive()).toBe(false);
+    await idp.services.accounts.setActive(person.account.id, true);
+    expect(await isActive()).toBe(false);
+    expect((await token(url, { grant_type: 'refresh_token', refresh_token })).error).toBe('invalid_grant');
   });
 
   it('loses its access with the account and with the consent', async () => {

@@ -66,7 +66,8 @@ const introspected = async (by: Application, token: string) => (await postAs(idp
 
 describe('an API that calls another API for a person', () => {
   it('gets a token for it that names the person and both applications', async () => {
-    const subject = await tokenOfShop();
+    const subject = await tokenOfShop('openid roles permissions groups order:read item:read');
+    expect(decodeJwt(subject)).toHaveProperty('roles');
     const tokens = await oidc.genericGrantRequest(ordersApi.rp.config, grant, {
       subject_token: subject,
       subject_token_type: accessToken,
@@ -88,6 +89,8 @@ describe('an API that calls another API for a person', () => {
       act: { sub: ordersApi.clientId, act: { sub: shop.clientId } },
     });
     expect(payload.exp).toBeLessThanOrEqual(Number(decodeJwt(subject).exp));
+    // What the person may do is in the scopes: those of the API may be tied to permissions.
+    for (const claim of ['roles', 'permissions', 'groups']) expect(payload).not.toHaveProperty(claim);
     const stockApi = await anApiServer(stock, [stock]);
     expect(await introspected(stockApi, tokens.access_token)).toMatchObject({
       active: true,

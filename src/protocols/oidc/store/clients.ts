@@ -214,10 +214,8 @@ export function createClientSource(dependencies: Core & ClientSourceDependencies
     },
 
     /** The id of the application, which is stored now where it is a client with a document that a person consents to. */
-    async store({ id, clientId }: ClientApplication, by: Actor): Promise<string> {
-      const document = id === '' ? documents.cached(clientId) : undefined;
-      return document ? documents.store(document, by) : id;
-    },
+    store: async ({ id, clientId: url, name, metadata }: ClientApplication, by: Actor): Promise<string> =>
+      id === '' ? documents.store({ url, name, metadata }, by) : id,
 
     /** As it was last read; undefined when it was not. */
     cachedApplicationOf: (clientId: string): ClientApplication | undefined => known.get(clientId),
