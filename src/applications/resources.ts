@@ -58,6 +58,8 @@ export interface Resource {
   scopes: string[];
   /** Scope -> the permission (`resource:action`) that a user needs to get it; a scope without an entry needs none. */
   scopePermissions: Record<string, string>;
+  /** Scope -> what it lets an application do, as people read it where they are asked; a scope without an entry is displayed by its name. */
+  scopeTitles: Record<string, string>;
   signingAlg: KeyAlg;
   /** Which users may get a token for it, by the names of their roles and groups. */
   access: Access;
@@ -125,15 +127,17 @@ export function scopesForAgent(
   return agentScopes.length === 0 ? scopes : scopes.filter((scope) => agentScopes.includes(scope));
 }
 
-/** Scopes that are tied to a permission, or given to agents, but are not scopes of the API. */
+/** Scopes that are tied to a permission, have a title, or are given to agents, but are not scopes of the API. */
 export function scopeFaults({
   scopes,
   scopePermissions,
+  scopeTitles,
   agentScopes,
 }: Omit<Resource, 'identifier' | 'source'>): Fault[] {
-  const tied = Object.keys(scopePermissions).filter((scope) => !scopes.includes(scope));
+  const unknown = (of: object) => Object.keys(of).filter((scope) => !scopes.includes(scope));
   return [
-    ...tied.map((scope) => fault(['scope_permissions', scope], 'not-a-scope')),
+    ...unknown(scopePermissions).map((scope) => fault(['scope_permissions', scope], 'not-a-scope')),
+    ...unknown(scopeTitles).map((scope) => fault(['scope_titles', scope], 'not-a-scope')),
     ...agentScopes.flatMap((scope, at) => (scopes.includes(scope) ? [] : fault(['agent_scopes', at], 'not-a-scope'))),
   ];
 }
@@ -163,6 +167,15 @@ export function createResources(core: Core, isReserved: (identifier: string) => 
     signingAlgs: signingAlgorithms,
     list: async (tx: Tx = db): Promise<Resource[]> =>
       resourcesOf(await tx.asStored.resource.findMany({ orderBy: { identifier: 'asc' } }), tx),
+
+    /** Scopes by API in words, for pages that ask about them. */
+    inWords: (granted: Readonly<Record<string, readonly string[]>>): Promise<{ name: string; scopes: string[] }[]> =>
+      Promise.all(
+        Object.entries(granted).map(async ([name, scopes]) => {
+          const { scopeTitles: titles = {} } = (await findResource(name, db)) ?? {};
+          return { name, scopes: scopes.map((scope) => (Object.hasOwn(titles, scope) && titles[scope]) || scope) };
+        }),
+      ),
 
     /** What tokens can be issued for: the APIs, and the websites that let programs in with them. */
     async identifiers(): Promise<string[]> {
@@ -243,7 +256,7 @@ function assertNoFaults(faults: readonly Fault[]): void {
 }
 
 type Columns = Record<
-  'scopes' | 'scopePermissions' | 'signingAlg' | 'access' | 'clients' | 'documentHosts' | 'agentScopes',
+  'scopes' | 'scopePermissions' | 'scopeTitles' | 'signingAlg' | 'access' | 'clients' | 'documentHosts' | 'agentScopes',
   string
 >;
 
@@ -252,6 +265,7 @@ async function columnsOf(
   {
     scopes,
     scopePermissions,
+    scopeTitles,
     signingAlg,
     access,
     clients,
@@ -266,6 +280,7 @@ async function columnsOf(
     agentScopes: JSON.stringify(agentScopes),
     scopes: JSON.stringify(scopes),
     scopePermissions: JSON.stringify(scopePermissions),
+    scopeTitles: JSON.stringify(scopeTitles),
     signingAlg,
     access: access === 'everyone' ? access : JSON.stringify(await idsOfAccess(access, tx)),
   };
@@ -303,8 +318,14 @@ export async function findResource(identifier: string, tx: Tx): Promise<TokenTar
   if (website?.protocol !== 'proxy' || !website.enabled) return undefined;
   const { access, protocol, metadata } = fromRow(website);
   if (protocol !== 'proxy' || metadata.access_tokens === 'none') return undefined;
-  const ofAgents = { clients: 'registered' as const, documentHosts: [], agentScopes: [] };
-  return { identifier: clientId, scopes: [WEBSITE_SCOPE], scopePermissions: {}, access, ...ofAgents };
+  const others = {
+    scopePermissions: {},
+    scopeTitles: {},
+    clients: 'registered' as const,
+    documentHosts: [],
+    agentScopes: [],
+  };
+  return { identifier: clientId, scopes: [WEBSITE_SCOPE], access, ...others };
 }
 
 /** A row of the table as the rest of the code sees it. */
@@ -331,6 +352,7 @@ export async function resourcesOf(rows: readonly ResourceRow[], tx: Tx): Promise
     identifier: row.identifier,
     scopes: JSON.parse(row.scopes) as string[],
     scopePermissions: JSON.parse(row.scopePermissions) as Record<string, string>,
+    scopeTitles: JSON.parse(row.scopeTitles) as Record<string, string>,
     signingAlg: row.signingAlg as Resource['signingAlg'],
     access:
       row.access === 'everyone'

@@ -100,6 +100,12 @@ export function redirectUriFault(uri: string, applicationType: 'web' | 'native')
   return NOT_AN_APP.test(uri) ? fault([], 'forbidden-scheme', { scheme: protocol.slice(0, -1) }) : undefined;
 }
 
+/** Whether a program on the device of the person gets the answer: any may listen there, or own the scheme (RFC 8252 8.6). */
+export function isOnThisComputer(uri: string): boolean {
+  const { hostname, protocol } = new URL(uri);
+  return isLoopback(hostname) || !/^https?:$/.test(protocol);
+}
+
 /** The type that the redirect URIs of a client need which names none: a program on a device returns to it or to a private scheme. */
 export const applicationTypeOf = (redirectUris: readonly string[]): 'web' | 'native' =>
   redirectUris.every((uri) => /^https:/i.test(uri)) ? 'web' : 'native';

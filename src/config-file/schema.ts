@@ -59,6 +59,10 @@ export const resource = z.strictObject({
     .meta(resourceSchema),
   scopes: z.array(apiScope).default([]),
   scope_permissions: z.record(z.string(), permission.refine(isOrdinary, rule('own-permission'))).default({}),
+  scope_titles: z
+    .record(z.string(), nameUpTo(100))
+    .default({})
+    .describe('scope to what it lets an application do, as people read it on the consent page; default: its name'),
   signing_alg: z.enum(keyAlgs).default('RS256'),
   access: accessField.access.describe(
     'which users get tokens for it: as for [applications](#clients); a client that acts for itself is not asked',
@@ -178,9 +182,10 @@ export function resourceInput(
   identifier: string,
   entry: Omit<DeclaredResource, 'identifier'>,
 ): Omit<Resource, 'source'> {
-  const { scopes, scope_permissions: scopePermissions, signing_alg: signingAlg, access, clients } = entry;
-  const { document_hosts: documentHosts, agent_scopes: agentScopes } = entry;
-  return { identifier, scopes, scopePermissions, signingAlg, access, clients, documentHosts, agentScopes };
+  const { scopes, scope_permissions: scopePermissions, scope_titles: scopeTitles, signing_alg: signingAlg } = entry;
+  const { access, clients, document_hosts: documentHosts, agent_scopes: agentScopes } = entry;
+  const ofScopes = { scopes, scopePermissions, scopeTitles };
+  return { identifier, ...ofScopes, signingAlg, access, clients, documentHosts, agentScopes };
 }
 
 /** Rules between the fields of an API. */

@@ -2,6 +2,7 @@
 // the user's own values, and the grant that is stored when the user allows it.
 
 import type { Interaction } from 'oidc-provider';
+import type { ApplicationServices } from '../applications/application-services.ts';
 import type { Granted } from '../applications/consents/consents.ts';
 import { languageName, type PageText, t } from '../base/texts/text.ts';
 import type { Account } from '../people/accounts/account.ts';
@@ -62,13 +63,13 @@ export function isSameClient({ prompt }: Interaction, application: ClientApplica
 }
 
 /** What the consent page lists: the request, and what the application always receives. */
-export function describeRequest({ prompt }: Interaction, account: Account) {
+export function describeRequest(services: ApplicationServices, { prompt }: Interaction, account: Account) {
   const { requested, always } = prompt.details as unknown as PromptDetails;
-  return describeGrant({ ...requested, claims: [...requested.claims, ...always] }, account);
+  return describeGrant(services, { ...requested, claims: [...requested.claims, ...always] }, account);
 }
 
 /** A grant as the sentences of the consent page and of the user's list of applications. */
-export function describeGrant(granted: Granted, account: Account) {
+export async function describeGrant({ resources }: ApplicationServices, granted: Granted, account: Account) {
   const unique = <T>(values: T[]) => [...new Set(values)];
   const named = granted.scopes.filter((name) => name !== 'offline_access');
   const lines: ConsentScope[] = named.map((name) => {
@@ -79,7 +80,7 @@ export function describeGrant(granted: Granted, account: Account) {
     lines.push({ name: 'claims', label: t('consent.claims'), values: unique(granted.claims.map(claimText)) });
   return {
     scopes: lines,
-    resources: Object.entries(granted.resources).map(([name, list]) => ({ name, scopes: list })),
+    resources: await resources.inWords(granted.resources),
     isOffline: granted.scopes.includes('offline_access'),
   };
 }

@@ -2,7 +2,7 @@
 
 import type { Client } from 'oidc-provider';
 import { accessDecisionRule } from '../applications/access-decision.ts';
-import { isLoopback } from '../base/config/addresses.ts';
+import { isOnThisComputer } from '../applications/uris.ts';
 import type { Context } from '../base/http/context.ts';
 import { readForm } from '../base/http/input.ts';
 import { type PageLink, type PageText, t } from '../base/texts/text.ts';
@@ -324,19 +324,19 @@ function showChooseGroup({ ctx, current, appName, logo }: Page): void {
   });
 }
 
-function showConsent({ settings }: SignInState, { ctx, current, client, appName, logo }: Page): void {
+async function showConsent(services: SignInState, { ctx, current, client, appName, logo }: Page): Promise<void> {
   const { application, interaction } = current;
   const account = accountOf(current);
-  const { refresh_token_days: most } = settings.latest();
+  const { refresh_token_days: most } = services.settings.latest();
   ctx.render('sign-in/consent', {
     action: pathOf(current, 'consent'),
     appName,
     logo,
     ...placeOfApplication(client, interaction.params, application),
-    days: application.source === 'document' && Math.min(most, application.metadata.refresh_token_days ?? most),
+    days: Math.min(most, application.metadata.refresh_token_days ?? most),
     ...linksOfApplication(client),
     account,
-    ...describeRequest(interaction, account),
+    ...(await describeRequest(services, interaction, account)),
   });
 }
 
@@ -381,12 +381,6 @@ function placeOfApplication(
   }
   const appUrl = client?.clientUri;
   return appUrl ? { appUrl, appHost: new URL(appUrl).host } : {};
-}
-
-/** Whether a program on the device of the person gets the answer: any may listen there, or own the scheme (RFC 8252 8.6). */
-function isOnThisComputer(uri: string): boolean {
-  const { hostname, protocol } = new URL(uri);
-  return isLoopback(hostname) || !/^https?:$/.test(protocol);
 }
 
 /** The host, or the scheme of an app on the device (RFC 8252 7.1), which has none. */

@@ -151,6 +151,20 @@ describe('users', () => {
     expect(await ok('GET', path)).toMatchObject({ items: [] });
   });
 
+  it('have apps and agents with access, which can be looked at and ended', async () => {
+    const { account } = await aUser(idp.services);
+    const { applicationId, clientId } = await aClient(idp.services, { redirect_uris: ['https://allowed.example/cb'] });
+    const granted = { scopes: ['openid'], claims: ['email'], resources: { 'https://api.example': ['notes:read'] } };
+    await idp.services.consents.allow(account.id, applicationId, granted);
+    const path = `/users/${account.id}/consents`;
+    expect(await ok('GET', path)).toMatchObject({
+      items: [{ application: applicationId, client_id: clientId, is_implicit: false, last_used_at: null, ...granted }],
+    });
+    await ok('DELETE', `${path}/${applicationId}`, undefined, { status: 204 });
+    expect((await admin.send('DELETE', `${path}/${applicationId}`)).status).toBe(404);
+    expect(await ok('GET', path)).toMatchObject({ items: [] });
+  });
+
   it('have sessions, which can be looked at and ended', async () => {
     const { user, app } = await aPerson(idp, []);
     const mine = `/users/${user?.account.id}/sessions`;

@@ -105,6 +105,7 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
   const { id: websiteId } = await services.applications.createProxied(website);
   await services.appPasswords.create(account, { applicationId: websiteId, name: 'Calendar' }, {});
   const [appPassword] = await services.appPasswords.list(account.id);
+  await services.consents.allow(account.id, client.applicationId, { scopes: ['openid'], claims: [], resources: {} });
   const picture = `data:image/png;base64,${aPng().toString('base64')}`;
   const call = (...sent: [string, string, unknown?]) => sent;
   const administrators = { usernames: [], roles: [], count: 0 };
@@ -131,6 +132,7 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
     forcePasswordChange: call('POST', `${user}/password-change`),
     unlockUser: call('POST', `${user}/unlock`),
     removeUserFactor: call('DELETE', `${user}/factors/phone`),
+    removeUserConsent: call('DELETE', `${user}/consents/${client.applicationId}`),
     revokeUserAppPassword: call('DELETE', `${user}/app-passwords/${appPassword?.id}`),
     resetFactors: call('POST', `${user}/reset-factors`),
     allowFirstFactor: call('POST', `${user}/allow-factor`),

@@ -537,8 +537,16 @@ export const accountPages: Record<string, [string, object]> = {
         {
           applicationId: 'a1',
           applicationName: 'Field Notes',
-          granted: [t('consent.scope-openid'), t('consent.scope-profile'), t('consent.scope-email')],
+          granted: [[t('consent.scope-openid'), t('consent.scope-profile'), t('consent.scope-email')]],
           grantedAt: at('2026-05-04'),
+        },
+        {
+          applicationId: 'a2',
+          applicationName: 'Helper (vendor.example)',
+          goesTo: 'this-computer',
+          granted: [[t('consents.on-behalf', { resource: 'https://mcp.example.com' }), 'Read your notes']],
+          grantedAt: at('2026-05-05'),
+          lastUsedAt: at('2026-05-06'),
         },
       ],
     },

@@ -279,6 +279,7 @@ export const samplePages: Record<string, [string, object]> = {
       termsUrl: 'https://notes.example.com/terms',
       account: alice,
       isOffline: true,
+      days: 90,
       scopes: [
         { name: 'openid', label: t('consent.scope-openid') },
         { name: 'profile', label: t('consent.scope-profile'), values: ['Alice Example', 'alice'] },

@@ -121,6 +121,7 @@ const pages = {
       action: '#',
       account: person,
       isOffline: true,
+      days: 90,
       ...application,
       scopes: [
         { name: 'openid', label: t('consent.scope-openid'), values: ['ann'] },

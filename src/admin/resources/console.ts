@@ -44,6 +44,7 @@ const agentKeys = agentSources.map((source) => keyOf(source, {}));
 const apiForm = z.object({
   identifier: z.string().trim().max(255).default(''),
   scopes: z.string().max(50_000).default(''),
+  scope_titles: z.string().max(200_000).default(''),
   signing_alg: z.string().max(20).default('RS256'),
   access: z.string().max(20).default('everyone'),
   'access.roles': names,
@@ -196,7 +197,7 @@ function apiPage(
     ...tableOf(
       api.scopes.map((scope) => ({ scope, permission: permissionOfScope(api, scope) })),
       [
-        [t('console.apis.scope'), ({ scope }) => ({ text: scope, code: true })],
+        [t('console.apis.scope'), ({ scope }) => ({ text: scope, code: true, small: titleOf(api, scope) })],
         [
           t('console.apis.users'),
           ({ permission }) =>
@@ -255,7 +256,7 @@ interface FormOptions {
 }
 
 function fieldsOf(given: ApiForm, { access, signingAlgs }: FormOptions): Field[] {
-  const { scopes, signing_alg } = given;
+  const { scopes, scope_titles, signing_alg } = given;
   const named = { roles: given['access.roles'], groups: given['access.groups'] };
   const algs = keyAlgs.filter((alg) => signingAlgs.includes(alg) || alg === signing_alg);
   return [
@@ -266,6 +267,14 @@ function fieldsOf(given: ApiForm, { access, signingAlgs }: FormOptions): Field[]
       rows: Math.max(4, lines(scopes).length + 1),
       value: scopes,
       hint: t('console.apis.scopes-hint'),
+    },
+    {
+      name: 'scope_titles',
+      label: t('console.apis.scope-titles'),
+      type: 'textarea',
+      rows: Math.max(4, lines(scope_titles).length + 1),
+      value: scope_titles,
+      hint: t('console.apis.scope-titles-hint'),
     },
     {
       name: 'signing_alg',
@@ -284,24 +293,26 @@ const sentOf = ({ clients, document_hosts, agent_scopes }: ApiForm) =>
 
 interface ScopeLine {
   scope: string;
-  permission: string | undefined;
+  rest: string | undefined;
 }
 
-/** A scope has no spaces, so the equals sign between spaces separates it from its permission. */
+/** A scope has no spaces, so the equals sign between spaces separates it from its permission, or from its title. */
 function scopeLines(text: string): ScopeLine[] {
-  return text.split(/\r?\n/).flatMap((typed) => {
-    const [scope = '', permission] = typed.trim().split(/\s+=\s+/, 2);
-    return scope === '' ? [] : [{ scope, permission }];
+  return lines(text).map((typed) => {
+    const [, scope = typed, rest] = /^(\S+)\s+=\s+(.*)$/.exec(typed) ?? [];
+    return { scope, rest };
   });
 }
 
 function declaredBy(identifier: string, given: ApiForm): Omit<Resource, 'source'> {
   const entries = scopeLines(given.scopes);
-  const tied = entries.flatMap(({ scope, permission }) => (permission === undefined ? [] : [[scope, permission]]));
+  const titles = scopeLines(given.scope_titles);
+  const tied = entries.flatMap(({ scope, rest }) => (rest === undefined ? [] : [[scope, rest]]));
   const declaration = {
     identifier,
     scopes: entries.map(({ scope }) => scope),
     scope_permissions: Object.fromEntries(tied),
+    scope_titles: Object.fromEntries(titles.map(({ scope, rest = '' }) => [scope, rest])),
     signing_alg: given.signing_alg,
     access: applicationKey('oidc', 'access').read(
       toSent({ access: given.access, 'access.roles': given['access.roles'], 'access.groups': given['access.groups'] }),
@@ -310,14 +321,18 @@ function declaredBy(identifier: string, given: ApiForm): Omit<Resource, 'source'
   };
   const checked = check(declaredResource, declaration, resourceRules);
   if (checked.ok) return resourceInput(identifier, checked.value);
-  throw invalidInput(checked.faults.map((one) => atLine(one, entries)));
+  throw invalidInput(checked.faults.map((one) => atLine(one, { scope_permissions: entries, scope_titles: titles })));
 }
 
-/** A fault of the permission of a scope, at the line of the text area that has both. */
-function atLine(found: Fault, entries: readonly ScopeLine[]): Fault {
+/** A fault of the permission or the title of a scope, at the line of the text area that has both. */
+function atLine(
+  found: Fault,
+  typed: Readonly<Record<'scope_permissions' | 'scope_titles', readonly ScopeLine[]>>,
+): Fault {
   const [key, scope] = found.path;
-  const line = entries.findLastIndex((one) => one.scope === scope);
-  return key === 'scope_permissions' && line >= 0 ? { ...found, path: ['scopes', line] } : found;
+  if (key !== 'scope_permissions' && key !== 'scope_titles') return found;
+  const line = typed[key].findLastIndex((one) => one.scope === scope);
+  return line < 0 ? found : { ...found, path: [key === 'scope_titles' ? key : 'scopes', line] };
 }
 
 function formOf(api: Resource): ApiForm {
@@ -327,6 +342,9 @@ function formOf(api: Resource): ApiForm {
   return {
     identifier,
     scopes: scopes.join('\n'),
+    scope_titles: Object.entries(api.scopeTitles)
+      .map((entry) => entry.join(' = '))
+      .join('\n'),
     signing_alg: signingAlg,
     access: access === 'everyone' ? 'everyone' : 'roles',
     'access.roles': rule.roles,
@@ -337,6 +355,9 @@ function formOf(api: Resource): ApiForm {
     [VERSION]: etagOf(api),
   };
 }
+
+const titleOf = ({ scopeTitles }: Resource, scope: string): string | undefined =>
+  Object.hasOwn(scopeTitles, scope) ? scopeTitles[scope] : undefined;
 
 function permissionOfScope({ scopePermissions }: Resource, scope: string): string | undefined {
   return Object.hasOwn(scopePermissions, scope) ? scopePermissions[scope] : undefined;

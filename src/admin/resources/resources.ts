@@ -91,6 +91,7 @@ const schema = z
     scope_permissions: z
       .record(z.string(), z.string())
       .describe('Scope to the permission that a user needs to get it; a client that acts for itself never gets it'),
+    scope_titles: declaredResource.shape.scope_titles,
     signing_alg: z.enum(keyAlgs),
     access: declaredResource.shape.access.describe('which users get tokens for it'),
     ...agentSchemas,
@@ -136,6 +137,7 @@ export function resourceEndpoints(resources: ResourceAdmin): Endpoint[] {
       body: z.strictObject({
         scopes: editable.scopes.unwrap().optional(),
         scope_permissions: editable.scope_permissions.unwrap().optional(),
+        scope_titles: editable.scope_titles.unwrap().optional(),
         signing_alg: editable.signing_alg.unwrap().optional(),
         access: editable.access.unwrap().optional(),
         clients: editable.clients.unwrap().optional(),
@@ -144,10 +146,11 @@ export function resourceEndpoints(resources: ResourceAdmin): Endpoint[] {
       }),
       async run(identifier, body, by, version) {
         const { scopes, scope_permissions: scopePermissions, signing_alg: signingAlg, access, clients } = body;
-        const { document_hosts: documentHosts, agent_scopes: agentScopes } = body;
+        const { scope_titles: scopeTitles, document_hosts: documentHosts, agent_scopes: agentScopes } = body;
         const changes = {
           ...(scopes && { scopes }),
           ...(scopePermissions && { scopePermissions }),
+          ...(scopeTitles && { scopeTitles }),
           ...(signingAlg && { signingAlg }),
           ...(access && { access }),
           ...(clients && { clients }),

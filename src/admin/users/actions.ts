@@ -1,6 +1,7 @@
 // What administrators do with users, for the API and the console alike: people/rbac/authority.ts decides which users an actor may
 // see and change, the last administrator stays, and a change names the version that it is made for.
 
+import { type AllowedApplication, allowedApplications, removeAccess } from '../../account/consents.ts';
 import type { AppPassword } from '../../applications/app-passwords.ts';
 import { AppError, forbidden, notFound } from '../../base/http/errors.ts';
 import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
@@ -378,6 +379,10 @@ interface RecoveryActions {
   appPasswordsOf(id: string, by: Actor, needs?: OwnPermission): Promise<AppPassword[]>;
   /** Deletes one of them. Throws not_found. */
   revokeAppPassword(id: string, password: string, by: Actor): Promise<void>;
+  /** The applications and agents with access to the account. */
+  consentsOf(id: string, by: Actor, needs?: OwnPermission): Promise<AllowedApplication[]>;
+  /** Removes the access of one of them. Throws not_found. */
+  removeConsent(id: string, application: string, by: Actor): Promise<void>;
   /** Removes every second factor and ends every session. */
   resetFactors(id: string, by: Actor): Promise<void>;
   /** Lets the user set up a first second factor (setting first_factor). */
@@ -385,10 +390,8 @@ interface RecoveryActions {
   endSessions(id: string, by: Actor): Promise<EndedAll>;
 }
 
-function recoveryActions(
-  { appPasswords, audit, authority, codeDelivery, mfa, lockout, endSession, notifyOwner }: UserServices,
-  { find, findManaged }: UserLookup,
-): RecoveryActions {
+function recoveryActions(services: UserServices, { find, findManaged }: UserLookup): RecoveryActions {
+  const { appPasswords, audit, authority, codeDelivery, mfa, lockout, endSession, notifyOwner } = services;
   return {
     async unlock(id, by) {
       await lockout.unlock(await findManaged(id, by, ['gatehouse.users:unlock']));
@@ -422,6 +425,20 @@ function recoveryActions(
       const { username } = await findManaged(id, by, ['gatehouse.users:reset-factors']);
       assertFreshProof(by, 'user.revoke-app-password', username);
       if (!(await appPasswords.revoke(id, password, by))) throw notFound({ detail: { password } });
+    },
+
+    async consentsOf(id, by, needs = 'gatehouse.sessions:read') {
+      await authority.assertCovers(by, needs, id);
+      return allowedApplications(services, (await find(id)).id);
+    },
+
+    async removeConsent(id, application, by) {
+      await authority.assertCovers(by, 'gatehouse.sessions:end', id);
+      const { username } = await find(id);
+      const found = (await allowedApplications(services, id)).find((one) => one.applicationId === application);
+      if (!found) throw notFound({ detail: { application } });
+      assertFreshProof(by, 'user.remove-consent', username);
+      await removeAccess(services, id, found, by);
     },
 
     async resetFactors(id, by) {

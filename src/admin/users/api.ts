@@ -23,7 +23,7 @@ import {
 import { within } from '../../people/rbac/rights.ts';
 import { type Answer, type Endpoint, endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import { byId, done, givenTime, id, iso, paged, pageOf, patchOf, text, time } from '../api/parts.ts';
+import { byId, done, givenTime, id, iso, jsonOf, paged, pageOf, patchOf, text, time } from '../api/parts.ts';
 import { moment } from '../groups/groups.ts';
 import { endpointsOf, type Resource } from '../resource.ts';
 import { type CreatedUser, EXPORT, type NewUser, type UserAdmin, type UserDetails } from './actions.ts';
@@ -445,6 +445,7 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
     }),
     ...factorEndpoints(users),
     ...appPasswordEndpoints(users),
+    ...consentEndpoints(users),
     ...noteEndpoints(users),
     ...userGrantEndpoints(users),
     ...handOverEndpoints(users),
@@ -614,6 +615,57 @@ function appPasswordEndpoints(users: UserAdmin): Endpoint[] {
       summary: 'Revokes one of them',
       status: 204,
       handle: async ({ params, by }) => void (await users.revokeAppPassword(params.id, params.password, by)),
+    }),
+  ];
+}
+
+const consent = z
+  .object({
+    application: z.string().describe('Id of the application'),
+    client_id: z.string(),
+    name: z.string(),
+    is_implicit: z.boolean().describe('It has access without a question to the user'),
+    scopes: z.array(z.string()).describe('Those of OpenID Connect'),
+    claims: z.array(z.string()),
+    resources: z.record(z.string(), z.array(z.string())).describe('API to its scopes'),
+    granted_at: time,
+    last_used_at: time.nullable().describe('When it last got a token'),
+  })
+  .meta({ id: 'Consent' });
+
+/** The applications and agents with access to the account of a user. */
+function consentEndpoints(users: UserAdmin): Endpoint[] {
+  const { api, tag } = userNoun(users);
+  const path = `${api}/{id}/consents`;
+  return [
+    endpoint('listUserConsents', `GET ${path}`, {
+      tag,
+      needs: [within('gatehouse.sessions:read')],
+      params: byId,
+      summary: 'The applications and agents with access to the account of the user',
+      response: z.object({ items: z.array(consent) }),
+      async handle({ params, by }) {
+        const all = await users.consentsOf(params.id, by);
+        return {
+          body: {
+            items: all.map(({ applicationId, applicationName, granted, lastUsedAt, ...one }) =>
+              jsonOf(
+                consent,
+                { ...one, ...granted },
+                { application: applicationId, name: applicationName, last_used_at: iso(lastUsedAt) },
+              ),
+            ),
+          },
+        };
+      },
+    }),
+    endpoint('removeUserConsent', `DELETE ${path}/{application}`, {
+      tag,
+      needs: [within('gatehouse.sessions:end')],
+      params: byId.extend({ application: z.string().min(1).max(64) }),
+      summary: 'Removes the access of one of them, and ends its tokens',
+      status: 204,
+      handle: async ({ params, by }) => void (await users.removeConsent(params.id, params.application, by)),
     }),
   ];
 }

@@ -2,6 +2,7 @@
 
 import type Router from '@koa/router';
 import { z } from 'zod';
+import type { AllowedApplication } from '../../account/consents.ts';
 import { OWN_DATA_FILE } from '../../account/own-data.ts';
 import { pictureForm } from '../../account/profile.ts';
 import { imageLimits } from '../../applications/brand/limits.ts';
@@ -86,6 +87,7 @@ export function userRoutes(services: ConsoleServices): Router<State, Extras> {
   });
   factorPages(router, services);
   appPasswordPages(router, services);
+  consentPages(router, services);
   changePages(router, services);
   userActionPages(router, services);
   return router;
@@ -95,6 +97,7 @@ export function userRoutes(services: ConsoleServices): Router<State, Extras> {
 
 const READ = 'gatehouse.users:read' as const;
 const RESET = 'gatehouse.users:reset-factors' as const;
+const END = 'gatehouse.sessions:end' as const;
 const activityQuery = z.object(eventPageQuery);
 const giveQuery = z.object({ application: z.string().trim().max(1024).default('') });
 type Blocks = (visit: Visit<OpenUser>, services: ConsoleServices) => Promise<readonly Block[]>;
@@ -117,8 +120,9 @@ const blocksOf: Readonly<Record<UserTab, Blocks>> = {
     await sessionsBlock(
       services.names,
       await services.admin.sessions.ofUser(visit.subject.details.account.id, visit.by),
-      visit.meets(within('gatehouse.sessions:end')),
+      visit.meets(within(END)),
     ),
+    ...(await consentBlocks(visit, services)),
     ...(await endedBlocks(visit, services)),
   ],
   activity: async (visit, services) => [await activityBlock(visit, services)],
@@ -438,6 +442,73 @@ function appPasswordPages(router: Router<State, Extras>, { frame, admin: { users
     async submit({ by, subject: { account, password } }) {
       await users.revokeAppPassword(account.id, password.id, by);
       return { to: tabPath(account.id, 'security'), notice: t('console.users.app-passwords.revoke.done') };
+    },
+  });
+}
+
+/** The applications and agents with access to the account, each with the end of it for who may do it. */
+async function consentBlocks(
+  { by, meets, subject: { details, path } }: Visit<OpenUser>,
+  { admin: { users } }: ConsoleServices,
+): Promise<readonly Block[]> {
+  const { account } = details;
+  const all = await users.consentsOf(account.id, by);
+  if (all.length === 0) return [];
+  return [
+    {
+      kind: 'table',
+      title: t('console.users.consents'),
+      lead: t('console.users.consents.lead'),
+      caption: t('console.users.consents.caption', { user: nameOf(account) }),
+      ...tableOf(all, [
+        [t('console.users.access.application'), consentCell],
+        [
+          t('console.navigation.apis'),
+          ({ granted }) =>
+            Object.entries(granted.resources).map(([api, scopes]) => ({ text: api, small: scopes.join(' ') })),
+        ],
+        [{ label: t('console.users.sessions.since'), isShort: true }, ({ grantedAt }) => grantedAt],
+        [{ label: t('console.sessions.column.last-used'), isShort: true }, ({ lastUsedAt }) => lastUsedAt],
+        meets(within(END)) && [
+          t('console.shared.action'),
+          ({ applicationId, applicationName }) => ({
+            action: {
+              label: t('console.users.consents.remove'),
+              of: applicationName,
+              href: `${path}/consents/${encodeURIComponent(applicationId)}/remove`,
+            },
+          }),
+        ],
+      ]),
+      empty: '',
+    },
+  ];
+}
+
+const consentCell = ({ applicationId, applicationName, clientId }: AllowedApplication): Mark => ({
+  text: applicationName,
+  small: clientId,
+  href: `/admin/applications/${applicationId}`,
+});
+
+/** Below the same tab: the page that ends the access of one. */
+function consentPages(router: Router<State, Extras>, { frame, admin: { users } }: ConsoleServices): void {
+  addQuestion(router, frame, '/:id/consents/:application/remove', {
+    needs: [within(READ), within(END)],
+    async load({ params: { id = '', application = '' } }, by) {
+      const account = await users.find(id, by, READ);
+      const consent = (await users.consentsOf(id, by, END)).find((one) => one.applicationId === application);
+      if (!consent) throw notFound({ detail: { application } });
+      return { account, consent };
+    },
+    title: ({ account, consent }) =>
+      t('console.users.consents.remove.question', { app: consent.applicationName, user: nameOf(account) }),
+    back: ({ account }) => ({ href: tabPath(account.id, 'sessions'), label: nameOf(account) }),
+    lead: () => t('console.users.consents.remove.consequence'),
+    button: t('console.users.consents.remove'),
+    async submit({ by, subject: { account, consent } }) {
+      await users.removeConsent(account.id, consent.applicationId, by);
+      return { to: tabPath(account.id, 'sessions'), notice: t('console.users.consents.remove.done') };
     },
   });
 }

@@ -310,6 +310,7 @@ export const protectedTables = {
       identifier: 'text',
       scopes: 'text',
       scopePermissions: 'text',
+      scopeTitles: ['text', '{}'],
       signingAlg: 'text',
       access: ['text', 'everyone'],
       clients: ['text', 'registered'],

@@ -57,13 +57,14 @@ export async function exportResources({ db }: Core, known: (access: Access) => A
 
 /** The fields of an API by their names in the file; all but the first and the algorithm only where they say something. */
 function fieldsOf(api: Omit<Resource, 'source'>) {
-  const { scopes, scopePermissions, signingAlg, access, clients, documentHosts, agentScopes } = api;
+  const { scopes, scopePermissions, scopeTitles, signingAlg, access, clients, documentHosts, agentScopes } = api;
   const tied = Object.keys(scopePermissions).length > 0 ? { scope_permissions: scopePermissions } : {};
+  const titled = Object.keys(scopeTitles).length > 0 ? { scope_titles: scopeTitles } : {};
   const rule = access === 'everyone' ? {} : { access: sortedAccess(access) };
   const agents = {
     ...(clients !== 'registered' && { clients }),
     ...(documentHosts.length > 0 && { document_hosts: documentHosts }),
     ...(agentScopes.length > 0 && { agent_scopes: agentScopes }),
   };
-  return { scopes, ...tied, signing_alg: signingAlg, ...rule, ...agents };
+  return { scopes, ...tied, ...titled, signing_alg: signingAlg, ...rule, ...agents };
 }

@@ -1,5 +1,7 @@
 // What a person sees of a client that nobody registered: the question, and afterwards the list of what has access.
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { signIn } from '../../admin/console/real-browser.ts';
+import { staff } from '../../admin/console/support.ts';
 import { launchBrowser } from '../../support/browser/browser.ts';
 import { looksRight, openPage } from '../../support/browser/pages.ts';
 import { anApi, aUser, type TestUser } from '../../support/factories.ts';
@@ -18,6 +20,7 @@ beforeAll(async () => {
   await anApi(idp.services, {
     identifier: 'https://mcp.example.com',
     scopes: ['notes:read', 'notes:write'],
+    scope_titles: { 'notes:read': 'Read your notes', 'notes:write': 'Change your notes' },
     clients: 'documents',
   });
   await idp.services.settings.set('agents', 'allowed');
@@ -25,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([idp?.stop(), vendor?.close()]));
 
-it('asks with the host first, and lists the app with its last use until its access is removed', async () => {
+it('asks with the host first, and lists the app, also for administrators, until its access is removed', async () => {
   const clientId = vendor.urlOf('/oauth/client.json');
   vendor.documents.set('/oauth/client.json', {
     client_id: clientId,
@@ -47,12 +50,24 @@ it('asks with the host first, and lists the app with its last use until its acce
   await page.getByLabel('Password', { exact: true }).fill(user.password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('heading', { name: `Allow ${vendor.host} to use your account?` }).waitFor();
+  expect(await page.textContent('main')).toContain('Read your notes · Change your notes');
   await looksRight(page, 'agent-consent');
   await page.getByRole('button', { name: 'Allow', exact: true }).click();
   await page.getByText('connected').waitFor();
   await page.goto(`${idp.issuer}/account/applications`);
   expect(await page.textContent('main')).toContain(`Helper for notes (${vendor.host})`);
+  expect(await page.textContent('main')).toContain('A program on a computer of yours');
   await looksRight(page, 'agent-list');
+  const console = await openPage();
+  const sessions = `${idp.issuer}/admin/users/${user.account.id}/sessions`;
+  await console.goto(sessions);
+  await signIn(console, await staff(idp, 'admin'));
+  await console.waitForURL(sessions);
+  expect(await console.textContent('main')).toContain('https://mcp.example.com');
+  await looksRight(console, 'agent-of-user');
+  await console.click('a[href*="/consents/"]');
+  await console.waitForSelector('dialog[open] form[action$="/remove"]');
+  await looksRight(console, 'agent-remove');
   await page.getByRole('button', { name: /Remove access/ }).click();
   expect(await page.textContent('main')).toContain('No apps have access to your account.');
 });

@@ -513,6 +513,7 @@ CREATE TABLE "resources" (
     "identifier" TEXT NOT NULL,
     "scopes" TEXT NOT NULL,
     "scope_permissions" TEXT NOT NULL DEFAULT '{}',
+    "scope_titles" TEXT NOT NULL DEFAULT '{}',
     "signing_alg" TEXT NOT NULL DEFAULT 'RS256',
     "access" TEXT NOT NULL DEFAULT 'everyone',
     "clients" TEXT NOT NULL DEFAULT 'registered',

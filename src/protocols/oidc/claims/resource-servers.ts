@@ -23,6 +23,7 @@ const OPAQUE = { accessTokenFormat: 'opaque', jwt: undefined } as const;
 /** What all APIs of this server have in common. */
 const CLOSED = {
   scopePermissions: {},
+  scopeTitles: {},
   access: 'everyone',
   clients: 'registered',
   documentHosts: [],
