@@ -17,6 +17,8 @@ beforeAll(async () => {
   idp = await startIdp();
   await idp.services.roles.create({ name: 'editor' });
   await idp.services.groups.create({ name: 'Payroll Team' });
+  const desk = await idp.services.groups.create({ name: 'Help Desk' });
+  await idp.services.groups.addRole(desk.id, 'support');
   boss = await staff(idp, 'admin');
   admin = await consoleOf(idp, boss);
 });
@@ -39,8 +41,9 @@ interface Cause {
   cause(user: TestUser, applicationId: string): Promise<unknown>;
   says: string;
   button: string;
-  /** The title of the page that asks first. */
+  /** What the page that asks first says, and its button where it is another one. */
   question?: string;
+  answer?: string;
 }
 
 const wrongPasswords = async ({ account }: TestUser, login: 'username' | 'email') => {
@@ -70,6 +73,22 @@ const causes: Record<string, Cause> = {
     cause: async () => {},
     says: 'Payroll requires the role editor. Ann Example has no roles.',
     button: 'Give Ann Example the role editor',
+  },
+  'a missing role with permissions in Gatehouse': {
+    app: { access: { roles: ['support'] } },
+    cause: async () => {},
+    says: 'Payroll requires the role support. Ann Example has no roles.',
+    button: 'Give Ann Example the role support',
+    question: 'permissions in Gatehouse?',
+    answer: 'Give permissions',
+  },
+  'a missing group with permissions in Gatehouse': {
+    app: { access: { roles: [], groups: ['Help Desk'] } },
+    cause: async () => {},
+    says: 'Payroll requires the group Help Desk. Ann Example is in no group.',
+    button: 'Add Ann Example to the group Help Desk',
+    question: 'gets the role support by the group Help Desk',
+    answer: 'Give permissions',
   },
   'a missing group': {
     app: { access: { roles: [], groups: ['Payroll Team'] } },
@@ -124,8 +143,11 @@ describe('the access check', () => {
           new RegExp(`${boss.username} disabled it on .* UTC.*${boss.username} disabled .*’s account`, 's'),
         );
       const pressed = await press(red, one.button);
-      if (one.question) expect(textOf(pressed.text)).toContain(one.question);
-      const done = await admin.follow(one.question ? await press(pressed, one.button) : pressed);
+      if (one.question) {
+        expect(textOf(pressed.text)).toContain(one.question);
+        expect((await idp.services.accounts.find(user.account.id))?.roles).toEqual([]);
+      }
+      const done = await admin.follow(one.question ? await press(pressed, one.answer ?? one.button) : pressed);
       expect(done.url).toContain('/admin/access-check?user=');
       expect(textOf(done.text)).toContain('Ann Example can sign in to Payroll');
       expect(done.text).not.toContain(`>${one.button}<`);

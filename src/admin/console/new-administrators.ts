@@ -1,6 +1,7 @@
 // What a page asks before people get a role with permissions in Gatehouse, directly or by a group.
 import { nameAndUsername } from '../../base/http/pages/tokens.ts';
 import { allOf, type PageText, t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
 import { ADMIN_ROLE } from '../../people/rbac/built-in.ts';
 import type { NamedUser } from './names.ts';
 import type { Question } from './pages.ts';
@@ -15,6 +16,40 @@ export interface NewAdministrators {
   /** All of them, and whether they are more than were counted. */
   count: number;
   isMore?: boolean;
+}
+
+/** A role that somebody gets, or a group that they join. */
+export interface RoleOrGroup {
+  kind: 'role' | 'group';
+  name: string;
+}
+
+interface Givers {
+  roles: { isSensitive(name: string, by: Actor): Promise<boolean> };
+  groups: {
+    find(name: string): Promise<{ id: string } | undefined>;
+    newAdministrators(
+      id: string,
+      change: { members: readonly string[] },
+      by: Actor,
+    ): Promise<NewAdministrators | undefined>;
+  };
+}
+
+/** What is asked before this person gets it; undefined: nothing. Throws forbidden for what the actor may not give. */
+export async function questionBefore(
+  { kind, name }: RoleOrGroup,
+  person: NamedUser & { id: string },
+  { roles, groups }: Givers,
+  by: Actor,
+): Promise<Question | undefined> {
+  if (kind === 'role')
+    return (await roles.isSensitive(name, by))
+      ? newAdministratorsQuestion({ roles: [name], people: [person], count: 1 })
+      : undefined;
+  const group = name === '' ? undefined : await groups.find(name);
+  const given = group && (await groups.newAdministrators(group.id, { members: [person.id] }, by));
+  return given && newAdministratorsQuestion(given);
 }
 
 export function newAdministratorsQuestion(given: NewAdministrators): Question {

@@ -149,9 +149,11 @@ export function addPage<Subject = undefined, Given = undefined>(
       check?.();
       const { _csrf, ...fields } = asks ? await readForm(visited.ctx, { lists: 'every field' }) : {};
       const question = fields[ASKED] === undefined && (await asks?.(visited, given));
-      return question && page
-        ? { page: askedPage(await page(visited, given), question, visited.ctx.path, fields) }
-        : await submit(visited, given);
+      if (!question || !page) return await submit(visited, given);
+      const { path: action } = visited.ctx;
+      const behind = await page(visited, given);
+      const cancel = formsOf(behind).find((one) => one.action === action)?.cancel ?? action;
+      return { page: askedPage(behind, question, { action, fields, cancel }) };
     } catch (error) {
       if (error instanceof AppError && error.code === 'invalid_input') await assertOpen?.(visited);
       throw error;
@@ -181,17 +183,19 @@ export interface Question {
 }
 
 /** The field that says that the question was answered. */
-const ASKED = 'asked';
+export const ASKED = 'asked';
 
-/** The page as it was filled in, with the question over it. */
-function askedPage(page: ConsolePage, question: Question, path: string, fields: Fields): ConsolePage {
+/** The page with the question over it, which sends these fields again. */
+export function askedPage(
+  page: ConsolePage,
+  { title, ...question }: Question,
+  { action, fields, cancel }: { action: string; fields: Fields; cancel: string },
+): ConsolePage {
   const sent = [...Object.entries(fields), [ASKED, 'yes'] as const];
   const hidden = sent.flatMap(([name, values]) => [values].flat().map((value) => hiddenField(name, value)));
-  const { title, ...form } = question;
-  const cancel = formsOf(page).find(({ action }) => action === path)?.cancel ?? path;
   return {
     ...page,
-    asks: { title, form: { kind: 'form', ...form, action: path, fields: hidden, look: 'danger', cancel } },
+    asks: { title, form: { kind: 'form', ...question, action, fields: hidden, look: 'danger', cancel } },
   };
 }
 

@@ -12,7 +12,7 @@ import { within } from '../../people/rbac/rights.ts';
 import type { Action, Block, Cell, Column, Mark } from '../console/blocks.ts';
 import { expiryCell } from '../console/expiry.ts';
 import { tableOf } from '../console/lists.ts';
-import { newAdministratorsQuestion } from '../console/new-administrators.ts';
+import { questionBefore } from '../console/new-administrators.ts';
 import { addForm, addQuestion, type Params, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { addMembershipPage, day, JOIN, momentsOf, sinceField, untilField } from '../groups/console.ts';
@@ -186,10 +186,8 @@ const buttons = (path: string, of: string): Cell => [
 
 /** The forms below /admin/users/:id. */
 export function grantPages(router: Router<State, Extras>, services: ConsoleServices): void {
-  const {
-    frame,
-    admin: { users, roles, groups },
-  } = services;
+  const { frame, admin } = services;
+  const { users, roles, groups } = admin;
   const home = (account: Account) => tabPath(account.id, 'roles');
   const back = (account: Account) => ({ href: home(account), label: nameOf(account) });
   const load = ({ params: { id = '' } }: Params, by: Actor) => users.find(id, by, 'gatehouse.users:read');
@@ -233,10 +231,7 @@ export function grantPages(router: Router<State, Extras>, services: ConsoleServi
       ];
     },
     body: z.object({ role: z.string().min(1).max(100), ...period }),
-    async asks({ by, subject }, { role }) {
-      const isSensitive = await roles.isSensitive(role, by);
-      return isSensitive ? newAdministratorsQuestion({ roles: [role], people: [subject], count: 1 }) : undefined;
-    },
+    asks: ({ by, subject }, { role: name }) => questionBefore({ kind: 'role', name }, subject, admin, by),
     async submit({ by, subject }, { role, ...given }) {
       const isChanged = await users.giveRole(subject.id, role, momentsOf(given), by);
       return done(subject, t('console.users.held.role-given', { user: nameOf(subject), role }), isChanged);
@@ -299,10 +294,7 @@ export function grantPages(router: Router<State, Extras>, services: ConsoleServi
       untilField(''),
     ],
     body: z.object({ group: z.string().max(200), ...period }),
-    async asks({ by, subject }, { group }) {
-      const given = await groups.newAdministrators((await groupNamed(group)).id, { members: [subject.id] }, by);
-      return given && newAdministratorsQuestion(given);
-    },
+    asks: ({ by, subject }, { group: name }) => questionBefore({ kind: 'group', name }, subject, admin, by),
     async submit({ by, subject }, { group: name, ...given }) {
       const group = await groupNamed(name);
       const changed = await users.join(group.id, { userId: subject.id, ...momentsOf(given) }, by);

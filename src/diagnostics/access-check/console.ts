@@ -22,6 +22,8 @@ import {
   typedApplicationValue,
   userCell,
 } from '../../admin/console/names.ts';
+import { questionBefore } from '../../admin/console/new-administrators.ts';
+import { ASKED, askedPage } from '../../admin/console/pages.ts';
 import { ACCESS_CHECK_NEEDS } from '../../admin/console/suggest.ts';
 import type { ConsoleServices } from '../../admin/console-services.ts';
 import { sameNameText, typedUserValue } from '../../admin/suggestions/typed-user.ts';
@@ -50,7 +52,7 @@ const text = z.string().trim().max(1024).default('');
 const app = z.string().trim().max(MAX_ADDRESS).default('');
 const method = z.enum(pathMethods).catch('GET');
 const listIn = listAt(HERE, { user: text, app, request: text }, [''], { method });
-const fixForm = z.object({ fix: z.string().min(1).max(200), user: text, app, method, confirmed: text });
+const fixForm = z.object({ fix: z.string().min(1).max(200), user: text, app, method, [ASKED]: text });
 
 /** The page /admin/access-check, and its fixes. */
 export function accessCheckRoutes(services: AccessCheckPageServices): Router<State, Extras> {
@@ -63,7 +65,7 @@ export function accessCheckRoutes(services: AccessCheckPageServices): Router<Sta
 
   // Which right a fix takes depends on the fix, so it is looked up among those that the actor is offered.
   router.post('/', ...frame.change(...ACCESS_CHECK_NEEDS), async (ctx) => {
-    const { fix: id, user, app, method, confirmed } = await parseForm(ctx, fixForm.loose());
+    const { fix: id, user, app, method, asked: answered } = await parseForm(ctx, fixForm.loose());
     const [{ account }, asked] = await Promise.all([
       accessCheck.findUser(user, frame.actor(ctx)),
       accessCheck.findAsked(app, method),
@@ -80,15 +82,26 @@ export function accessCheckRoutes(services: AccessCheckPageServices): Router<Sta
       });
     // The cause ended after the page was displayed, such as a lockout: the new check says what is left.
     if (!fix) return frame.redirect(ctx, here, endedText(id, account, asked.application), 'plain');
-    const question = fixPage(here, fix, subject);
-    if (fix.asksFirst && !confirmed) return frame.show(ctx, question);
+    const by = frame.actor(ctx);
+    const question = fix.gives && !answered && (await questionBefore(fix.gives, account, services.admin, by));
+    if (question) {
+      const { given, ...list } = listIn(ctx);
+      const behind = await checkPage(services, ctx, {
+        ...list,
+        given: { ...given, user: account.username, app, method },
+      });
+      const fields = { ...subject, fix: id };
+      return frame.show(ctx, askedPage(behind, question, { action: HERE, fields, cancel: here }));
+    }
+    const page = fixPage(here, fix, subject);
+    if (fix.asksFirst && !answered) return frame.show(ctx, page);
     await frame.attempt(
       ctx,
       async () => {
-        await fix.apply(frame.actor(ctx));
+        await fix.apply(by);
         frame.redirect(ctx, here, fix.done);
       },
-      () => question,
+      () => page,
     );
   });
 
@@ -408,7 +421,7 @@ function checksBlock(checks: readonly Check[]): Block {
 
 /** One fix on a page of its own: where it asks first, after a fault, and after the sign-in that it needs. */
 function fixPage(here: string, { id, label, consequence, asksFirst }: AccessFix, subject: Subject): ConsolePage {
-  const sent = { ...subject, fix: id, confirmed: 'yes' };
+  const sent = { ...subject, fix: id, [ASKED]: 'yes' };
   return {
     title: asksFirst ? t('console.access-check.question', { action: label }) : label,
     back: { href: here, label: t('console.access-check.title') },

@@ -2,6 +2,7 @@
 // the same fresh sign-in, and is audited like them.
 
 import type { MissingScope } from '../../admin/applications/presets/demands.ts';
+import type { RoleOrGroup } from '../../admin/console/new-administrators.ts';
 import { disabledSentence } from '../../admin/users/disabled-by.ts';
 import { missingGroups, missingRoles } from '../../applications/access-decision.ts';
 import type { Access } from '../../applications/fields/oidc-client.ts';
@@ -22,6 +23,8 @@ export interface AccessFix {
   consequence: PageText;
   /** It changes something for more than this sign-in, so the page asks first. */
   asksFirst?: boolean;
+  /** What it gives to the person: with permissions in Gatehouse, the page asks first. */
+  gives?: RoleOrGroup;
   /** What the page says after it. */
   done: PageText;
   apply(by: Actor): Promise<unknown>;
@@ -235,6 +238,7 @@ function giveRole({ admin: { users } }: DiagnosticServices, { account }: AccessF
       id: `role ${role}`,
       label: t('console.access-check.give-role', { who, role }),
       consequence: t('console.access-check.give-role-why', { who, role }),
+      gives: { kind: 'role', name: role },
       done: t('console.access-check.role-given', { who, role }),
       apply: (by) => users.setRoles(account.id, [...account.roles, role], by),
     },
@@ -249,6 +253,7 @@ function addToGroup({ admin: { groups, users } }: DiagnosticServices, { account 
       id: `group ${group}`,
       label: t('console.access-check.add-to-group', { who, group }),
       consequence: t('console.access-check.add-to-group-why', { who, group }),
+      gives: { kind: 'group', name: group },
       done: t('console.users.held.joined', { user: who, group }),
       async apply(by) {
         const found = await groups.find(group);

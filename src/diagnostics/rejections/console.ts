@@ -5,7 +5,9 @@ import { z } from 'zod';
 import type { Action, Block, Cell, ConsolePage, Empty } from '../../admin/console/blocks.ts';
 import { listPath } from '../../admin/console/frame.ts';
 import { listAt, tableOf } from '../../admin/console/lists.ts';
-import { applicationCell, typedApplicationValue, userMarkOf } from '../../admin/console/names.ts';
+import { applicationCell, typedApplicationValue, userMark, userMarkOf } from '../../admin/console/names.ts';
+import { questionBefore } from '../../admin/console/new-administrators.ts';
+import { ASKED, askedPage } from '../../admin/console/pages.ts';
 import type { ConsoleServices } from '../../admin/console-services.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { parseForm } from '../../base/http/input.ts';
@@ -29,7 +31,7 @@ const NONE: Empty = {
   text: t('console.rejections.none-text'),
   action: { label: t('console.rejections.access-check'), href: '/admin/access-check' },
 };
-const fixForm = z.object({ fix: z.string().min(1).max(200) });
+const fixForm = z.object({ fix: z.string().min(1).max(200), [ASKED]: text });
 
 export function rejectionRoutes(services: RejectionPageServices): Router<State, Extras> {
   const router = new Router<State, Extras>({ prefix: '/admin/rejections' });
@@ -107,7 +109,7 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
 }
 
 /** One rejected request, and its fixes. */
-function rejectionDetails(router: Router<State, Extras>, { frame, rejections }: RejectionPageServices): void {
+function rejectionDetails(router: Router<State, Extras>, { admin, frame, rejections }: RejectionPageServices): void {
   const mayOf = (ctx: Context) => (permission: OwnPermission) => frame.may(ctx, permission);
 
   router.get('/:code', ...frame.page(READ), async (ctx) => {
@@ -126,11 +128,18 @@ function rejectionDetails(router: Router<State, Extras>, { frame, rejections }: 
   // The fix decides which permission it takes, so it is looked up before anything is changed.
   router.post('/:code', ...frame.change(READ), async (ctx) => {
     const { code = '' } = ctx.params;
-    const { fix } = await parseForm(ctx, fixForm.loose());
+    const { fix, asked } = await parseForm(ctx, fixForm.loose());
     const explanation = await rejections.explain(code);
-    const wanted = explanation.fixes.find(({ id }) => id === fix);
+    const { account, fixes } = explanation;
+    const wanted = fixes.find(({ id }) => id === fix);
     frame.assertMay(ctx, wanted?.needs ?? 'gatehouse.applications:write');
     const address = `/admin/rejections/${code}`;
+    const question =
+      wanted?.gives && account && !asked && (await questionBefore(wanted.gives, account, admin, frame.actor(ctx)));
+    if (question) {
+      const form = { action: address, fields: { fix }, cancel: address };
+      return frame.show(ctx, askedPage(detailsPage(explanation, mayOf(ctx)), question, form));
+    }
     await frame.attempt(
       ctx,
       async () => {
@@ -214,7 +223,7 @@ function requestBlock({ rejection, application, account, connection, directory }
         ? { label: t('console.rejections.description'), value: rejection.message }
         : {
             label: t('console.rejections.user'),
-            value: account ? { text: account.username, href: `/admin/users/${account.id}` } : null,
+            value: account ? userMark(account) : null,
           },
     ],
   };

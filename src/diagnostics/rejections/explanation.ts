@@ -11,6 +11,7 @@ import { type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Rejection } from '../../core/rejections/rejections.ts';
 import type { Connection } from '../../federation/connections/connection.ts';
+import type { Account } from '../../people/accounts/account.ts';
 import { ownResources } from '../../people/rbac/built-in.ts';
 import { samlSideOf } from '../../protocols/saml/metadata/service-providers.ts';
 import type { DiagnosticServices } from '../services.ts';
@@ -20,7 +21,7 @@ import { type ApplicableFix, type Fix, fixesOf, noteOn } from './fixes.ts';
 export interface Explanation {
   rejection: Rejection;
   application: Application | undefined;
-  account: { id: string; username: string } | undefined;
+  account: Account | undefined;
   /** Of a rejected sign-in at an upstream. */
   connection: Connection | undefined;
   /** Of a rejected request of a directory (SCIM). */
@@ -95,7 +96,7 @@ export function createRejectionAdmin(services: DiagnosticServices) {
         directory: directory ?? undefined,
         isFixed,
         rules: explainedRules(about),
-        account: account && { id: account.id, username: account.username },
+        account,
         fixes: fixes.map(({ apply: _apply, ...fix }) => fix),
         note: isBroken ? noteOn(failed, about, fixes.length > 0) : undefined,
         error: failed === 'registration' ? registrationFaultIn(about) : undefined,

@@ -2,6 +2,7 @@
 // permission and is audited like it.
 
 import { mergePatch } from '../../admin/applications/saml-declarations.ts';
+import type { RoleOrGroup } from '../../admin/console/new-administrators.ts';
 import { missingRoles } from '../../applications/access-decision.ts';
 import type { Application, OidcApplication, SamlApplication } from '../../applications/application.ts';
 import { metadataOf, oidcClient } from '../../applications/fields/oidc-client.ts';
@@ -79,6 +80,7 @@ export async function fixesOf(rule: RuleId, about: Case, services: DiagnosticSer
           id: `role ${role}`,
           label: t('console.rejections.give-role', { user, role }),
           effect: t('console.rejections.effect.role', { user }),
+          gives: { kind: 'role', name: role },
           needs: 'gatehouse.roles:write',
           apply: (by) => users.setRoles(account.id, [...account.roles, role], by),
         }),
@@ -90,6 +92,7 @@ export async function fixesOf(rule: RuleId, about: Case, services: DiagnosticSer
             id: `group ${group.name}`,
             label: t('console.rejections.add-to-group', { user, group: group.name }),
             effect: t('console.rejections.effect.group', { user, group: group.name }),
+            gives: { kind: 'group', name: group.name },
             needs: 'gatehouse.groups:write',
             apply: (by) => users.join(group.id, { userId: account.id }, by),
           }),
@@ -426,6 +429,8 @@ export interface Fix {
   adds?: string | undefined;
   /** What to find out before it. */
   warning?: PageText | undefined;
+  /** What it gives to the user of the request: with permissions in Gatehouse, the page asks first. */
+  gives?: RoleOrGroup;
   /** The permission for the change. */
   needs:
     | 'gatehouse.applications:write'

@@ -75,6 +75,26 @@ const ways: Record<string, (person: TestUser) => Promise<{ at: string; fields: R
       fields: { user: person.username, way: 'role:auditor' },
     };
   },
+  'a fix of a rejected request': async ({ account }) => {
+    const { clientId } = await aClient(idp.services, {
+      redirect_uris: ['https://rights.example/cb'],
+      access: { roles: ['auditor'] },
+    });
+    const { rejections } = idp.services;
+    const code = rejections.record(
+      { requestId: account.id, address: '192.0.2.1', userAgent: '' },
+      {
+        endpoint: 'authorize',
+        reason: 'access_denied',
+        message: 'No.',
+        received: {},
+        rules: [{ rule: 'access', state: 'failed' }],
+        clientId,
+        subjectId: account.id,
+      },
+    );
+    return { at: `/admin/rejections/${code}`, fields: { fix: 'role auditor' } };
+  },
 };
 
 describe('asks, and gives nothing before the answer', () => {

@@ -19,7 +19,7 @@ import type { Block, Cell, Field, Option } from '../../console/blocks.ts';
 import { listQuery } from '../../console/frame.ts';
 import { countText, listAt, searchField, tableOf } from '../../console/lists.ts';
 import { userMark } from '../../console/names.ts';
-import { newAdministratorsQuestion } from '../../console/new-administrators.ts';
+import { questionBefore } from '../../console/new-administrators.ts';
 import { addForm, addQuestion, type Params, type Question, type Visit } from '../../console/pages.ts';
 import type { ConsoleServices } from '../../console-services.ts';
 import { day, momentsOf, untilField } from '../../groups/console.ts';
@@ -97,27 +97,10 @@ async function openingQuestion(
   account: Account | undefined,
   by: Actor,
 ): Promise<Question | undefined> {
-  const administrators = account && (await administratorsBy(admin, opening, account, by));
+  const administrators = account && !opening.isNew ? await questionBefore(opening, account, admin, by) : undefined;
   const restriction = restrictionQuestion(application, opening);
   if (!administrators || !restriction) return administrators ?? restriction;
   return { ...administrators, lead: sentences([administrators.lead, restriction.lead]) };
-}
-
-/** What is asked where the role, or the group, gives the person permissions in Gatehouse. */
-async function administratorsBy(
-  { roles, groups }: ConsoleServices['admin'],
-  { kind, name, isNew }: Opening,
-  account: Account,
-  by: Actor,
-): Promise<Question | undefined> {
-  if (isNew) return undefined;
-  const group = kind === 'group' ? await groups.find(name) : undefined;
-  if (group) {
-    const found = await groups.newAdministrators(group.id, { members: [account.id] }, by);
-    return found && newAdministratorsQuestion(found);
-  }
-  const isAsked = kind === 'role' && (await roles.isSensitive(name, by));
-  return isAsked ? newAdministratorsQuestion({ roles: [name], people: [account], count: 1 }) : undefined;
 }
 
 /** Opens the application as the form says, and gives it to the person; resolves with what happened. Throws invalid_input. */
