@@ -309,7 +309,8 @@ async function addProvider(input: Input, services: Services): Promise<Result> {
   const xml = await (isUrl ? fetchMetadata(source) : readDocument(source)).catch(unreadable);
   const { metadataFaults, serviceProvider, settingsOf } = await import('../applications/fields/service-provider.ts');
   const metadata = await parsed(xml, now());
-  const name = input.text('name') ?? metadata.displayName ?? metadata.entityId;
+  const { metadataWarnings, nameFrom } = await import('../protocols/saml/metadata/parse.ts');
+  const name = input.text('name') ?? nameFrom(metadata);
   const entry = serviceProvider.parse({
     name,
     ...(isUrl ? { metadata_url: source } : { metadata: xml }),
@@ -321,7 +322,6 @@ async function addProvider(input: Input, services: Services): Promise<Result> {
   const { enabled, consent, access } = entry;
   const declared = { entityId: metadata.entityId, name, enabled, consent, access, settings: settingsOf(entry, xml) };
   const application = await applications.createSaml(declared);
-  const { metadataWarnings } = await import('../protocols/saml/metadata/parse.ts');
   return {
     json: { entity_id: application.clientId, name: application.name },
     text: [

@@ -154,11 +154,26 @@ it('an uploaded file is read in the console, which says what it read, and has it
   };
   const keys = key(rsa.certificatePem, '', 'signing') + key(rsa.certificatePem);
   const { entityId, xml, acsUrl } = metadata({ keys });
-  const wrong = await send({ name: '', metadata_file: xml });
+  const wrong = await send({ name: 'n'.repeat(256), metadata_file: xml });
   expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('&lt;md:EntityDescriptor')]);
-  const done = textOf((await admin.follow(await send({ name: `Uploaded ${count}`, metadata_file: xml }))).text);
+  const done = textOf((await admin.follow(await send({ metadata_file: xml }))).text);
+  expect(done).toContain(`Next: configure ${new URL(entityId).host}`);
   expect(done).toContain(`Read from the metadata Entity ID ${entityId} ACS URLs ${acsUrl}`);
   expect(done).toMatch(/Key \(Signing\) expires .*20\d\d.* [0-9A-F]{2}(:[0-9A-F]{2}){31}.*Key \(Encryption\) expires/);
+});
+
+it('an application without a name has that of its metadata, which another one must not have', async () => {
+  const admin = await consoleOf(idp, await staff(idp, 'admin'));
+  const send = async (xml: string) => admin.submit(await admin.get('/admin/applications/new/saml'), { metadata: xml });
+  const organization = `<md:Organization><md:OrganizationName xml:lang="en">acme</md:OrganizationName>
+    <md:OrganizationDisplayName xml:lang="en">Acme Wiki</md:OrganizationDisplayName>
+    <md:OrganizationURL xml:lang="en">https://acme.example</md:OrganizationURL></md:Organization></md:EntityDescriptor>`;
+  const named = () => metadata({}).xml.replace('</md:EntityDescriptor>', organization);
+  expect(textOf((await admin.follow(await send(named()))).text)).toContain('Next: configure Acme Wiki');
+  const taken = await send(named());
+  expect([taken.status, textOf(taken.text)]).toEqual([400, expect.stringContaining('Name is already in use')]);
+  const nothing = await admin.submit(await admin.get('/admin/applications/new/saml'), {});
+  expect([nothing.status, textOf(nothing.text)]).toEqual([400, expect.stringContaining('Enter a name.')]);
 });
 
 describe('an encryption key on an elliptic curve', () => {

@@ -166,7 +166,12 @@ export const genericPresets: readonly Preset[] = [
     text: t('console.preset.saml.text'),
     protocol: 'saml',
     fields: [
-      name,
+      {
+        name: METADATA_FILE,
+        label: t('console.preset.saml.metadata-file'),
+        type: 'file',
+        accept: '.xml,text/xml,application/xml',
+      },
       {
         name: 'metadata_url',
         label: t('console.field-section.metadata-url.title'),
@@ -179,12 +184,7 @@ export const genericPresets: readonly Preset[] = [
         rows: 5,
         hint: t('console.preset.saml.metadata-hint'),
       },
-      {
-        name: METADATA_FILE,
-        label: t('console.preset.saml.metadata-file'),
-        type: 'file',
-        accept: '.xml,text/xml,application/xml',
-      },
+      { ...name, hint: t('console.preset.saml.name-hint'), required: false },
       { name: 'entity_id', label: t('console.tabs.value.entity-id') },
       { name: 'acs_url', label: t('console.preset.saml.acs-url') },
       {

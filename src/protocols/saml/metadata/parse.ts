@@ -84,6 +84,12 @@ export function parseServiceProviderMetadata(xml: string, now: Date): SpMetadata
   return metadata;
 }
 
+/** What its application is called where nobody says so. */
+export function nameFrom({ displayName, entityId }: SpMetadata): string {
+  const host = URL.canParse(entityId) ? new URL(entityId).host : '';
+  return displayName ?? (host || entityId);
+}
+
 function readAcs(descriptor: Element, leftOut: LeftOut[]): AcsEndpoint[] {
   const what = 'AssertionConsumerService';
   const services = childrenOf(descriptor, 'md:AssertionConsumerService');
