@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { invalidInput } from '../../base/http/errors.ts';
 import { type Fault, faultText, textFault } from '../../base/texts/faults.ts';
-import { type PageText, t } from '../../base/texts/text.ts';
+import { hasText, type PageText, t } from '../../base/texts/text.ts';
 import type { Settings } from '../../core/settings/settings.ts';
 import type { Account } from './account.ts';
 import type { Accounts } from './accounts.ts';
@@ -48,12 +48,28 @@ function fieldOf(schema: AttributeSchema, attribute: SimpleAttribute, value: unk
   };
 }
 
-/** `Badge must look like A-99.`: a fault of an attribute, with the title of its field. */
+/** `Badge: Enter it as A-99.`: a fault of an attribute, with the title of its field. */
 export function fieldFault(schema: AttributeSchema, found: Fault): PageText {
   const [, name = ''] = found.path;
   const label = simpleAttributes(schema).find((one) => one.name === name)?.label ?? String(name);
-  return faultText(found, label);
+  return t('profile.fault', { label, message: adviceOn(found) });
 }
+
+/** The texts of faults are those of the console, which has fewer languages than the pages of people. */
+function adviceOn(found: Fault): PageText {
+  const { code, values = {} } = found;
+  if (code === 'mask') return t('profile.not-mask', { mask: String(values.mask) });
+  if (hasText(code)) return faultText(found, '');
+  return ADVICE[code] ?? t('profile.not-accepted');
+}
+
+const ADVICE: Record<string, PageText> = {
+  empty: t('name.empty'),
+  missing: t('name.empty'),
+  'one-of': t('profile.not-choice'),
+  'too-long': t('name.too-long'),
+  'max-characters': t('name.too-long'),
+};
 
 function textOf(value: unknown): string {
   if (value === undefined) return '';
