@@ -1,7 +1,6 @@
 // `npm run bench:websites`: how long checks of a website take at 1,000 a second with the server on one core, and how much slower people sign
 // in while 10,000 questions with cookies that were made up come in each second. The generator has another core. These are times, so they mean
 // something on an idle machine only; `npm run bench -- --only website` measures the CPU time on every one.
-import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import os from 'node:os';
@@ -9,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../test/support/database/postgres-start.ts';
 import { passwordSignIn } from './scenarios.ts';
+import { cores, pin } from './support/cores.ts';
 import { closeConnections } from './support/load.ts';
 import { median } from './support/measure.ts';
 import { type Answers, openLoop, quantile } from './support/open-loop.ts';
@@ -30,12 +30,6 @@ const PATH = `/forward-auth/${website.proxy}`;
 const FLOOD_SECONDS = 3;
 /** So that V8, whose compiler shares the core, is done with it. */
 const WARM_UP_SECONDS = 40;
-
-/** All threads of the process, and those that it starts. */
-const pin = (pid: number, cores: string) => execFileSync('taskset', ['-a', '-c', '-p', cores, String(pid)]);
-const cores = os.cpus().length;
-if (cores < 2) throw new Error('the server and the generator need a core each');
-const generatorCores = cores === 2 ? '1' : `1-${cores - 1}`;
 
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 const verdict = (isMet: boolean) => (isMet ? 'met' : 'MISSED');
@@ -113,13 +107,13 @@ const folder = gatehouseFolder({ hasLimits: true });
 const database = options.postgresql ? await startPostgres() : undefined;
 try {
   print(`${database ? 'PostgreSQL' : 'SQLite'}, ${os.cpus()[0]?.model}, load ${os.loadavg()[0]?.toFixed(1)}`);
-  pin(process.pid, generatorCores);
+  pin(process.pid, cores.generator);
   const target = await startGatehouse(folder, { databaseUrl: database?.url });
-  pin(target.pid, '0');
+  pin(target.pid, cores.server);
   await checks(target);
   await flood(target, 'one core');
-  pin(target.pid, `0-${cores - 1}`);
-  await flood(target, `${cores} cores`);
+  pin(target.pid, cores.all);
+  await flood(target, `${os.cpus().length} cores`);
   await target.stop();
 } finally {
   closeConnections();

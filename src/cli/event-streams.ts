@@ -195,10 +195,11 @@ function stateCommand(enabled: boolean, summary: string): Description & Work {
   }));
 }
 
-function stateOf({ enabled, pausedAt, failingSince }: EventStream): string {
+function stateOf({ enabled, pausedAt, failingSince, lastSuccessAt }: EventStream): string {
   if (!enabled) return 'disabled';
   if (pausedAt) return 'paused';
-  return failingSince ? 'failing' : 'delivering';
+  if (failingSince) return 'failing';
+  return lastSuccessAt ? 'delivering' : 'no event yet';
 }
 
 const secretLines = (secret: string) => [`Secret: ${secret}`, "Copy it now. You won't see it again."];

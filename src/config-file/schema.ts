@@ -203,7 +203,11 @@ export type DeclaredScimConnection = z.output<typeof scimConnection>;
 export const eventStream = z.strictObject({
   id: scimConnection.shape.id,
   ...eventStreamFields,
-  secret: streamSecret.optional().describe('of a webhook: `whsec_` and Base64; of a `siem`: its token'),
+  secret: streamSecret
+    .optional()
+    .describe(
+      'of a webhook: `whsec_` and Base64, required for a new one; of a `siem`: its token. Without it, the stored one stays',
+    ),
   secret_file: z.string().max(1000).optional().describe('file with the secret, relative to the configuration file'),
 });
 export type DeclaredEventStream = z.output<typeof eventStream>;

@@ -146,8 +146,44 @@ event_streams:
     ['format', 'only-siem'],
     ['secret', 'webhook-secret'],
   ]);
+  const local = (await aStream(idp, { name: 'Local', url: 'https://local.example.com/events' })).stream;
+  const rejected = async (text: string) => {
+    const planned = await configFile.plan(file(text));
+    return planned.ok ? [] : planned.faults.map(({ path: at, code }) => [at.join('.'), code]);
+  };
+  const stream = (more: string) => `event_streams: [{ url: "https://x.example", ${more} }]`;
+  // Nobody could read a secret that is made here.
+  expect(await rejected(stream('id: x, name: X'))).toEqual([['event_streams.0.secret', 'empty']]);
+  expect(await rejected(stream('id: x, name: X, kind: siem'))).toEqual([]);
+  expect(await rejected(stream(`id: x, name: Local, kind: siem`))).toEqual([
+    ['event_streams.0.name', expect.anything()],
+  ]);
+  expect(await rejected(yaml().replace('mailto:soc@example.com', 'https://chat.example.com'))).toEqual([
+    ['event_streams.2.url', 'alert-address'],
+  ]);
+  const moved = yaml().replace('splunk.example.com', 'elsewhere.example').replace(', secret: hec-token-1', '');
+  expect(await rejected(moved)).toEqual([['event_streams.1.secret', 'empty']]);
+  await eventStreams.remove(local.id, {});
   await apply('event_streams: []');
   expect(await idp.services.eventStreams.list()).toEqual([]);
+});
+
+it('the path of an address is in no event and on no page of those who may not change the stream', async () => {
+  const url = 'https://hooks.example.com/services/T0/a-credential';
+  const { stream } = await aStream(idp, { name: 'Chat', kind: 'alert', url });
+  await idp.services.eventStreams.update(stream.id, { ...stream, quiet_minutes: 5 }, {});
+  const recorded = await idp.services.db.auditEvent.findMany({ where: { type: { startsWith: 'event-stream.' } } });
+  expect(JSON.stringify(recorded)).toContain('https://hooks.example.com/…');
+  expect(JSON.stringify(recorded)).not.toContain('a-credential');
+  const [admin, auditor] = await Promise.all(
+    ['admin', 'auditor'].map(async (role) => consoleOf(idp, await staff(idp, role))),
+  );
+  const at = `/admin/event-streams/${stream.id}`;
+  expect((await admin?.get(at))?.text).toContain('a-credential');
+  const seen = (await auditor?.get(at))?.text;
+  expect(seen).toContain('https://hooks.example.com/…');
+  expect(seen).not.toContain('a-credential');
+  await idp.services.eventStreams.remove(stream.id, {});
 });
 
 it('gatehouse event-stream makes no secret for an email, and names a file that it cannot read', async () => {

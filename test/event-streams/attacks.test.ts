@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { newStream } from '../../src/admin/event-streams/event-streams.ts';
 import { transaction } from '../../src/base/storage/database.ts';
+import { streamRules } from '../../src/protocols/event-streams/streams.ts';
 import { databaseKind } from '../support/database/database.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { listen } from '../support/listen.ts';
@@ -90,6 +91,34 @@ it('no secret, name or address brings a header of its own', () => {
     'file:///etc/passwd',
   ])
     expect(isTaken({ url }), JSON.stringify(url)).toBe(false);
+});
+
+it('no two streams sign with one secret, and a SIEM keeps its token', async () => {
+  const { eventStreams } = idp.services;
+  const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
+  const url = 'https://receiver.example.com/events';
+  const taken = { faults: [expect.objectContaining({ path: ['secret'], code: 'secret-in-use' })] };
+  const { stream } = await aStream(idp, { url }, secret);
+  await expect(aStream(idp, { url }, secret)).rejects.toMatchObject(taken);
+  const other = await aStream(idp, { url });
+  await expect(eventStreams.changeSecret(other.stream.id, secret, {})).rejects.toMatchObject(taken);
+  // The old one signs for seven days.
+  await eventStreams.changeSecret(stream.id, undefined, {});
+  await expect(aStream(idp, { url }, secret)).rejects.toMatchObject(taken);
+  const siem = await aStream(idp, { url, kind: 'siem' }, 'a-token-of-the-siem');
+  await expect(eventStreams.changeSecret(siem.stream.id, undefined, {})).rejects.toMatchObject({
+    faults: [expect.objectContaining({ path: ['secret'], code: 'empty' })],
+  });
+  expect(await eventStreams.secrets(siem.stream.id)).toEqual(['a-token-of-the-siem']);
+});
+
+it.each([
+  { kind: 'siem', format: 'syslog', url: 'syslog://siem.example.com:99999' },
+  { kind: 'siem', format: 'syslog', url: 'syslog://siem.example.com:0' },
+  { kind: 'webhook', url: 'https://receiver.example.com/', quiet_minutes: 5 },
+])('what cannot work is rejected: %o', (given) => {
+  const read = newStream.safeParse({ name: 'A', ...given });
+  expect(read.success && streamRules(read.data).length === 0).toBe(false);
 });
 
 describe.runIf(databaseKind() === 'postgresql')('on PostgreSQL', () => {

@@ -203,6 +203,9 @@ it('received events alone show that one is missing or was changed', async () => 
   expect(verifyEvents(without.join('\n'))).toMatchObject({ ok: false, faults: [{ kind: 'missing' }] });
   const changed = bodies.map((body, index) => (index === 1 ? body.replace(/"digest":"./, '"digest":"g') : body));
   expect(verifyEvents(changed.join('\n'))).toMatchObject({ ok: false, faults: [{ kind: 'changed' }] });
+  const twice = (more: string) => verifyEvents([...bodies, bodies[1]?.replace('"outcome":"success"', more)].join('\n'));
+  expect(twice('"outcome":"success"').ok).toBe(true);
+  expect(twice('"outcome":"failure"')).toMatchObject({ ok: false, faults: [{ kind: 'changed' }] });
   const [, two] = receiver.received.map(({ event }) => event);
   const { chain, data } = two ?? receiver.received[0]?.event ?? expect.fail();
   expect(linkHash(chain.after?.hash ?? '', { chainSeq: chain.seq, id: data.id, digest: chain.digest })).toBe(

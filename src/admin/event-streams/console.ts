@@ -6,7 +6,13 @@ import { parse, parseQuery } from '../../base/http/input.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import { type EventKind, eventTypesByKind } from '../../core/audit/events.ts';
 import { sentenceOfType } from '../../core/audit/sentence.ts';
-import { declarationOf, type EventStream, isSigned, recipientsOf } from '../../protocols/event-streams/streams.ts';
+import {
+  addressOf,
+  declarationOf,
+  type EventStream,
+  isSigned,
+  recipientsOf,
+} from '../../protocols/event-streams/streams.ts';
 import { etagOf } from '../api/versions.ts';
 import {
   type Action,
@@ -135,7 +141,7 @@ export function eventStreamRoutes(services: ConsoleServices) {
     title: ({ name }) => t('console.event-streams.secret.title', { name }),
     purpose: t('console.event-streams.secret.lead'),
     back,
-    fields: ({ subject }) => (isSigned(subject) ? [] : [secretField('')]),
+    fields: ({ subject }) => (isSigned(subject) ? [] : [{ ...secretField(''), required: true }]),
     body: z.strictObject({ secret: z.string().max(1024).optional() }),
     button: t('console.event-streams.secret.change'),
     submit: async ({ by, subject }, { secret }) => ({
@@ -220,7 +226,10 @@ function listPage(streams: readonly EventStream[], mayWrite: boolean): ConsolePa
         ...tableOf(streams, [
           [t('console.shared.name'), (one) => ({ text: one.name, href: pathOf(one) })],
           [t('console.event-streams.kind'), ({ kind }) => KINDS[kind]],
-          [t('console.event-streams.url'), (one) => ({ text: new URL(one.url).host || addressOf(one), code: true })],
+          [
+            t('console.event-streams.url'),
+            (one) => ({ text: new URL(one.url).host || addressOf(one.url), code: true }),
+          ],
           [t('console.shared.status'), stateOf],
           [
             t('console.event-streams.last-success'),
@@ -286,7 +295,10 @@ function streamPage(stream: EventStream, sent: Sent | undefined, options: PageOp
     kind: 'facts',
     rows: [
       { label: t('console.event-streams.kind'), value: KINDS[stream.kind] },
-      { label: t('console.event-streams.url'), value: { text: addressOf(stream), code: true } },
+      {
+        label: t('console.event-streams.url'),
+        value: { text: mayWrite ? writtenUrl(stream) : addressOf(stream.url), code: true },
+      },
       { label: t('console.event-streams.last-success'), value: lastSuccessAt ?? t('console.api-keys.never') },
       ...fact(t('console.event-streams.failing-since'), failingSince),
       ...fact(t('console.event-streams.error'), pausedAt || failingSince ? lastError : null),
@@ -463,7 +475,7 @@ const eventList: Block = {
 };
 
 /** The address of a stream as people write it. */
-const addressOf = ({ url }: { url: string }) => recipientsOf(url)?.join(', ') ?? url;
+const writtenUrl = ({ url }: { url: string }) => recipientsOf(url)?.join(', ') ?? url;
 
 type Declared = ReturnType<typeof declarationOf>;
 
@@ -496,7 +508,7 @@ function keysOf(kind: DeclaredKind): FormKey[] {
     fieldKey({ name: 'name', label: t('console.shared.name'), required: true }),
     {
       ...url,
-      fields: ({ url: stored }) => url.fields({ url: addressOf({ url: String(stored) }) }),
+      fields: ({ url: stored }) => url.fields({ url: writtenUrl({ url: String(stored) }) }),
       read: (sent) => (kind === 'alert' ? alertUrl(sentValue(sent, 'url') ?? '') : url.read(sent)),
     },
     ...(kind === 'siem' ? [described('format')] : []),

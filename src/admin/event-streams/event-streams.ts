@@ -7,9 +7,12 @@ import { type Tx, transaction } from '../../base/storage/database.ts';
 import { at } from '../../base/texts/faults.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
+import { meets } from '../../people/rbac/rights.ts';
 import { bodyOf, deliveriesOf } from '../../protocols/event-streams/deliveries.ts';
+import { TEST } from '../../protocols/event-streams/event.ts';
 import { createSender } from '../../protocols/event-streams/send.ts';
 import {
+  addressOf,
   declarationOf,
   type EventStream,
   type EventStreams,
@@ -97,7 +100,7 @@ export function createEventStreamAdmin(services: Core & { eventStreams: EventStr
         await streams.remove(id, by, { tx });
       }),
 
-    /** Returns the new secret; of a SIEM that needs none, undefined. */
+    /** Returns the new secret. */
     async changeSecret(id: string, secret: string | undefined, by: Actor): Promise<CreatedStream> {
       const stream = await streams.get(id);
       assertSound(stream, secret);
@@ -111,7 +114,7 @@ export function createEventStreamAdmin(services: Core & { eventStreams: EventStr
       const data = { id: 0, outcome: 'success', reason: null, actor: null, actor_application: null, subject: null };
       const none = { application: null, address: null, user_agent: null, request_id: null, details: {} };
       const chain = { seq: 0, hash: '', digest: '', after: null };
-      const event = { type: 'event-stream.test', timestamp: now().toISOString(), data: { ...data, ...none }, chain };
+      const event = { type: TEST, timestamp: now().toISOString(), data: { ...data, ...none }, chain };
       try {
         const { status, text } = await send(stream, [event], {
           id: `evt_test_${now().getTime()}`,
@@ -225,13 +228,19 @@ export const replayRange = z.strictObject({
 /** /api/admin/event-streams. */
 export function eventStreamEndpoints(streams: EventStreamAdmin): Endpoint[] {
   const noun = eventStreamNoun(streams);
-  const { list, create, get, update, remove, action } = endpointsOf(noun);
+  /** The path of an address can be a credential, which is for those who may change it. */
+  const seenBy = (stream: EventStream, { grantedRights: rights = [] }: Actor): EventStream =>
+    noun.write.every((need) => meets(rights, need)) ? stream : { ...stream, url: addressOf(stream.url) };
+  const { list, create, get, update, remove, action } = endpointsOf({
+    ...noun,
+    get: async (id, by) => seenBy(await noun.get(id, by), by),
+  });
   const byDelivery = byId.extend({ delivery: z.string().min(1).max(64) });
   return [
     list({
       summary: 'The event streams, by name',
       response: z.object({ items: z.array(schema) }),
-      handle: async () => ({ items: (await streams.list()).map(noun.json) }),
+      handle: async (_query, by) => ({ items: (await streams.list()).map((one) => noun.json(seenBy(one, by))) }),
     }),
     create({
       summary: 'A new event stream',
@@ -271,7 +280,9 @@ export function eventStreamEndpoints(streams: EventStreamAdmin): Endpoint[] {
     action('changeEventStreamSecret', 'POST /secret', {
       summary: 'Replaces the secret',
       description: 'The old secret of a webhook signs beside the new one for seven days.',
-      body: z.strictObject({ secret: streamSecret.optional() }),
+      body: z.strictObject({
+        secret: streamSecret.optional().describe('required for a `siem`; otherwise a new one is made'),
+      }),
       response: secretAnswer,
       run: async ({ key, body, by }) => ({
         body: { secret: (await streams.changeSecret(key, body.secret, by)).secret ?? null },

@@ -24,7 +24,15 @@ export interface OutgoingOptions {
   maxBytes: number;
 }
 
-export type OutgoingFault = 'forbidden_address' | 'forbidden_url' | 'timeout' | 'too_large' | 'redirects' | 'network';
+export type OutgoingFault =
+  | 'forbidden_address'
+  | 'forbidden_url'
+  | 'timeout'
+  | 'too_large'
+  | 'redirects'
+  | 'network'
+  /** The answer has status 200 and says that something was not taken. */
+  | 'rejected';
 
 /** Why a call was not made or was aborted; the message may be displayed to administrators. */
 export class OutgoingError extends Error {

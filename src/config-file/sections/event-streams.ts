@@ -1,9 +1,12 @@
 // `event_streams`: where events of the audit log go.
-import { at, fault } from '../../base/texts/faults.ts';
+import { at, type Fault, fault, textFault } from '../../base/texts/faults.ts';
+import { t } from '../../base/texts/text.ts';
 import {
+  changeFaults,
   declarationOf,
   type EventStream,
   type EventStreams,
+  isSigned,
   secretFaults,
 } from '../../protocols/event-streams/streams.ts';
 import {
@@ -29,19 +32,29 @@ export async function planEventStreams(planning: Planning): Promise<Planned> {
     return stored === secret ? [] : [secretChange('secret')];
   }
 
+  const stored = await eventStreams.list();
+  const isTaken = (id: string, name: string) =>
+    declared.event_streams.some((one) => one.id !== id && one.name === name) ||
+    stored.some((one) => one.id !== id && one.name === name && one.source === 'local');
+
   return planEntries({
     section: 'event_streams',
     declared: declared.event_streams,
-    stored: new Map((await eventStreams.list()).map((stream) => [stream.id, stream])),
+    stored: new Map(stored.map((stream) => [stream.id, stream])),
     nameOf: ({ id }) => id,
     async compare({ id, secret: given, secret_file, ...wanted }, take) {
       const before = take(id);
       const { secret, faults } = await declaredSecret(planning, { value: given, file: secret_file }, ['secret_file']);
       if (faults.length > 0) return { name: id, faults };
-      const wrong = secret === undefined ? [] : secretFaults(wanted, secret);
-      if (wrong.length > 0)
-        return { name: id, faults: at([secret_file === undefined ? 'secret' : 'secret_file'], wrong) };
-      if (before && before.kind !== wanted.kind) return { name: id, faults: [fault(['kind'], 'never-changes')] };
+      const keyOfSecret = secret_file === undefined ? 'secret' : 'secret_file';
+      const wrong: Fault[] = [
+        ...at([keyOfSecret], secret === undefined ? [] : secretFaults(wanted, secret)),
+        ...(before ? changeFaults(before, wanted, secret) : []),
+        // Nobody could read one that is made here.
+        ...(!before && secret === undefined && isSigned(wanted) ? [fault(['secret'], 'empty')] : []),
+        ...(isTaken(id, wanted.name) ? [textFault(['name'], t('console.event-streams.error.taken'))] : []),
+      ];
+      if (wrong.length > 0) return { name: id, faults: wrong };
       const changesSecret = await secretOf(before, secret);
       return {
         name: id,

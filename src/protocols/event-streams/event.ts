@@ -5,6 +5,9 @@ import { fullName } from '../../base/http/pages/tokens.ts';
 import type { Db } from '../../base/storage/database.ts';
 import { auditEventTypes, type EventKind, eventTypesByKind } from '../../core/audit/events.ts';
 
+/** The type of the event that tries a stream, and is not in the audit log. */
+export const TEST = 'event-stream.test';
+
 /** A row of `audit_events` that has its place in the chain. */
 export type SealedEvent = Omit<
   NonNullable<Awaited<ReturnType<Db['auditEvent']['findFirst']>>>,

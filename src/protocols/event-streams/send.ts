@@ -24,8 +24,6 @@ import { recipientsOf, type StreamDeclaration, signatures } from './streams.ts';
 const TIME_LIMIT_MS = 10_000;
 /** As large as what `_bulk` of Elasticsearch answers for a batch. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
-/** For an answer 200 of `_bulk` with rejected events. */
-const REJECTED_ITEMS = 503;
 const SYSLOG_PORT = 6514;
 
 /** What the receiver answered: its status and how long to wait, where it says so. */
@@ -66,8 +64,8 @@ export function createSender(services: Core) {
     // A redirect counts as a failure: it could lead the signed body elsewhere.
     const init = { method: 'POST', headers, body, redirect: 'manual' } as const;
     const response = await outgoing(url, init);
-    const isRejected = format === 'ecs' && response.ok && (await hasRejected(response, count));
-    const status = isRejected ? REJECTED_ITEMS : response.status;
+    if (format === 'ecs' && response.ok) await assertStored(response, count);
+    const { status } = response;
     const rejection = response.ok ? '' : (await unexpectedAnswer(response)).body;
     const text = isPublicAnswer(response) ? rejection : '';
     return { status, text, isDenied: DENIED.test(rejection), retryAfterSeconds: retryAfterSeconds(response, now()) };
@@ -148,11 +146,24 @@ function textOf({ type, data, timestamp }: EventBody): string {
   return String(sentenceOf(entry, (one) => nameSlot(people.get(one.id) ?? one.name ?? one.id)));
 }
 
-/** Whether `_bulk` does not say of each event that it is stored. One with an `_id` that exists (409) was stored before. */
-async function hasRejected(response: Response, count: number): Promise<boolean> {
-  const answer = (await response.json().catch(() => null)) as { items?: { create?: { status?: number } }[] } | null;
-  const stored = (answer?.items ?? []).filter(({ create }) => create?.status === 201 || create?.status === 409);
-  return stored.length !== count;
+/** Throws OutgoingError where `_bulk` does not say of each event that it is stored. One with an `_id` that exists (409) was stored before. */
+async function assertStored(response: Response, count: number): Promise<void> {
+  const answer = (await response.json().catch(() => null)) as { items?: { create?: Item }[] } | null;
+  const items = answer?.items ?? [];
+  const isStored = (item: Item | undefined) => item?.status === 201 || item?.status === 409;
+  const stored = items.filter(({ create }) => isStored(create)).length;
+  if (stored === count) return;
+  const reason = items.find(({ create }) => !isStored(create))?.create?.error?.reason;
+  const shown = isPublicAnswer(response) && typeof reason === 'string' ? `: ${reason.slice(0, 300)}` : '';
+  throw new OutgoingError(
+    'rejected',
+    `answered with status ${response.status} and stored ${stored} of ${count} events${shown}`,
+  );
+}
+
+interface Item {
+  status?: number;
+  error?: { reason?: unknown };
 }
 
 /** Octet-counted messages over TLS (RFC 5425 4.3). Rejects with an OutgoingError. */

@@ -27,7 +27,8 @@ export function batchOf(format: StreamDeclaration['format'], events: readonly Ev
       return {
         contentType: 'application/x-ndjson',
         scheme: 'ApiKey',
-        body: lines(events.flatMap((event) => [{ create: { _id: event.chain.hash } }, toEcs(event)])),
+        // A test of the stream has no hash.
+        body: lines(events.flatMap((event) => [{ create: { _id: event.chain.hash || undefined } }, toEcs(event)])),
       };
     case 'ocsf':
       return { contentType: 'application/json', scheme: 'Bearer', body: JSON.stringify(events.map(toOcsf)) };

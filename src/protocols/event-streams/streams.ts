@@ -28,7 +28,8 @@ const OVERLAP_DAYS = 7;
 const DAY_MS = 24 * 3600 * 1000;
 const KNOWN_MS = 30_000;
 
-const isSyslogUrl = (value: string) => /^syslog:\/\/(\[[\da-f:.]+\]|[\w.-]+)(:\d{1,5})?$/i.test(value);
+const isSyslogUrl = (value: string) =>
+  /^syslog:\/\/(\[[\da-f:.]+\]|[\w.-]+)(:(?!0+$)\d{1,5})?$/i.test(value) && URL.canParse(value);
 const MAIL_ADDRESS = /^[^\s@,?%<>"]{1,64}@[\w.-]{1,255}$/;
 const MOST_RECIPIENTS = 10;
 
@@ -151,12 +152,17 @@ export function notOfReceiver(stream: EventStream): EventStream {
 
 export type EventStreams = ReturnType<typeof createEventStreams>;
 
+const OF_ALERTS = ['at_least', 'within_minutes', 'quiet_minutes'] as const;
+
 /** The faults of fields that do not go together. */
-export function streamRules({ kind, format, url }: StreamDeclaration): Fault[] {
+export function streamRules(given: StreamDeclaration): Fault[] {
+  const { kind, format, url } = given;
   const isSyslog = format === 'syslog';
   const isMail = recipientsOf(url) !== undefined;
+  const isChosen = (name: (typeof OF_ALERTS)[number]) => given[name] !== eventStreamFields[name].parse(undefined);
   return [
     ...(kind !== 'siem' && format !== 'json' ? [fault(['format'], 'only-siem')] : []),
+    ...(kind === 'alert' ? [] : OF_ALERTS.filter(isChosen).map((name) => fault([name], 'only-alert'))),
     ...(isSyslogUrl(url) === (kind === 'siem' && isSyslog) && (kind === 'alert' || !isMail)
       ? []
       : [fault(['url'], 'stream-url')]),
@@ -175,11 +181,27 @@ export function secretFaults(stream: StreamDeclaration, secret: string): Fault[]
   return isSigned(stream) && !isWebhookSecret(secret) ? [fault([], 'webhook-secret')] : [];
 }
 
+/** The faults of a change. A token is for the origin that it came with: `secret` is the one for the new address. */
+export function changeFaults(stored: EventStream, given: StreamDeclaration, secret: string | undefined): Fault[] {
+  if (given.kind !== stored.kind) return [fault(['kind'], 'never-changes')];
+  const isMoved = originOf(given.url) !== originOf(stored.url);
+  return [
+    ...(isSigned(given) === isSigned(stored) ? [] : [fault(['url'], 'alert-address')]),
+    ...(stored.kind === 'siem' && stored.hasSecret && isMoved && secret === undefined
+      ? [fault(['secret'], 'empty')]
+      : []),
+  ];
+}
+
 export function createEventStreams({ db, vault, now, audit, wake }: Core) {
   const seal = (id: string, secret: string) => vault.seal(secret, `event_streams:${id}`);
   const open = (id: string, sealed: string) => vault.open(sealed, `event_streams:${id}`).toString();
 
   let known = { areAny: false, readAt: 0 };
+
+  /** The path of an address can be a credential, such as that of a chat's webhook, and other streams send the log elsewhere. */
+  const logged = <T extends { url?: string }>(given: T): T =>
+    given.url === undefined ? given : { ...given, url: addressOf(given.url) };
 
   function record(
     type: 'created' | 'updated' | 'deleted' | 'secret-changed' | 'resumed' | 'replayed',
@@ -204,6 +226,13 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
     const row = await tx.eventStream.findUnique({ where: { id } });
     if (!row) throw notFound({ message: t('console.event-streams.error.unknown') });
     return streamOf(row);
+  }
+
+  /** What one stream signs must be valid at no other one. Throws invalid_input. */
+  async function assertOwn(id: string, secret: string | undefined, tx: Tx): Promise<void> {
+    if (secret === undefined) return;
+    const rows = await tx.eventStream.findMany({ where: { id: { not: id }, kind: { in: ['webhook', 'alert'] } } });
+    if (rows.some((row) => secretsOf(row).includes(secret))) throw invalidInput([fault(['secret'], 'secret-in-use')]);
   }
 
   async function changeable(id: string, source: 'local' | 'file', tx: Tx): Promise<EventStream> {
@@ -263,7 +292,7 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
           updatedAt: now(),
         };
         await tx.eventStream.update({ where: { id }, data, select: { id: true } });
-        await record('updated', stream, by, tx, { after: { ...declared, receiver, events, status } });
+        await record('updated', stream, by, tx, { after: { ...logged(declared), receiver, events, status } });
         wake('event-streams', tx);
         return get(id, tx);
       }),
@@ -295,6 +324,7 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
         const kind = isReceiver ? given.kind : { not: 'ssf' };
         if ((await own.eventStream.count({ where: { kind } })) >= most)
           throw conflict('conflict', { message: t('console.event-streams.error.too-many', { count: most }) });
+        if (isSigned(given)) await assertOwn(id, secret, own);
         const made = secret ?? (isSigned(given) ? newWebhookSecret() : undefined);
         const head = await own.auditChain.findUnique({ where: { id: 'head' }, select: { seq: true } });
         const at = now();
@@ -315,7 +345,7 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
         };
         await own.eventStream.create({ data }).catch(throwTaken);
         known = { ...known, areAny: true };
-        await record('created', { id, name: given.name }, by, own, { after: given });
+        await record('created', { id, name: given.name }, by, own, { after: logged(given) });
         return { stream: await get(id, own), secret: made };
       }),
 
@@ -331,16 +361,13 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
     ) =>
       withinTransaction(db, tx, async (own): Promise<EventStream> => {
         const stored = notOfReceiver(await changeable(id, source, own));
-        if (given.kind !== stored.kind) throw invalidInput([fault(['kind'], 'never-changes')]);
-        if (isSigned(given) !== isSigned(stored)) throw invalidInput([fault(['url'], 'stream-url')]);
-        const isMoved = originOf(given.url) !== originOf(stored.url);
-        if (stored.kind === 'siem' && stored.hasSecret && isMoved && secret === undefined)
-          throw invalidInput([fault(['secret'], 'empty')]);
+        const faults = changeFaults(stored, given, secret);
+        if (faults.length > 0) throw invalidInput(faults);
         const before = declarationOf(stored);
         const secrets = stored.kind === 'siem' && secret !== undefined ? { secretSealed: seal(id, secret) } : {};
         const data = { ...columnsOf(given), ...secrets, source, updatedAt: now() };
         await own.eventStream.update({ where: { id }, data, select: { id: true } }).catch(throwTaken);
-        await record('updated', { id, name: given.name }, by, own, { before, after: given });
+        await record('updated', { id, name: given.name }, by, own, { before: logged(before), after: logged(given) });
         wake('event-streams', own);
         return get(id, own);
       }),
@@ -352,17 +379,22 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
         await record('deleted', { id, name }, by, own);
       }),
 
-    /** Replaces the secret, and returns the new one. One that signed signs too, for seven days. Throws invalid_input for an alert by email. */
+    /**
+     * Replaces the secret, and returns the new one. One that signed signs too, for seven days. Throws invalid_input for an alert by email, for a
+     * secret of another stream, and for a SIEM without a token.
+     */
     changeSecret: (id: string, given: string | undefined, by: Actor, { source = 'local', tx }: StreamChange = {}) =>
-      withinTransaction(db, tx, async (own): Promise<string | undefined> => {
+      withinTransaction(db, tx, async (own): Promise<string> => {
         const stored = notOfReceiver(await changeable(id, source, own));
         const { name } = stored;
         if (recipientsOf(stored.url)) throw invalidInput([fault(['secret'], 'not-with', { key: 'url: mailto:' })]);
+        if (isSigned(stored)) await assertOwn(id, given, own);
+        else if (given === undefined) throw invalidInput([fault(['secret'], 'empty')]);
         const row = await own.eventStream.findUniqueOrThrow({ where: { id } });
-        const secret = given ?? (isSigned(stored) ? newWebhookSecret() : undefined);
+        const secret = given ?? newWebhookSecret();
         const previous = isSigned(stored) ? row.secretSealed : null;
         const data = {
-          secretSealed: secret === undefined ? null : seal(id, secret),
+          secretSealed: seal(id, secret),
           previousSecretSealed: previous,
           previousUntil: previous === null ? null : new Date(now().getTime() + OVERLAP_DAYS * DAY_MS),
           updatedAt: now(),
@@ -446,6 +478,10 @@ interface ReceiverChange {
   /** Of the status. */
   reason?: string | undefined;
 }
+
+/** An address without what may be a credential: `https://hooks.example.com/…`, or the addresses of a mail. */
+export const addressOf = (url: string): string =>
+  recipientsOf(url)?.join(', ') ?? (/^[^/]+\/\/[^/]+\/?$/.test(url) ? url : `${originOf(url)}/…`);
 
 /** Scheme, host and port, also of syslog. */
 function originOf(url: string): string {

@@ -1,7 +1,9 @@
 // Whether received events are all that a stream sent between the first and the last, from the events alone: each names the one before it, and
-// the hash of a neighbor in the audit chain follows from it (docs/operating.md). What an event says is not checked: its digest is salted.
+// the hash of a neighbor in the audit chain follows from it (docs/operating.md). What an event says is not checked, because its digest is salted,
+// and nothing is signed: this finds what was lost, and not what someone changed who can write the file.
 import { z } from 'zod';
 import { linkHash } from '../../core/audit/chain/link.ts';
+import { TEST } from './event.ts';
 
 const place = z.object({ seq: z.int(), hash: z.string() });
 const received = z.object({
@@ -9,7 +11,10 @@ const received = z.object({
   data: z.object({ id: z.int() }),
   chain: place.extend({ digest: z.string(), after: place.nullable() }),
 });
-type Received = z.output<typeof received>;
+type Received = z.output<typeof received> & {
+  /** All of it but its place, and of people their ids alone: their names are those of the moment. */
+  content: string;
+};
 
 export interface EventsResult {
   ok: boolean;
@@ -29,13 +34,13 @@ export function verifyEvents(text: string): EventsResult {
     if (faults.length < MAX_FAULTS) faults.push({ kind, message });
   };
   const bySeq = new Map<number, Received>();
-  for (const [index, line] of text.split('\n').entries()) {
+  for (const [index, line] of linesOf(text).entries()) {
     if (line.trim() === '') continue;
     const events = eventsIn(line);
     if (!events) add('unreadable', `Line ${index + 1} is no event.`);
     for (const event of events ?? []) {
       const before = bySeq.get(event.chain.seq);
-      if (before && before.chain.hash !== event.chain.hash)
+      if (before && (before.chain.hash !== event.chain.hash || before.content !== event.content))
         add('changed', `Event ${event.chain.seq} was received twice with different content.`);
       // The beginning of a replay does not say which event is before it.
       if (!before?.chain.after) bySeq.set(event.chain.seq, event);
@@ -62,12 +67,30 @@ export function verifyEvents(text: string): EventsResult {
   };
 }
 
+/** The messages of a stream of syslog, each after its length in bytes (RFC 6587 3.4.1), or the lines. */
+function linesOf(text: string): string[] {
+  if (!/^\d+ <\d+>1 /.test(text)) return text.split('\n');
+  const bytes = Buffer.from(text);
+  const messages: string[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const [prefix, length] = /^\s*(\d+) /.exec(bytes.toString('latin1', at, at + 16)) ?? [''];
+    const begin = at + prefix.length;
+    at = length === undefined ? bytes.length : begin + Number(length);
+    messages.push(bytes.toString('utf8', begin, at));
+  }
+  return messages;
+}
+
+/** Those of a line, without tests of the stream. A syslog server writes a header of its own before the event. */
 function eventsIn(line: string): Received[] | undefined {
   try {
-    // A message of syslog has its header before the event.
-    const value: unknown = JSON.parse(/^<\d+>1 /.test(line) ? line.slice(line.indexOf('{')) : line);
-    const list = Array.isArray(value) ? value : [value];
-    return list.map((one) => received.parse(eventOf(one as Stored | null)));
+    const own = line.trim();
+    const value: unknown = JSON.parse(/^[[{]/.test(own) ? own : own.slice(own.indexOf('{')));
+    const list = (Array.isArray(value) ? value : [value]) as (Stored | null)[];
+    return list.flatMap((one) => {
+      const event = received.parse(eventOf(one));
+      return event.type === TEST ? [] : { ...event, content: contentOf(one) };
+    });
   } catch {
     return undefined;
   }
@@ -92,4 +115,15 @@ function eventOf(stored: Stored | null): unknown {
   if (gatehouse) return { type: event?.action, data: { id: Number(event?.id) }, chain: gatehouse.chain };
   if (unmapped) return { type: metadata?.event_code, data: { id: Number(metadata?.uid) }, chain: unmapped.chain };
   return event ?? stored;
+}
+
+const PEOPLE = new Set(['actor', 'subject', 'user']);
+
+function contentOf(stored: Stored | null): string {
+  const { event, gatehouse, unmapped, _source: source } = stored ?? {};
+  const content = source ?? (gatehouse || unmapped ? stored : (event ?? stored));
+  return JSON.stringify(content, (key, value) => {
+    if (key === 'chain') return undefined;
+    return (PEOPLE.has(key) && (value?.id ?? value?.uid)) || value;
+  });
 }
