@@ -12,6 +12,7 @@ import { withLanguage } from '../../base/http/pages/language.ts';
 import { limits } from '../../base/limits.ts';
 import { randomId, sha256 } from '../../base/platform/random.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
+import { openInTime, sealForATime } from '../../base/platform/sealed-for-a-time.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
 import type { Core } from '../../core/core.ts';
@@ -290,10 +291,9 @@ interface SignUp {
 }
 
 /** What the link in the mail contains. */
-interface SignUpLink {
-  email: string;
-  codeId?: string | undefined;
-}
+const signUpLink = z.object({ email: z.string(), codeId: z.string().optional() });
+
+type SignUpLink = z.output<typeof signUpLink>;
 
 const CONTEXT = 'registration link';
 const { hours } = limits.emailVerification;
@@ -332,7 +332,7 @@ function createSelfRegistration(services: Core & People) {
         const owner = account?.isActive ? recipientOf(account, request) : undefined;
         if (owner) await outbox.send({ kind: 'already-registered', to: owner }, tx);
         if (account) return;
-        const token = signUpToken(services, { email, codeId });
+        const token = sealForATime(services, CONTEXT, { email, codeId }, hours * 3600);
         await outbox.send(
           {
             kind: 'registration',
@@ -408,24 +408,11 @@ export async function prepareRegistration(
 async function findSignUpLink(services: Core & People, token: string): Promise<SignUpLink | undefined> {
   const { accounts, settings, signUpCodes: codes } = services;
   const { self_registration: isOpen, sign_up_code_required: needsCode, sign_up_domains: domains } = settings.latest();
-  const link = isOpen ? readSignUpToken(services, token) : undefined;
+  const link = isOpen ? openInTime(services, CONTEXT, signUpLink, token) : undefined;
   if (!link || !isInDomains(link.email, domains)) return undefined;
   const { email, codeId } = link;
   if (needsCode && (codeId === undefined || !(await codes.isUsable(codeId)))) return undefined;
   return (await accounts.findByLogin(email)) ? undefined : link;
-}
-
-function signUpToken({ vault, now }: Base, { email, codeId }: SignUpLink): string {
-  return vault.seal(JSON.stringify({ email, codeId, until: now().getTime() + hours * 3_600_000 }), CONTEXT);
-}
-
-function readSignUpToken({ vault, now }: Base, token: string): SignUpLink | undefined {
-  try {
-    const content = JSON.parse(vault.open(token, CONTEXT).toString()) as SignUpLink & { until: number };
-    return content.until > now().getTime() ? content : undefined;
-  } catch {
-    return undefined; // not sealed by this server, or modified
-  }
 }
 
 /** The account before it is stored, for the password rules. */

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
 import { randomId, randomToken, sha256 } from '../../base/platform/random.ts';
+import { openInTime, sealForATime } from '../../base/platform/sealed-for-a-time.ts';
 import type { Vault } from '../../base/platform/vault.ts';
 import { isFirstUse } from '../../base/storage/seen-ids.ts';
 import type { RateLimits } from './rate-limits.ts';
@@ -53,7 +54,7 @@ const payload = z.object({
   }),
   solution: z.object({ counter: z.int().min(0), derivedKey: z.string().max(128), time: z.number().optional() }),
 });
-const ticketSchema = z.object({ id: z.string(), from: z.number(), until: z.number() });
+const ticketSchema = z.object({ id: z.string(), from: z.number() });
 
 /** Issues CAPTCHAs and checks their answers. */
 export function createCaptcha(dependencies: Base & { rateLimits: RateLimits }) {
@@ -63,7 +64,7 @@ export function createCaptcha(dependencies: Base & { rateLimits: RateLimits }) {
     async issue(waiting?: CaptchaWait): Promise<CaptchaChallenge> {
       const at = now().getTime();
       const challenge = await newChallenge(vault, at);
-      return { challenge: JSON.stringify(challenge), ...(waiting ?? newWait(vault, at)) };
+      return { challenge: JSON.stringify(challenge), ...(waiting ?? newWait(dependencies)) };
     },
 
     async check({ altcha, ticket }: CaptchaAnswer, address: string): Promise<CaptchaResult> {
@@ -91,9 +92,9 @@ function newChallenge(vault: Vault, at: number) {
   });
 }
 
-function newWait(vault: Vault, at: number): CaptchaWait {
-  const ticket = { id: randomId(), from: at + waitSeconds * 1000, until: at + seconds * 1000 };
-  return { ticket: vault.seal(JSON.stringify(ticket), TICKET), waitSeconds };
+function newWait(base: Base): CaptchaWait {
+  const ticket = { id: randomId(), from: base.now().getTime() + waitSeconds * 1000 };
+  return { ticket: sealForATime(base, TICKET, ticket, seconds), waitSeconds };
 }
 
 /** False when it was used before. */
@@ -121,23 +122,15 @@ async function checkWait(
   sealed: string,
   address: string,
 ): Promise<CaptchaResult> {
-  const { vault, now, rateLimits } = dependencies;
-  const ticket = openTicket(vault, sealed);
+  const { now, rateLimits } = dependencies;
+  const ticket = openInTime(dependencies, TICKET, ticketSchema, sealed);
   const at = now().getTime();
-  if (!ticket || ticket.until <= at) return { isSolved: false };
+  if (!ticket) return { isSolved: false };
   if (ticket.from > at) {
     return { isSolved: false, waiting: { ticket: sealed, waitSeconds: Math.ceil((ticket.from - at) / 1000) } };
   }
   const { allowed } = await rateLimits.consume('captcha-wait:address', { address });
   return { isSolved: allowed && (await consumeOnce(dependencies, ticket.id)) };
-}
-
-function openTicket(vault: Vault, sealed: string): z.output<typeof ticketSchema> | undefined {
-  try {
-    return ticketSchema.parse(JSON.parse(vault.open(sealed, TICKET).toString()));
-  } catch {
-    return undefined; // not sealed by this server
-  }
 }
 
 function parseSolution(altcha: string): unknown {

@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { limits } from '../../../base/limits.ts';
+import { openInTime, sealForATime } from '../../../base/platform/sealed-for-a-time.ts';
 import { type Tx, transaction } from '../../../base/storage/database.ts';
 import type { Actor } from '../../../core/audit/audit.ts';
 import type { Core } from '../../../core/core.ts';
@@ -19,17 +20,12 @@ export interface PhoneEnrolment {
 
 export type Phones = ReturnType<typeof createPhones>;
 
-const pending = z.object({ number: z.string(), until: z.number() });
 const context = (userId: string) => `phone enrolment:${userId}`;
 
-export function createPhones({ db, vault, now, audit, oneTimeCodes }: Core & { oneTimeCodes: OneTimeCodes }) {
+export function createPhones(core: Core & { oneTimeCodes: OneTimeCodes }) {
+  const { db, now, audit, oneTimeCodes } = core;
   function resume(userId: string, sealed: string): string | undefined {
-    try {
-      const { number, until } = pending.parse(JSON.parse(vault.open(sealed, context(userId)).toString()));
-      return until > now().getTime() ? number : undefined;
-    } catch {
-      return undefined; // sealed for another account, or modified
-    }
+    return openInTime(core, context(userId), z.string(), sealed);
   }
 
   async function prove(userId: string, sealed: string, code: string): Promise<CodeOutcome> {
@@ -44,8 +40,7 @@ export function createPhones({ db, vault, now, audit, oneTimeCodes }: Core & { o
     prove,
 
     async begin(userId: string, number: string): Promise<PhoneEnrolment> {
-      const until = now().getTime() + limits.oneTimeCode.seconds * 1000;
-      const sealed = vault.seal(JSON.stringify({ number, until }), context(userId));
+      const sealed = sealForATime(core, context(userId), number, limits.oneTimeCode.seconds);
       return { number, sealed, code: await oneTimeCodes.issue(userId, 'phone', number) };
     },
 

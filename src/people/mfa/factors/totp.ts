@@ -3,9 +3,11 @@
 // nothing in the database and does not affect the present factor.
 
 import { createGuardrails, generateSecret, generateURI, verify } from 'otplib';
+import { z } from 'zod';
 import type { Base } from '../../../base/base.ts';
 import { limits } from '../../../base/limits.ts';
 import type { Clock } from '../../../base/platform/clock.ts';
+import { openInTime, sealForATime } from '../../../base/platform/sealed-for-a-time.ts';
 import type { Vault } from '../../../base/platform/vault.ts';
 import { type Tx, transaction } from '../../../base/storage/database.ts';
 import type { Actor } from '../../../core/audit/audit.ts';
@@ -38,12 +40,12 @@ export function createTotp(
     issuerName(): string;
   },
 ) {
-  const { db, vault, now, audit, issuerName } = dependencies;
+  const { db, vault, audit, issuerName } = dependencies;
   return {
     begin(account: { id: string; username: string }): TotpEnrolment {
       const secret = generateSecret({ length: secretBytes });
-      const pending = JSON.stringify({ secret, until: epochSeconds(now) + ENROLMENT_SECONDS });
-      return describe(issuerName(), account.username, secret, vault.seal(pending, pendingContext(account.id)));
+      const pending = sealForATime(dependencies, pendingContext(account.id), secret, ENROLMENT_SECONDS);
+      return describe(issuerName(), account.username, secret, pending);
     },
 
     /** The enrolment that goes on, for the page after a wrong code. */
@@ -165,17 +167,8 @@ function isInUse(vault: Vault, row: (StoredKey & { confirmedAt: Date | null }) |
 }
 
 /** The secret of an enrolment that goes on; undefined when it has expired. */
-function openPending({ vault, now }: Base, userId: string, sealed: string): string | undefined {
-  try {
-    const { secret, until } = JSON.parse(vault.open(sealed, pendingContext(userId)).toString()) as {
-      secret: string;
-      until: number;
-    };
-    return until > epochSeconds(now) ? secret : undefined;
-  } catch {
-    return undefined; // sealed for another account, or modified
-  }
-}
+const openPending = (base: Base, userId: string, sealed: string): string | undefined =>
+  openInTime(base, pendingContext(userId), z.string(), sealed);
 
 function describe(issuer: string, label: string, secret: string, sealed: string): TotpEnrolment {
   return { secret, uri: generateURI({ issuer, label, secret, ...defaultParameters }), sealed };

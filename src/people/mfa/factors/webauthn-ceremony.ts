@@ -6,6 +6,7 @@ import type { Base } from '../../../base/base.ts';
 import { limits } from '../../../base/limits.ts';
 import type { Clock } from '../../../base/platform/clock.ts';
 import { sha256 } from '../../../base/platform/random.ts';
+import { openInTime, sealForATime } from '../../../base/platform/sealed-for-a-time.ts';
 import type { Db } from '../../../base/storage/database.ts';
 import { isFirstUse } from '../../../base/storage/seen-ids.ts';
 import type { Sql } from '../../../base/storage/statements.ts';
@@ -138,24 +139,12 @@ function fromJson(text: string): unknown {
   }
 }
 
-const sealedChallenge = z.object({ challenge: z.string(), until: z.number() });
-
 /** The challenge of a passkey for one form: `purpose` names its account, and the confirmation that it belongs to. */
-export function sealChallenge({ now, vault }: Base, purpose: string, challenge: string): string {
-  const until = now().getTime() + limits.passkey.timeoutSeconds * 1000;
-  return vault.seal(JSON.stringify({ challenge, until }), challengeAad(purpose));
-}
+export const sealChallenge = (base: Base, purpose: string, challenge: string): string =>
+  sealForATime(base, challengeContext(purpose), challenge, limits.passkey.timeoutSeconds);
 
 /** Undefined after its time, and where it was sealed for another purpose. */
-export function openChallenge({ now, vault }: Base, purpose: string, sealed: string): string | undefined {
-  try {
-    const { challenge, until } = sealedChallenge.parse(
-      JSON.parse(vault.open(sealed, challengeAad(purpose)).toString()),
-    );
-    return until > now().getTime() ? challenge : undefined;
-  } catch {
-    return undefined; // encrypted for another account, or modified
-  }
-}
+export const openChallenge = (base: Base, purpose: string, sealed: string): string | undefined =>
+  openInTime(base, challengeContext(purpose), z.string(), sealed);
 
-const challengeAad = (purpose: string) => `passkey challenge:${purpose}`;
+const challengeContext = (purpose: string) => `passkey challenge:${purpose}`;

@@ -1,5 +1,6 @@
 // /saml/slo: LogoutRequests and LogoutResponses of service providers (SAML Profiles 4.4). An invalid response is a failure
 // of its sender alone, and the logout run continues.
+
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import Router from '@koa/router';
 import { z } from 'zod';
@@ -8,6 +9,7 @@ import type { Context, Extras, State } from '../../../base/http/context.ts';
 import { AppError, badRequest, unsupportedMediaType } from '../../../base/http/errors.ts';
 import { parseQuery } from '../../../base/http/input.ts';
 import { limits } from '../../../base/limits.ts';
+import { openInTime, sealForATime } from '../../../base/platform/sealed-for-a-time.ts';
 import { runInChildSpan } from '../../../base/platform/tracing.ts';
 import { t } from '../../../base/texts/text.ts';
 import { type BrokenRule, type RuleId, ruleResults } from '../../../core/rejections/rules.ts';
@@ -49,15 +51,13 @@ const carriedRejection = z.object({
   context: z
     .object({ requestId: z.string(), binding: z.enum(['redirect', 'post']), relayState: z.string().optional() })
     .optional(),
-  expiresAt: z.number(),
 });
 const CARRIED_SECONDS = 60;
 const CARRIED_CONTEXT = 'saml-logout-rejection';
 const carriedQuery = z.object({ rejection: z.string().max(limits.authorizationRequest.bytes) });
 
 export function samlLogoutRoutes(services: LogoutServices): Router<State, Extras> {
-  const { accounts, cookies, sessions, validateXml, serviceProviders, outgoingMessages, rateLimit, vault, now } =
-    services;
+  const { accounts, cookies, sessions, validateXml, serviceProviders, outgoingMessages, rateLimit } = services;
   const logoutRequests = createLogoutRequests(services);
   const logoutResponses = createLogoutResponses(services);
   const router = new Router<State, Extras>();
@@ -65,7 +65,9 @@ export function samlLogoutRoutes(services: LogoutServices): Router<State, Extras
   router.get('/saml/slo', rateLimit, (ctx) => handle(ctx, ctx.querystring, decodeRedirect));
 
   router.get('/saml/slo/rejected', rateLimit, async (ctx) => {
-    const { entityId, reason, rejectionCode, context } = openRejection(parseQuery(ctx, carriedQuery).rejection);
+    const carried = openInTime(services, CARRIED_CONTEXT, carriedRejection, parseQuery(ctx, carriedQuery).rejection);
+    if (!carried) throw badRequest('link_invalid');
+    const { entityId, reason, rejectionCode, context } = carried;
     const sp = await serviceProviders.find(entityId);
     if (!sp) throw badRequest('service_provider_unknown', { detail: { entityId } });
     await answerRejection(ctx, sp, new SamlError(reason), rejectionCode, context);
@@ -134,7 +136,8 @@ export function samlLogoutRoutes(services: LogoutServices): Router<State, Extras
     const back = context && outgoingMessages.responseTo(sp, context, status);
     if (await showRejection(ctx, sp, error, rejectionCode, back)) return;
     if (ctx.method === 'POST' && ctx.get('Sec-Fetch-Site') === 'cross-site') {
-      const rejection = sealRejection({ entityId: sp.entityId, reason: error.code, rejectionCode, context });
+      const carried = { entityId: sp.entityId, reason: error.code, rejectionCode, context };
+      const rejection = sealForATime(services, CARRIED_CONTEXT, carried, CARRIED_SECONDS);
       if (rejection.length <= limits.authorizationRequest.bytes) {
         ctx.status = 303;
         return ctx.redirect(`/saml/slo/rejected?rejection=${rejection}`);
@@ -142,22 +145,6 @@ export function samlLogoutRoutes(services: LogoutServices): Router<State, Extras
     }
     if (!context) throw samlErrorPage(error, sp.title, rejectionCode);
     outgoingMessages.sendResponse(ctx, sp, context, status);
-  }
-
-  function sealRejection(rejection: Omit<z.output<typeof carriedRejection>, 'expiresAt'>): string {
-    const expiresAt = now().getTime() + CARRIED_SECONDS * 1000;
-    return vault.seal(JSON.stringify({ ...rejection, expiresAt }), CARRIED_CONTEXT);
-  }
-
-  function openRejection(sealed: string): z.output<typeof carriedRejection> {
-    let rejection: z.output<typeof carriedRejection>;
-    try {
-      rejection = carriedRejection.parse(JSON.parse(vault.open(sealed, CARRIED_CONTEXT).toString()));
-    } catch (cause) {
-      throw badRequest('link_invalid', { cause });
-    }
-    if (rejection.expiresAt <= now().getTime()) throw badRequest('link_invalid');
-    return rejection;
   }
 
   /** The page of a rejected LogoutRequest for a user who is still signed in; false for another. */

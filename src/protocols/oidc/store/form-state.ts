@@ -5,6 +5,7 @@ import type { Context } from '../../../base/http/context.ts';
 import type { Cookies } from '../../../base/http/cookies.ts';
 import { limits } from '../../../base/limits.ts';
 import type { Clock } from '../../../base/platform/clock.ts';
+import { openInTime, sealForATime } from '../../../base/platform/sealed-for-a-time.ts';
 import type { Vault } from '../../../base/platform/vault.ts';
 
 export type FormStates = ReturnType<typeof createFormStates>;
@@ -12,14 +13,13 @@ export type FormStates = ReturnType<typeof createFormStates>;
 const CONTEXT = 'engine form';
 /** Browsers accept 4096 bytes with the name and the attributes (RFC 6265 6.1). */
 const MAX_COOKIE = 3500;
-const stored = z.object({ state: z.looseObject({ secret: z.string() }), until: z.number() });
+const formState = z.looseObject({ secret: z.string() });
 
-export function createFormStates({ cookies, vault, now }: { cookies: Cookies; vault: Vault; now: Clock }) {
+export function createFormStates({ cookies, ...sealer }: { cookies: Cookies; vault: Vault; now: Clock }) {
   return {
     /** False when it is too long for a cookie. */
     give(ctx: Context, state: object): boolean {
-      const until = now().getTime() + limits.interaction.seconds * 1000;
-      const sealed = vault.seal(JSON.stringify({ state, until }), CONTEXT);
+      const sealed = sealForATime(sealer, CONTEXT, state, limits.interaction.seconds);
       if (sealed.length > MAX_COOKIE) return false;
       cookies.set(ctx, 'form', sealed);
       return true;
@@ -27,13 +27,7 @@ export function createFormStates({ cookies, vault, now }: { cookies: Cookies; va
 
     find(ctx: Context): object | undefined {
       const cookie = cookies.get(ctx, 'form');
-      if (!cookie) return undefined;
-      try {
-        const { state, until } = stored.parse(JSON.parse(vault.open(cookie, CONTEXT).toString()));
-        return until > now().getTime() ? state : undefined;
-      } catch {
-        return undefined; // not sealed by this server, or under a key that is gone
-      }
+      return cookie ? openInTime(sealer, CONTEXT, formState, cookie) : undefined;
     },
   };
 }
