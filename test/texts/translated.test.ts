@@ -37,3 +37,10 @@ it.each(readdirSync(FOLDER).filter((language) => language !== 'en'))('is written
   );
   expect(untranslated).toEqual([]);
 });
+
+it('keeps names apart from the direction of Arabic', () => {
+  const bare = [...textsOf('ar')].filter(([, text]) =>
+    /\{(app|directory|group|hint|host|user|version)\}/.test(text.replace(/\u2068[^\u2069]*\u2069/g, '')),
+  );
+  expect(bare).toEqual([]);
+});
