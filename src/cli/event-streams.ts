@@ -110,12 +110,13 @@ export const eventStreamCommands: Commands = {
 
   'event-stream test': onStream(
     'send a test event, and print the answer; the exit code is 1 if it was not taken',
-    async ({ id, name }, { streams }) => {
+    async ({ id, name, url }, { streams }) => {
+      const { addressOf } = await import('../protocols/event-streams/streams.ts');
       const json = await streams.test(id);
-      const { ok, status, answer } = json;
+      const { ok, status, answer, milliseconds } = json;
       const what = status === null ? answer : `status ${status}${answer && `: ${answer}`}`;
       return ok
-        ? { json, text: `${name} took the test event (${what}).` }
+        ? { json, text: `${name} took the test event: ${addressOf(url)}, ${what}, ${milliseconds} ms` }
         : { json, errors: [`${name} did not take the test event: ${what}`] };
     },
   ),

@@ -61,8 +61,8 @@ const releases: Record<Section, Release> = {
     return row !== null;
   },
   sign_up_codes: ({ signUpCodes }, name, _by, tx) => signUpCodes.release(name, tx),
-  scim: ({ scimConnections }, name, by, tx) => scimConnections.release(name, by, tx),
-  event_streams: ({ eventStreams }, name, by, tx) => eventStreams.release(name, by, tx),
+  scim: ({ scimConnections }, name, _by, tx) => scimConnections.release(name, tx),
+  event_streams: ({ eventStreams }, name, _by, tx) => eventStreams.release(name, tx),
 };
 
 /** All of these or none. Throws not_found for one that the file does not own. */

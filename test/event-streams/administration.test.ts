@@ -36,7 +36,9 @@ it('the console adds a stream, shows its secret once, tries it, shows what was d
   const page = await admin.get(at);
   expect(page.text).not.toContain(secret);
   const tested = await admin.follow(await admin.submit(page, {}, { form: `${at}/test` }));
-  expect(textOf(tested.text)).toContain('The test event is sent');
+  const host = new URL(receiver.url).host;
+  expect(textOf(tested.text)).toMatch(new RegExp(`${host} took the test: status 204 in \\d+ ms\\.`));
+  expect(textOf(tested.text)).toMatch(/Last deliveries.* Test Delivered 204 1 /);
   const test = receiver.received.find(({ event }) => event.type === 'event-stream.test');
   expect(test && isSigned(test, secret)).toBe(true);
   await idp.services.audit.record({ type: 'role.assigned', outcome: 'success', subjectId: 'ann' }, idp.services.db);
@@ -48,6 +50,11 @@ it('the console adds a stream, shows its secret once, tries it, shows what was d
   receiver.always({ status: 500 });
   const failed = await admin.follow(await admin.submit(shown, {}, { form: `${at}/test` }));
   expect(textOf(failed.text)).toContain('It answered with status 500');
+  expect(textOf(failed.text)).toMatch(/Last deliveries.* Test Given up answered with status 500 1 /);
+  const [newest] = await idp.services.db.eventDelivery.findMany({ orderBy: { createdAt: 'desc' }, take: 1 });
+  const ofTest = await admin.get(`${at}/deliveries/${newest?.id}`);
+  expect(textOf(ofTest.text)).toMatch(/Test Given up.*What is sent.*"type": "event-stream.test"/s);
+  expect(await idp.services.eventStreams.redeliver(stream?.id ?? '', newest?.id ?? '')).toBe(false);
   const auditor = await consoleOf(idp, await staff(idp, 'auditor'));
   expect(textOf((await auditor.get(at)).text)).not.toContain('Send test event');
   expect(addressOf(shown)).toBe(at);

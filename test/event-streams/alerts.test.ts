@@ -21,7 +21,7 @@ afterAll(() => idp?.stop());
 
 const run = () => deliver(idp.services);
 
-const record = (type: 'role.assigned' | 'sign-in.throttled' | 'mail.sent', more: object = {}) =>
+const record = (type: 'administrator.added' | 'role.assigned' | 'sign-in.throttled' | 'mail.sent', more: object = {}) =>
   idp.services.audit.record({ type, outcome: 'success', ...more }, idp.services.db);
 
 async function mails(): Promise<[string, string][]> {
@@ -86,6 +86,39 @@ it('is quiet after a mail, and the next one has all events since', async () => {
     'Security: 3 events',
   ]);
   clock.advance({ hours: 2 });
+  await run();
+  expect(await mails()).toHaveLength(2);
+});
+
+it('tells of a new administrator a minute after another event at most', async () => {
+  await aStream(idp, { ...alert, events: ['role.assigned', 'administrator.added'], quiet_minutes: 60 });
+  await record('role.assigned');
+  await run();
+  await record('role.assigned');
+  await record('administrator.added');
+  await run();
+  expect(await mails()).toHaveLength(1);
+  clock.advance({ minutes: 1 });
+  await run();
+  expect((await mails()).map(([, subject]) => subject)).toEqual([expect.anything(), 'Security: 2 events']);
+  clock.advance({ minutes: 5 });
+  await record('role.assigned');
+  await run();
+  expect(await mails()).toHaveLength(2);
+  clock.advance({ minutes: 55 });
+  await run();
+  expect(await mails()).toHaveLength(3);
+});
+
+it('waits for a new administrator too where it counts events, or has none of them', async () => {
+  await aStream(idp, { ...alert, events: ['role.assigned', 'administrator.added'], at_least: 2, quiet_minutes: 60 });
+  await aStream(idp, { ...alert, name: 'Roles', url: 'mailto:hr@example.com', quiet_minutes: 60 });
+  for (let count = 0; count < 2; count += 1) await record('role.assigned');
+  await run();
+  expect(await mails()).toHaveLength(2);
+  clock.advance({ minutes: 5 });
+  await record('administrator.added');
+  await record('administrator.added');
   await run();
   expect(await mails()).toHaveLength(2);
 });

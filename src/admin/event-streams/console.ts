@@ -6,6 +6,7 @@ import { parse, parseQuery } from '../../base/http/input.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import { type EventKind, eventTypesByKind } from '../../core/audit/events.ts';
 import { sentenceOfType } from '../../core/audit/sentence.ts';
+import { TEST } from '../../protocols/event-streams/event.ts';
 import {
   addressOf,
   declarationOf,
@@ -87,10 +88,12 @@ export function eventStreamRoutes(services: ConsoleServices) {
   });
   change('/test', {
     async submit({ subject }) {
-      const { ok, status, answer } = await eventStreams.test(subject.id);
+      const { ok, status, answer, milliseconds } = await eventStreams.test(subject.id);
       const what = status === null ? answer : t('console.event-streams.test.status', { status: String(status) });
+      const [to, by] = [new URL(subject.url).host || addressOf(subject.url), wayOf(subject)];
+      const taken = t('console.event-streams.test.taken', { by, to, status: String(status), milliseconds });
       return ok
-        ? { to: pathOf(subject), notice: t('console.event-streams.test.taken') }
+        ? { to: pathOf(subject), notice: taken }
         : { to: pathOf(subject), notice: sentences([t('console.event-streams.test.failed'), what]), tone: 'warn' };
     },
   });
@@ -388,9 +391,11 @@ const DELIVERY_STATES: Record<EventDelivery['state'], Mark> = {
 };
 
 const eventOf = ({ type, seq, untilSeq }: EventDelivery): PageText =>
-  seq !== untilSeq
-    ? t('console.event-streams.delivery.batch', { from: seq, until: untilSeq })
-    : (type ?? t('console.event-streams.delivery.purged'));
+  type === TEST
+    ? t('console.event-streams.delivery.test')
+    : seq !== untilSeq
+      ? t('console.event-streams.delivery.batch', { from: seq, until: untilSeq })
+      : (type ?? t('console.event-streams.delivery.purged'));
 
 const SENT = t('console.event-streams.delivery.body');
 
@@ -427,7 +432,7 @@ function deliveryTable(stream: EventStream, { deliveries, mayWrite }: PageOption
         t('console.event-streams.delivery.event'),
         (one) => ({
           text: eventOf(one),
-          code: one.seq === one.untilSeq && one.type !== null,
+          code: one.seq === one.untilSeq && one.type !== null && one.type !== TEST,
           ...(hasPages && { href: `${pathOf(stream)}/deliveries/${one.id}` }),
         }),
       ],
@@ -437,8 +442,8 @@ function deliveryTable(stream: EventStream, { deliveries, mayWrite }: PageOption
       [t('console.event-streams.delivery.at'), ({ createdAt }) => createdAt],
       mayWrite && [
         t('console.sign-up-codes.action'),
-        ({ id, state, seq }) =>
-          state === 'waiting'
+        ({ id, state, seq, type }) =>
+          state === 'waiting' || type === TEST
             ? ''
             : {
                 action: {
@@ -476,6 +481,10 @@ const eventList: Block = {
 
 /** The address of a stream as people write it. */
 const writtenUrl = ({ url }: { url: string }) => recipientsOf(url)?.join(', ') ?? url;
+
+/** How a test gets there: a mail is queued, and syslog has no answer. */
+const wayOf = ({ url, format }: EventStream) =>
+  recipientsOf(url) ? 'mail' : format === 'syslog' ? 'syslog' : 'request';
 
 type Declared = ReturnType<typeof declarationOf>;
 

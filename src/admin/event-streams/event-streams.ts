@@ -8,8 +8,8 @@ import { at } from '../../base/texts/faults.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { meets } from '../../people/rbac/rights.ts';
-import { bodyOf, deliveriesOf } from '../../protocols/event-streams/deliveries.ts';
-import { TEST } from '../../protocols/event-streams/event.ts';
+import { bodyOf, deliveriesOf, recordTest } from '../../protocols/event-streams/deliveries.ts';
+import { testEvent } from '../../protocols/event-streams/event.ts';
 import { createSender } from '../../protocols/event-streams/send.ts';
 import {
   addressOf,
@@ -35,7 +35,7 @@ const MOST_DELIVERIES = 100;
 /** `secret` is readable only now; undefined of a SIEM without one. */
 export type CreatedStream = { stream: EventStream; secret: string | undefined };
 /** What came of a test: the status, or why there is none. */
-export type StreamTest = { ok: boolean; status: number | null; answer: string };
+export type StreamTest = { ok: boolean; status: number | null; answer: string; milliseconds: number };
 export type EventDelivery = Awaited<ReturnType<ReturnType<typeof createEventStreamAdmin>['deliveries']>>[number];
 
 export type EventStreamAdmin = ReturnType<typeof createEventStreamAdmin>;
@@ -108,23 +108,23 @@ export function createEventStreamAdmin(services: Core & { eventStreams: EventStr
       return { stream, secret: await streams.changeSecret(id, secret, by) };
     },
 
-    /** Sends an event of the type `event-stream.test`, which is not in the audit log. */
+    /** Sends an event of the type `event-stream.test`, which is not in the audit log, and stores its delivery. */
     async test(id: string): Promise<StreamTest> {
       const stream = notOfReceiver(await streams.get(id));
-      const data = { id: 0, outcome: 'success', reason: null, actor: null, actor_application: null, subject: null };
-      const none = { application: null, address: null, user_agent: null, request_id: null, details: {} };
-      const chain = { seq: 0, hash: '', digest: '', after: null };
-      const event = { type: TEST, timestamp: now().toISOString(), data: { ...data, ...none }, chain };
-      try {
-        const { status, text } = await send(stream, [event], {
-          id: `evt_test_${now().getTime()}`,
-          secrets: await streams.secrets(id),
-        });
+      const startedAt = performance.now();
+      const answer = async () => {
+        const about = { id: `evt_test_${now().getTime()}`, secrets: await streams.secrets(id) };
+        const { status, text } = await send(stream, [testEvent(now())], about);
         return { ok: status >= 200 && status < 300, status, answer: text };
-      } catch (error) {
-        if (error instanceof OutgoingError) return { ok: false, status: null, answer: error.message };
-        throw error;
-      }
+      };
+      const result = await answer().catch((error: unknown) => {
+        if (!(error instanceof OutgoingError)) throw error;
+        return { ok: false, status: null, answer: error.message };
+      });
+      const { ok, status, answer: text } = result;
+      const reason = status === null ? text : `answered with status ${status}${text && `: ${text}`}`;
+      await recordTest(services, { streamId: id, ...(ok ? { answer: String(status) } : { lastError: reason }) });
+      return { ...result, milliseconds: Math.round(performance.now() - startedAt) };
     },
 
     resume: (id: string, by: Actor) => streams.resume(id, by),
@@ -178,9 +178,9 @@ const schema = z
 const deliverySchema = z
   .object({
     id: z.string(),
-    seq: z.int().describe('Position in the audit chain'),
+    seq: z.int().describe('Position in the audit chain; 0: a test'),
     until_seq: z.int().describe('The last one of a batch'),
-    type: z.string().nullable().describe('null: the audit log has the event no more'),
+    type: z.string().nullable().describe('`event-stream.test`: a test; null: the audit log has the event no more'),
     state: z.enum(['waiting', 'done', 'failed']),
     is_replay: z.boolean(),
     tries: z.int(),
@@ -290,7 +290,12 @@ export function eventStreamEndpoints(streams: EventStreamAdmin): Endpoint[] {
     }),
     action('testEventStream', 'POST /test', {
       summary: 'Sends a test event, and returns the answer',
-      response: z.object({ ok: z.boolean(), status: z.int().nullable(), answer: z.string() }),
+      response: z.object({
+        ok: z.boolean(),
+        status: z.int().nullable(),
+        answer: z.string(),
+        milliseconds: z.int(),
+      }),
       run: async ({ key }) => ({ body: await streams.test(key) }),
     }),
     action('resumeEventStream', 'POST /resume', {

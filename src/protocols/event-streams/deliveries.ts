@@ -12,11 +12,23 @@ import { randomId } from '../../base/platform/random.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { hotStatements } from '../../base/storage/statements.ts';
 import { unavailableIn } from '../../base/storage/unavailable.ts';
+import type { AuditEventType } from '../../core/audit/events.ts';
 import type { Core } from '../../core/core.ts';
 import { createOutages, isTried, NO_FAILURES } from '../../core/jobs/outages.ts';
 import { type AttemptResult, createJobQueue, jobTable, type QueueStore } from '../../core/jobs/queue.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
-import { bodiesOf, chosen, type EventBody, hasType, matching, ofTypes, type SealedEvent } from './event.ts';
+import {
+  bodiesOf,
+  chosen,
+  type EventBody,
+  hasType,
+  matching,
+  ofTypes,
+  type SealedEvent,
+  TEST,
+  TEST_SEQ,
+  testEvent,
+} from './event.ts';
 import { createSecurityEvents, signalTypes } from './security-events.ts';
 import { type Answer, createSender, queueAlert } from './send.ts';
 import { batchOf } from './siem-formats.ts';
@@ -30,6 +42,10 @@ const WINDOW = 10_000;
 const MOST_SHARED = 3;
 /** The largest `at_least`. */
 const MOST_EARLIER = 1000;
+/** Types that an alert tells of at once, whatever it told of before. */
+const urgentTypes: readonly AuditEventType[] = ['administrator.added', 'factors.reset', 'integrity.alarm'];
+/** The least time between two alerts of those. */
+const URGENT_MS = 60_000;
 /** Deliveries that wait at once, of one stream. */
 const MOST_OPEN = { webhook: 2000, siem: 4, alert: 1, ssf: 2000 };
 /** Batches go one after the other, in order. */
@@ -118,7 +134,8 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
       return void (await eventStreams.remove(id, {}));
     if (!row.enabled || row.pausedAt || (isReplay && row.replayUntil === null)) return undefined;
     // The next alert has all events since the last one.
-    if (stream.kind === 'alert' && row.retryAt !== null && row.retryAt > now()) return undefined;
+    const isQuiet = stream.kind === 'alert' && row.retryAt !== null && row.retryAt > now();
+    if (isQuiet && (isReplay || !(await endsQuiet(row, stream)))) return undefined;
     const cursor = isReplay ? (row.replayCursor ?? 0) : row.cursor;
     const end = isReplay ? (row.replayUntil ?? 0) : head;
     const until = Math.min(end, cursor + WINDOW);
@@ -142,7 +159,9 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
     return {
       id,
       where: { id, enabled: true, pausedAt: null, ...(isReplay ? { replayCursor: cursor } : { cursor }) },
-      data: isReplay ? position : { cursor: last, ...(newest !== undefined && { lastSeq: newest }) },
+      data: isReplay
+        ? position
+        : { cursor: last, ...(newest !== undefined && { lastSeq: newest }), ...(isQuiet && { retryAt: null }) },
       deliveries: rangesOf(seqs, stream, isReplay ? null : row.lastSeq).map((range) => ({
         id: randomId(),
         ...range,
@@ -150,6 +169,16 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
       })),
       hasMore: last < end,
     };
+  }
+
+  /** Whether an alert of single events has one that must not wait until its quiet time is over. */
+  async function endsQuiet({ cursor, failingSince, lastSuccessAt }: StreamRow, stream: EventStream): Promise<boolean> {
+    const since = now().getTime() - (lastSuccessAt?.getTime() ?? 0);
+    const types = urgentTypes.filter((type) => hasType(stream, type));
+    if (stream.at_least > 1 || failingSince !== null || since < URGENT_MS || types.length === 0) return false;
+    const where = { chainSeq: { gt: cursor }, type: { in: types }, at: { gte: stream.createdAt } };
+    const found = await db.auditEvent.findMany({ where, take: PAGE });
+    return (await matching(found, stream, services)).length > 0;
   }
 
   /** Moves the cursors and stores the deliveries in one transaction; those that were stored. */
@@ -424,6 +453,17 @@ function deliveryStore(services: Core): QueueStore<Delivery> {
   };
 }
 
+/** Stores what came of a test, for the list of deliveries. */
+export async function recordTest(
+  { db, now }: Core,
+  { streamId, ...outcome }: { streamId: string; answer: string } | { streamId: string; lastError: string },
+): Promise<void> {
+  const at = now();
+  const ended = 'answer' in outcome ? { doneAt: at } : { failedAt: at };
+  const row = { id: randomId(), streamId, seq: TEST_SEQ, untilSeq: TEST_SEQ, tries: 1, nextTryAt: at, createdAt: at };
+  await db.eventDelivery.create({ data: { ...row, ...outcome, ...ended } });
+}
+
 /** The newest deliveries of a stream, each with its state and the type of its event; of a batch that of the first one. */
 export async function deliveriesOf(
   { db }: Core,
@@ -447,14 +487,21 @@ export async function deliveriesOf(
   return rows.map((row) => ({
     ...row,
     state: row.doneAt ? ('done' as const) : row.failedAt ? ('failed' as const) : ('waiting' as const),
-    type: types.get(row.seq) ?? null,
+    type: row.seq === TEST_SEQ ? TEST : (types.get(row.seq) ?? null),
   }));
 }
 
 /** What a delivery sends of its first events, as the log and the stream are now. */
-export async function bodyOf(services: Core, stream: EventStream, range: Range): Promise<string> {
+export async function bodyOf(
+  services: Core,
+  stream: EventStream,
+  { createdAt, ...range }: Range & { createdAt: Date },
+): Promise<string> {
   const { events, before } = await eventsOf({ ...range, stream }, services);
-  const bodies = await bodiesOf(events.slice(0, DISPLAYED), { body: stream.body, before }, services.db);
+  const bodies =
+    range.seq === TEST_SEQ
+      ? [testEvent(createdAt)]
+      : await bodiesOf(events.slice(0, DISPLAYED), { body: stream.body, before }, services.db);
   if (stream.kind === 'siem' && stream.format !== 'json') return batchOf(stream.format, bodies).body;
   return JSON.stringify(stream.kind === 'webhook' ? bodies[0] : bodies, null, 2) ?? '';
 }

@@ -126,6 +126,17 @@ export interface EventBody {
   chain: Chain;
 }
 
+/** What a test sends, which is not in the audit log. */
+export function testEvent(at: Date): EventBody {
+  const parties = { actor: null, actor_application: null, subject: null, application: null };
+  const data = { id: 0, outcome: 'success', reason: null, ...parties, address: null, user_agent: null };
+  const chain = { seq: TEST_SEQ, hash: '', digest: '', after: null };
+  return { type: TEST, timestamp: at.toISOString(), data: { ...data, request_id: null, details: {} }, chain };
+}
+
+/** The position of a test: those of the chain begin with 1. */
+export const TEST_SEQ = 0;
+
 /**
  * The bodies of events that follow each other in a stream.
  *

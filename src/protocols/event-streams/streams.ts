@@ -1,6 +1,7 @@
 // The event streams: which events go where, in which form, and the secret with which they are signed or sent. A stream gets what the audit log
 // has, so who declares one must be allowed to read the log.
 import { createHmac, randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { webUriFault } from '../../applications/uris.ts';
 import { conflict, forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
@@ -18,7 +19,7 @@ import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { NO_FAILURES } from '../../core/jobs/outages.ts';
-import { eventPattern } from './event.ts';
+import { eventPattern, TEST_SEQ } from './event.ts';
 
 const MOST_STREAMS = 20;
 const MOST_RECEIVERS = 100;
@@ -367,7 +368,9 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
         const secrets = stored.kind === 'siem' && secret !== undefined ? { secretSealed: seal(id, secret) } : {};
         const data = { ...columnsOf(given), ...secrets, source, updatedAt: now() };
         await own.eventStream.update({ where: { id }, data, select: { id: true } }).catch(throwTaken);
-        await record('updated', { id, name: given.name }, by, own, { before: logged(before), after: logged(given) });
+        const difference = { before: logged(before), after: logged(given) };
+        if (!isDeepStrictEqual(before, declarationOf(given)))
+          await record('updated', { id, name: given.name }, by, own, difference);
         wake('event-streams', own);
         return get(id, own);
       }),
@@ -450,17 +453,17 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
     async redeliver(streamId: string, id: string): Promise<boolean> {
       const data = { doneAt: null, failedAt: null, tries: 0, nextTryAt: now() };
       const isOver = { OR: [{ doneAt: { not: null } }, { failedAt: { not: null } }] };
-      const { count } = await db.eventDelivery.updateMany({ where: { id, streamId, ...isOver }, data });
+      const where = { id, streamId, seq: { not: TEST_SEQ }, ...isOver };
+      const { count } = await db.eventDelivery.updateMany({ where, data });
       wake('event-deliveries', db);
       return count === 1;
     },
 
     /** Hands a stream of the configuration file back; false where it owns none with this id. */
-    async release(id: string, by: Actor, tx: Tx): Promise<boolean> {
+    async release(id: string, tx: Tx): Promise<boolean> {
       const row = await tx.eventStream.findUnique({ where: { id } });
       if (row?.source !== 'file') return false;
       await tx.eventStream.update({ where: { id }, data: { source: 'local', updatedAt: now() }, select: { id: true } });
-      await record('updated', row, by, tx, { source: 'local' });
       return true;
     },
   };

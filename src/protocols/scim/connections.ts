@@ -1,5 +1,6 @@
 // The SCIM connections: who may create, change and disable which people, and the tokens with which they do. Only a keyed hash of a token is
 // stored. A connection has its own people and groups; to every other one, they do not exist.
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { conflict, forbidden, notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
@@ -183,7 +184,8 @@ export function createScimConnections({ db, vault, now, audit, logger }: Core) {
         const data = { id, ...columnsOf(given), source, updatedAt: now(), ...(!isSame && { isApplied: false }) };
         const where = { id, ...PRESENT };
         await own.scimConnection.update({ where, data, select: { id: true } }).catch(throwTaken);
-        await record('updated', { id, name: given.name }, by, own, { before, after: given });
+        const difference = { before, after: given };
+        if (!isDeepStrictEqual(before, given)) await record('updated', { id, name: given.name }, by, own, difference);
         return get(id, own);
       }),
 
@@ -275,12 +277,11 @@ export function createScimConnections({ db, vault, now, audit, logger }: Core) {
     },
 
     /** Hands a connection of the configuration file back; false where it owns none with this id. */
-    async release(id: string, by: Actor, tx: Tx): Promise<boolean> {
+    async release(id: string, tx: Tx): Promise<boolean> {
       const row = await tx.scimConnection.findUnique({ where: { id } });
       if (row?.source !== 'file') return false;
       const data = { id, ...columnsOf(declarationOf(connectionOf(row))), source: 'local', updatedAt: now() };
       await tx.scimConnection.update({ where: { id }, data, select: { id: true } });
-      await record('updated', { id, name: row.name }, by, tx, { source: 'local' });
       return true;
     },
 
