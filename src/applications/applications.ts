@@ -280,12 +280,10 @@ export function createApplications(
       // Its tokens were given to others than the document names now.
       if (source === 'document' && !hasSameReceivers(before, application)) await removeClientArtifacts(clientId, tx);
       await planPictureOf(application, tx);
-      const recorded = {
-        name: row.name,
-        ...declarationDifference(before, application),
-        ...(hasNewToken && { newProvisioningToken: true }),
-      };
-      await recordChange('application.updated', clientId, tx, by, recorded);
+      const difference = declarationDifference(before, application);
+      const recorded = { name: row.name, ...difference, ...(hasNewToken && { newProvisioningToken: true }) };
+      if (Object.keys(difference.after).some((field) => field !== 'source') || hasNewToken)
+        await recordChange('application.updated', clientId, tx, by, recorded);
       const clientSecret = client && (await updateSecrets(before as OidcApplication, client, change, tx));
       return { application, ...(clientSecret !== undefined && { clientSecret }) };
     });

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../base/config/config-error.ts';
 import type { Plan } from '../config-file/config-file.ts';
-import type { FieldChange, Step, StepKind } from '../config-file/planning.ts';
+import { type FieldChange, isTakeOver, type Step, type StepKind } from '../config-file/planning.ts';
 import type { Services } from '../server/services.ts';
 import { type Commands, type Result, UsageError } from './command.ts';
 import { withServices } from './context.ts';
@@ -133,13 +133,10 @@ function resultOf({ steps, unchanged, warnings }: Plan, isApplied: boolean): Res
 
 function linesOf({ kind, section, name, fields }: Step): string[] {
   const isChange = kind === 'change';
-  const taken = isChange && fields.some(isTaken) ? ' (now managed by the file)' : '';
-  const changed = isChange ? fields.filter((one) => !isTaken(one)) : [];
+  const taken = isChange && fields.some(isTakeOver) ? ' (now managed by the file)' : '';
+  const changed = isChange ? fields.filter((one) => !isTakeOver(one)) : [];
   return [`${signs[kind]} ${section} ${name}${taken}`, ...changed.map((field) => `    ${fieldLine(field)}`)];
 }
-
-/** The entry was not the file's before. */
-const isTaken = ({ field, to }: FieldChange) => field === 'source' && to === 'file';
 
 function fieldLine({ field, from, to }: FieldChange): string {
   if (to === '(changed)') return `${field} ${to}`;

@@ -14,7 +14,14 @@ import type { AuditEventType } from '../core/audit/events.ts';
 import type { Core } from '../core/core.ts';
 import { defaultSettings, type SettingName, type SettingValues } from '../core/settings/settings.ts';
 import { isApplied, rememberApplied, stateOf } from './applied.ts';
-import type { ConfigFileServices, Planned, Planning, PlanOptions, Step } from './planning.ts';
+import {
+  type ConfigFileServices,
+  isTakeOver,
+  type Planned,
+  type Planning,
+  type PlanOptions,
+  type Step,
+} from './planning.ts';
 import type { ConfigurationFile } from './read-file.ts';
 import { entriesOfFile, type FileEntry, releaseEntries } from './release.ts';
 import { planClients, planServiceProviders, planWebsites } from './sections/applications.ts';
@@ -220,7 +227,11 @@ async function runSteps(services: Core, { steps }: Plan): Promise<void> {
 async function changeAll({ audit }: Core, steps: readonly Step[], tx: Tx): Promise<void> {
   for (const step of steps) {
     await step.run(tx);
-    const type = eventOf(step);
+    const { section, name } = step;
+    const isTaken = step.kind === 'change' && step.fields.every(isTakeOver);
+    const data = { section, name, by: 'file' };
+    if (isTaken) await audit.record({ type: 'configuration.taken-over', outcome: 'success', data }, tx);
+    const type = isTaken ? undefined : eventOf(step);
     if (type) await audit.record({ type, outcome: 'success', data: { name: step.name, by: 'file' } }, tx);
   }
   const phases = Math.max(0, ...steps.map(({ afterwards = [] }) => afterwards.length));

@@ -172,6 +172,9 @@ export async function planEntries<Entry, Stored extends { source: string }>({
 /** The plan line of a row that was created elsewhere and that the file now declares. */
 const takeOver = (source: string): FieldChange => ({ field: 'source', from: source, to: 'file' });
 
+/** Whether a change is that line. */
+export const isTakeOver = ({ field, to }: FieldChange): boolean => field === 'source' && to === 'file';
+
 /** The fields of `after` that differ from `before`, and those that only `before` has. Lists keep their order. */
 export function differences(before: Record<string, unknown>, after: Record<string, unknown>): FieldChange[] {
   const fields = [...new Set([...Object.keys(after), ...Object.keys(before)])];

@@ -206,6 +206,47 @@ users: [{ username: Local-Person, name: Known }]`;
     expect(await bench.applications.find('local-app')).toMatchObject({ source: 'file' });
     expect(lines(await bench.apply(text))).toEqual([]);
   });
+
+  it('records of what it only takes over, and hands back, that and no change', async () => {
+    const { accounts, applications, configFile, db, groups, roles, settings } = bench;
+    const { id: userId } = await accounts.create({ username: 'hugo' });
+    await applications.createOidc({ client_id: 'local-app', redirect_uris: ['https://l.example/'] });
+    await roles.create({ name: 'seller' });
+    const { id } = await groups.create({ name: 'Sales' });
+    await groups.addMembers(id, [{ userId }]);
+    await settings.set('session_hours', 9);
+    const typesAfter = async (work: () => Promise<unknown>) => {
+      const last = await db.auditEvent.findFirst({ orderBy: { id: 'desc' } });
+      await work();
+      const events = await db.auditEvent.findMany({ where: { id: { gt: last?.id ?? 0 } }, orderBy: { id: 'asc' } });
+      return events.map(({ type, data }) => [type, JSON.parse(data).section].filter(Boolean).join(' '));
+    };
+    const text = `
+settings: { session_hours: 9 }
+roles: [{ name: seller }]
+clients: [{ client_id: local-app, redirect_uris: ["https://l.example/"] }]
+users: [{ username: hugo }]
+groups: [{ name: Sales, members: [hugo] }]`;
+    const sections = ['settings', 'roles', 'groups', 'clients', 'users'];
+    expect(lines(await bench.plan(text))).toEqual([
+      'change settings session_hours (source)',
+      'change roles seller (source)',
+      'change groups Sales (source)',
+      'change clients local-app (source)',
+      'change users hugo (source)',
+    ]);
+    expect(await typesAfter(() => bench.apply(text))).toEqual([
+      ...sections.map((section) => `configuration.taken-over ${section}`),
+      'configuration.applied',
+    ]);
+    expect(await groups.members(id)).toMatchObject([{ userId, source: 'file' }]);
+    expect(lines(await bench.plan(text))).toEqual([]);
+    const entries = await configFile.entries();
+    expect(await typesAfter(() => configFile.release(entries, {}))).toEqual(
+      entries.map(({ section }) => `configuration.released ${section}`),
+    );
+    expect(await groups.members(id)).toMatchObject([{ userId, source: 'direct' }]);
+  });
 });
 
 it('the audit entry of a file names the settings that it changed', async () => {

@@ -128,7 +128,8 @@ function passes(
       for (const name of entry.groups) await groups.addChild(id, await idOf(name, tx), inTx(tx));
       for (const role of entry.roles) await groups.addRole(id, role, inTx(tx));
       const joining = [...wanted].filter(([key]) => !kept.has(key)).map(([, member]) => member);
-      if (joining.length > 0) await groups.addMembers(id, await withUserIds(joining, tx), { ...inTx(tx), via: 'file' });
+      if (joining.length > 0)
+        await groups.addMembers(id, await withUserIds(joining, tx), { ...inTx(tx), via: 'file', instead: PERSONAL });
     },
     async (tx: Tx) => {
       if (!existing) return;
@@ -209,8 +210,8 @@ function changedFields(entry: DeclaredGroup, stored: StoredGroup | undefined, no
     after,
   );
   // The same people, whom others put in until now.
-  const isTaken = isOfOthers && !fields.some(({ field }) => field === 'members');
-  return isTaken ? [...fields, { field: 'members', to: after.members }] : fields;
+  const isTaken = isOfOthers && stored.source === 'file' && !fields.some(({ field }) => field === 'members');
+  return isTaken ? [...fields, { field: 'members', from: 'put in by people', to: 'declared by the file' }] : fields;
 }
 
 /** Each person once, by the key of the username. */

@@ -59,7 +59,7 @@ export const eventDetails = {
     'account.created': { after: { username: 'ann' } },
     'account.registered': { codeId: 'Qz…', name: 'Partners' },
     'account.invited': {},
-    'account.updated': { before: { email: 'ann@example.com' }, after: { email: 'ann@example.org' }, source: 'local' },
+    'account.updated': { before: { email: 'ann@example.com' }, after: { email: 'ann@example.org' } },
     'account.enabled': { before: { isEnabled: false }, after: { isEnabled: true } },
     'account.disabled': { before: { isEnabled: true }, after: { isEnabled: false } },
     'account.ended': { activeUntil: '2026-12-31T00:00:00.000Z' },
@@ -84,7 +84,6 @@ export const eventDetails = {
       name: 'Entra ID',
       before: { may_create: true },
       after: { may_create: false },
-      source: 'local',
     },
     'scim-connection.deleted': { connectionId: 'entra', name: 'Entra ID', leavers: 2 },
     'scim-token.created': {
@@ -252,7 +251,7 @@ export const eventDetails = {
   },
   server: {
     'event-stream.created': { ...hr, after: { events: ['*'] } },
-    'event-stream.updated': { ...hr, before: { events: ['*'] }, after: { events: ['user.*'] }, source: 'local' },
+    'event-stream.updated': { ...hr, before: { events: ['*'] }, after: { events: ['user.*'] } },
     'event-stream.deleted': { ...hr },
     'event-stream.secret-changed': { ...hr },
     'event-stream.paused': { ...hr, answer: 'answered with status 503' },
@@ -269,6 +268,7 @@ export const eventDetails = {
       deleted: 0,
       settings: [{ name: 'session_hours', kind: 'change', fields: [] }],
     },
+    'configuration.taken-over': { section: 'clients', name: 'wiki', by: 'file' },
     'configuration.released': { section: 'clients', name: 'wiki' },
     'setting.changed': { setting: 'session_hours', before: 8, after: 12, name: 'session_hours', by: 'file' },
     'mail.sent': { message: 'password-reset', recipient: 'ann@example.com', tries: 1, file: true },

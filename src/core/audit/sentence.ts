@@ -40,9 +40,8 @@ export function sentenceOf(event: AuditEntry, nameOf: MentionRenderer): PageText
 export function sentenceOfType(type: AuditEventType): PageText {
   const names = { actorId: 'actor', subjectId: 'subject', clientId: 'application', actorApp: null, erasedBy: null };
   const rest = { reason: null, address: null, userAgent: null, requestId: null };
-  return sentenceOf({ id: 0, at: new Date(0), type, outcome: 'success', data: {}, ...names, ...rest }, () =>
-    nameSlot('…'),
-  );
+  const data = { connection: 'connection' };
+  return sentenceOf({ id: 0, at: new Date(0), type, outcome: 'success', data, ...names, ...rest }, () => nameSlot('…'));
 }
 
 /** The application that the event is about, or whose sign-in it is a step of. */
@@ -139,6 +138,9 @@ function variantOf({ type, outcome, subjectId, clientId, data }: AuditEntry): st
       return typeof data.count === 'number' ? 'many' : undefined;
     case 'provisioning.sent':
       return subjectId === null ? 'group' : String(data.action);
+    case 'configuration.taken-over':
+    case 'configuration.released':
+      return data.section === 'settings' ? 'setting' : undefined;
     case 'setting.changed':
       return (data.setting ?? data.name) ? undefined : 'unnamed';
     case 'mail.sent':

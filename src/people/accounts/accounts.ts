@@ -132,10 +132,8 @@ export function createAccounts(
       }
       // Links that were mailed to the old address must not work.
       if (columns.emailKey !== emailKey) await deleteLinkTokens(tx, id);
-      await audit.record(
-        { ...by, type: 'account.updated', outcome: 'success', subjectId: id, data: difference ?? { source } },
-        tx,
-      );
+      const event = { ...by, type: 'account.updated', outcome: 'success', subjectId: id } as const;
+      if (difference) await audit.record({ ...event, data: difference }, tx);
       const after = changedAccount(before, columns, data);
       // A new upload comes after this (pictures.ts).
       if (after.picture !== before.picture) await tx.userPicture.deleteMany({ where: { userId: id } });

@@ -217,7 +217,8 @@ export function createGroups(
       }
       const stored = await get(id, tx);
       const difference = { before: declaredOf(before), after: declaredOf(stored) };
-      await record('group.updated', stored, options, tx, difference);
+      if (JSON.stringify(difference.before) !== JSON.stringify(difference.after))
+        await record('group.updated', stored, options, tx, difference);
       return stored;
     });
   }
@@ -479,18 +480,23 @@ export function createGroups(
   /**
    * Puts people in the group, or changes the end of those who are in it; all or none of them. Returns how many rows changed.
    * @param via the way in: `direct` takes the rights of an administrator, `owner`, `request` and `invitation` those of an owner
+   * @param instead sources whose membership of the same time becomes this one, which is no change
    */
   function addMembers(
     id: string,
     members: readonly NewMember[],
-    { via = 'direct', ...options }: GroupChange & { via?: MemberSource } = {},
+    {
+      via = 'direct',
+      instead = [],
+      ...options
+    }: GroupChange & { via?: MemberSource; instead?: readonly string[] } = {},
   ): Promise<number> {
     return change('shared', options, async (tx) => {
       const group = await joinable(id, via, options, tx);
       const roles = await rights.rolesConferred([id], tx);
       const store = (piece: NewMember[]) =>
         giving({ people: piece.map(({ userId }) => userId), roles, group }, options, tx, () =>
-          storeMembers(group, piece, via, options, tx),
+          storeMembers(group, piece, { via, instead }, options, tx),
         );
       const changed = await inChunks(members, store, RECORDED);
       if (await rights.confersAdmin([id], tx)) await assertAdministrator(tx);
@@ -508,12 +514,7 @@ export function createGroups(
       await addMembers(
         id,
         declared.map(({ userId, since, until }) => ({ userId, since, until })),
-        inTx,
-      );
-      await removeMembers(
-        id,
-        declared.map(({ userId }) => userId),
-        { ...inTx, via: 'file' },
+        { ...inTx, instead: ['file'] },
       );
       await update(id, { source: 'local', fileMembers: false }, inTx);
     });
@@ -522,7 +523,7 @@ export function createGroups(
   async function storeMembers(
     group: Group,
     members: readonly NewMember[],
-    via: MemberSource,
+    { via, instead }: { via: MemberSource; instead: readonly string[] },
     options: GroupChange,
     tx: Tx,
   ) {
@@ -534,8 +535,11 @@ export function createGroups(
     const sources = isPersonal(via) ? [...PERSONAL] : [via];
     const where = { groupId: group.id, userId: { in: userIds }, source: { in: sources } };
     const stored = new Map((await tx.groupMember.findMany({ where })).map((row) => [row.userId, row]));
+    const byOther = await tx.groupMember.findMany({ where: { ...where, source: { in: [...instead] } } });
+    const others = new Map(byOther.map((row) => [row.userId, row]));
     const at = now();
     const fresh = [];
+    const taken = new Set<string>();
     /** `isMoved`: joined, or left by a new end. */
     const changed: { userId: string; isMoved: boolean }[] = [];
     for (const { userId, since = null, until = null } of new Map(members.map((one) => [one.userId, one])).values()) {
@@ -543,6 +547,19 @@ export function createGroups(
       const row = stored.get(userId);
       const times = { since, until, notice: since !== null && since > at ? 'begins' : '' };
       if (row && sameTime(row.since, since) && sameTime(row.until, until)) continue;
+      const other = others.get(userId);
+      if (other && sameTime(other.since, since) && sameTime(other.until, until)) taken.add(userId);
+      if (!row && taken.has(userId)) {
+        fresh.push({
+          groupId: group.id,
+          userId,
+          source: via,
+          ...times,
+          addedBy: other?.addedBy ?? null,
+          createdAt: at,
+        });
+        continue;
+      }
       changed.push({ userId, isMoved: (row !== undefined && isCurrent(row, at)) !== isCurrent(times, at) });
       if (row) {
         const key = { groupId: group.id, userId, source: row.source };
@@ -561,6 +578,8 @@ export function createGroups(
         fresh.push({ groupId: group.id, userId, source: via, ...times, addedBy, createdAt: at });
       }
     }
+    const takenRows = { groupId: group.id, userId: { in: [...taken] }, source: { in: [...instead] } };
+    if (taken.size > 0) await tx.groupMember.deleteMany({ where: takenRows });
     // A row that another program wrote is replaced.
     if (fresh.length > 0) {
       const forged = { groupId: group.id, userId: { in: fresh.map(({ userId }) => userId) }, source: { in: sources } };
@@ -569,9 +588,11 @@ export function createGroups(
         throw isUniqueConstraintError(error) ? conflict('changed_meanwhile', { cause: error }) : error;
       });
     }
-    const added = fresh.map(({ userId, since, until }) =>
-      eventOf('group.member-added', group, options, { subjectId: userId, via, since, until }),
-    );
+    const added = fresh
+      .filter(({ userId }) => !taken.has(userId))
+      .map(({ userId, since, until }) =>
+        eventOf('group.member-added', group, options, { subjectId: userId, via, since, until }),
+      );
     await audit.recordAll(added, tx);
     return changed;
   }
@@ -976,12 +997,7 @@ function groupOf(row: Omit<Group, 'source'> & { source: string }): Group {
   return { id, name, path, description, acceptsRequests, source: source as Group['source'], fileMembers, createdAt };
 }
 
-const declaredOf = ({ name, description, acceptsRequests, source }: Group) => ({
-  name,
-  description,
-  acceptsRequests,
-  source,
-});
+const declaredOf = ({ name, description, acceptsRequests }: Group) => ({ name, description, acceptsRequests });
 
 export const isPersonal = (source: string): boolean => PERSONAL.some((one) => one === source);
 
