@@ -4,7 +4,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Extras, State } from '../base/http/context.ts';
 import { parseQuery } from '../base/http/input.ts';
-import { fullName } from '../base/http/pages/tokens.ts';
+import { displayName } from '../base/http/pages/tokens.ts';
 import type { Db } from '../base/storage/database.ts';
 import { addressIn, type PageText, t } from '../base/texts/text.ts';
 import type { AuditEntry } from '../core/audit/audit.ts';
@@ -43,9 +43,7 @@ export function activityRoutes({
       type === 'user' && id !== account.id
         ? t('activity.actor.administrator')
         : nameSlot(
-            type === 'user'
-              ? (fullName(account) ?? account.username)
-              : (names.get(id) ?? (type === 'directory' ? name : id) ?? id),
+            type === 'user' ? displayName(account) : (names.get(id) ?? (type === 'directory' ? name : id) ?? id),
           );
     ctx.render('account/activity', {
       events: page.map((entry) => ({

@@ -54,7 +54,6 @@ export function createAccountLinks(services: Core & People) {
     issue: linkTokens.issue,
     consume: linkTokens.consume,
     markOpened: linkTokens.markOpened,
-    invitationsOf: linkTokens.invitationsOf,
 
     /** The link of this token and its account; undefined when it does not work (any more). Does not use it up. */
     async find<Purpose extends LinkPurpose>(

@@ -3,6 +3,7 @@
 import Router from '@koa/router';
 import type { ApplicationServices } from '../applications/application-services.ts';
 import type { Extras, State } from '../base/http/context.ts';
+import { fullName } from '../base/http/pages/tokens.ts';
 import { limits } from '../base/limits.ts';
 import { enumeration, type PageText, t } from '../base/texts/text.ts';
 import type { OwnFactors } from '../people/mfa/account-factors.ts';
@@ -35,7 +36,7 @@ export function overviewRoutes(
         {
           title: t('overview.personal'),
           links: [
-            { href: '/account/profile', label: t('profile.title'), hint: account.name ?? t('overview.name-hint') },
+            { href: '/account/profile', label: t('profile.title'), hint: fullName(account) ?? t('overview.name-hint') },
             { href: '/account/email', label: t('email.title'), hint: account.email ?? t('overview.not-set') },
             { href: '/account/data', label: t('own-data.title'), hint: t('overview.own-data-hint') },
           ],

@@ -6,6 +6,7 @@ import type { Application } from '../applications/application.ts';
 import type { Access, OidcClientInput } from '../applications/fields/oidc-client.ts';
 import type { AccessWay } from '../applications/people.ts';
 import { redirectUriFault, resourceFault } from '../applications/uris.ts';
+import { fullName } from '../base/http/pages/tokens.ts';
 import { type Fault, fault, faultLine, sentenceOf } from '../base/texts/faults.ts';
 import { createRegistrationTokens } from '../protocols/oidc/store/registration-tokens.ts';
 import { SamlError } from '../protocols/saml/xml/errors.ts';
@@ -82,12 +83,12 @@ export const appCommands: Commands = {
         found.push(...page.people);
         after = page.next;
       } while (after);
-      const { personJson } = await import('../admin/applications/people.ts');
-      const rows = found.flatMap(({ account: { username, name }, ways }) =>
-        ways.map((way) => [username, name ?? '-', wayText(way), formatDate(way.until)]),
+      const { accessJson } = await import('../admin/applications/people.ts');
+      const rows = found.flatMap(({ account, ways }) =>
+        ways.map((way) => [account.username, fullName(account) ?? '-', wayText(way), formatDate(way.until)]),
       );
       return {
-        json: found.map(personJson),
+        json: found.map(accessJson),
         table: [['USERNAME', 'NAME', 'BY', 'UNTIL'], rows],
         notes: application.enabled ? [] : ['The application is disabled, so people can’t open it.'],
       };

@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { ImportRow } from '../admin/users/import.ts';
 import { AppError } from '../base/http/errors.ts';
+import { fullName } from '../base/http/pages/tokens.ts';
 import { limits } from '../base/limits.ts';
 import { plural } from '../base/platform/plural.ts';
 import { type InvitationState, invitationStates } from '../core/mail/link-tokens.ts';
@@ -135,7 +136,7 @@ export const userCommands: Commands = {
     args: ['[LOGIN]'],
     summary: 'email a user a link to choose a password or create a passkey; again, too',
     details:
-      'Without LOGIN, --invitation names the state of the last invitation of the users who get another one, such as expired or bounced.',
+      'Without LOGIN, --invitation names the state of the users who get one, such as needed, expired or bounced.',
     options: {
       invitation: { type: 'string', value: 'STATE', help: `every user in this state: ${invitationStates.join(', ')}` },
       message,
@@ -181,11 +182,13 @@ export const userCommands: Commands = {
     },
     async act({ accounts }, input) {
       const found = await listed(accounts, { search: input.text('search'), invitation: stateOption(input) });
-      const rows = found.map(({ username, email, name, roles, state, lastSeenAt, createdAt, source }) => [
-        ...[username, email ?? '-', name ?? '-', roles.join(', ') || '-', state],
-        ...[seenText({ lastSeenAt, createdAt }), source],
-      ]);
-      return { json: found, table: [['USERNAME', 'EMAIL', 'NAME', 'ROLES', 'STATE', 'LAST USED', 'SOURCE'], rows] };
+      const rows = found.map((account) => {
+        const { username, email, roles, state, invitation, source } = account;
+        const about = [username, email ?? '-', fullName(account) ?? '-', roles.join(', ') || '-'];
+        return [...about, state, invitation ?? '-', seenText(account), source];
+      });
+      const columns = ['USERNAME', 'EMAIL', 'NAME', 'ROLES', 'STATE', 'INVITATION', 'LAST USED', 'SOURCE'];
+      return { json: found, table: [columns, rows] };
     },
   },
 
@@ -193,14 +196,12 @@ export const userCommands: Commands = {
     args: ['LOGIN'],
     summary: 'show a user, by username or email address',
     async act(services, input) {
-      const { accounts, credentials, inactivity, mfa, sessions, lockout, db } = services;
-      const account = await userOf(services, input);
-      const directory = (await accounts.directoriesOf([account.id])).get(account.id) ?? null;
-      const password = (await credentials.status(account.id)) ?? null;
-      const factors = await mfa.factors.of(account.id);
+      const { sessions, db } = services;
+      const { id } = await userOf(services, input);
+      const details = await (await userAdmin(services)).get(id, {});
+      const { account, directory = null, password = null, factors, lockedSeconds, unusedEnd = null } = details;
+      const { invitationState: invitation } = details;
       const live = await sessions.list(account.id);
-      const lockedSeconds = await lockout.lockedSeconds(account);
-      const unusedEnd = (await inactivity.endOf(account)) ?? null;
       const grants = await db.userRole.findMany({ where: { userId: account.id }, include: { role: true } });
       const directRoles = grants
         .filter(({ via }) => via === '')
@@ -208,16 +209,17 @@ export const userCommands: Commands = {
       const state = { password, factors, sessions: live.length, lockedSeconds };
       const rolesByTime = directRoles.flatMap(periodText).join(', ');
       return {
-        json: { ...account, directory, directRoles, ...state, unusedEnd },
+        json: { ...account, directory, directRoles, ...state, invitation, unusedEnd },
         text: factLines([
           ['subject', account.id],
           ['username', account.username],
-          ['name', account.name ?? '-'],
+          ['name', fullName(account) ?? '-'],
           ['email', account.email ? `${account.email}${account.emailVerified ? '' : ' (not verified)'}` : '-'],
           ['roles', account.roles.join(', ') || '-'],
           ...(rolesByTime ? [['roles by time', rolesByTime] as const] : []),
           ['groups', account.groups.map(groupText).join(', ') || '-'],
           ['state', account.state],
+          ['invitation', invitation ?? '-'],
           ['begins', account.activeFrom ? formatDate(account.activeFrom) : 'at once'],
           ['ends', account.activeUntil ? formatDate(account.activeUntil) : 'never'],
           ['last used', seenText(account)],
@@ -508,13 +510,8 @@ and forgets the person after erase_after_days. Without --yes, nothing is deleted
     args: ['LOGIN'],
     summary: 'remove all two-step verification methods of a user and end their sessions',
     async act(services, input) {
-      const { endSession, mfa, notifyOwner } = services;
-      const account = await userOf(services, input);
-      const { id, username } = account;
-      await mfa.factors.reset(id);
-      await mfa.knownBrowsers.endTrust(id);
-      await endSession.all(id, 'ended-by-admin');
-      await notifyOwner(account, 'factors-reset');
+      const { id, username } = await userOf(services, input);
+      await (await userAdmin(services)).resetFactors(id, {});
       return {
         json: { id, username },
         text: `Reset two-step verification for ${username}, who is signed out everywhere.`,

@@ -38,6 +38,7 @@ async function aTeam() {
   await groups.addChild(science.id, physics.id);
   const app = await anApp({ roles: [role], groups: [science.name] });
   const [direct, member, outside] = [await aUser(idp.services), await aUser(idp.services), await aUser(idp.services)];
+  await idp.services.accounts.update(direct.account.id, { name: null, givenName: 'Jon', familyName: 'Test' });
   const until = new Date('2040-01-01T00:00:00Z');
   await roles.assign(direct.account.id, role);
   await groups.addMembers(physics.id, [{ userId: member.account.id, until }]);
@@ -58,7 +59,7 @@ it('lists who can open an application and why, page by page, and finds a person 
     },
   ]);
   expect(oldest).toMatchObject({
-    items: [{ user: direct.account.id, ways: [{ ...none, by: 'role', name: role }] }],
+    items: [{ user: direct.account.id, name: 'Jon Test', ways: [{ ...none, by: 'role', name: role }] }],
     next: null,
   });
   const found = await api.get(`${path}?search=${direct.account.username}`);
@@ -74,6 +75,7 @@ it('exports the same list as CSV, with a row for each way, and audits it', async
   expect(headers['content-type']).toContain('text/csv');
   const lines = text.trimEnd().split('\r\n');
   expect(lines[0]).toBe('id,username,name,by,role_or_group,given_by,via,connection,until');
+  expect(lines.at(-1)).toContain(',Jon Test,role,');
   expect(lines.slice(1).map((line) => line.split(',').filter((_, at) => at !== 2))).toEqual([
     [member.account.id, member.account.username, 'role', role, '', '', '', ''],
     [member.account.id, member.account.username, 'group', science.name, '', physics.name, '', until.toISOString()],

@@ -45,6 +45,21 @@ describe('gatehouse user', () => {
     });
   });
 
+  it('lists people by the name that pages have, with the state of the invitation', async () => {
+    const file = path.join(mkdtempSync(path.join(tmpdir(), 'people-')), 'people.csv');
+    writeFileSync(file, 'username,email,given_name,family_name,invite\nida,ida@example.com,Ida,Rey,yes\n');
+    expect((await cli.gatehouse(['user', 'import', file])).code).toBe(0);
+    const { out } = await cli.gatehouse(['user', 'list', '--search', 'ida']);
+    expect(out).toMatch(
+      /^USERNAME +EMAIL +NAME +ROLES +STATE +INVITATION +LAST USED +SOURCE\nida +\S+ +Ida Rey +- +active +invited /,
+    );
+    expect(JSON.parse((await cli.gatehouse(['user', 'list', '--invitation', 'invited', '--json'])).out)).toMatchObject([
+      { username: 'ida', invitation: 'invited' },
+    ]);
+    expect((await cli.gatehouse(['user', 'show', 'ida'])).out).toMatch(/^name +Ida Rey$.*^invitation +invited$/ms);
+    expect((await cli.gatehouse(['user', 'delete', 'ida', '--yes'])).code).toBe(0);
+  });
+
   it('takes a password from standard input only, and checks its length', async () => {
     const add = (password: string) =>
       cli.gatehouse(['user', 'add', 'ben', '--password-stdin', '--json'], { stdin: password });
@@ -141,7 +156,7 @@ describe('gatehouse user', () => {
 
   it('lists users as a table and as JSON', async () => {
     const table = await cli.gatehouse(['user', 'list']);
-    expect(table.out).toMatch(/^alice +alice@example\.com +- +admin +active +never +local$/m);
+    expect(table.out).toMatch(/^alice +alice@example\.com +- +admin +active +- +never +local$/m);
     const json = await cli.gatehouse(['user', 'list', '--search', 'bo', '--json']);
     expect(JSON.parse(json.out).map(({ username }: { username: string }) => username)).toEqual(['bob']);
   });

@@ -92,6 +92,12 @@ describe('the words of the account and of the service', () => {
     expect(faults(password)).toEqual(expected);
   });
 
+  test('have the given and family name', () => {
+    const account = { username: 'x', email: null, givenName: 'Alice', familyName: 'Liddell' };
+    const input = { password: 'alice alice liddell', hasSecondFactor: false, account };
+    expect(passwordFaults(input)).toEqual(['contains_name']);
+  });
+
   test('leave four characters at least beside a second factor', () => {
     expect(faults('alice9x2', true)).toEqual(['contains_name']);
     expect(faults('alice9x2k', true)).toEqual([]);

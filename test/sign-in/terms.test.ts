@@ -227,6 +227,12 @@ describe('the own pages', () => {
     expect(page).toMatch(/Terms.*2027-01/s);
     const other = textOf((await client.get(`/admin/users/${user.account.id}`)).text);
     expect(other).toContain('Not accepted');
+    const links = { brand_terms_url: '', brand_privacy_url: '' };
+    const unlinked = await client.submit(back, { terms_version: '2027-02', ...links }, { form: '/admin/branding' });
+    expect([unlinked.status, textOf(unlinked.text)]).toEqual([
+      400,
+      expect.stringContaining('Version to accept needs the address of the terms or of the privacy notice'),
+    ]);
     const wrong = await client.submit(back, { terms_version: 'x'.repeat(41) }, { form: '/admin/branding' });
     expect(wrong.status).toBe(400);
   });

@@ -192,7 +192,7 @@ describe('a line of a page or mail does not end', () => {
   });
 
   it('except in the console, whose names of headers are copied', () => {
-    expect(formatHtml('de', 'console.access-check.way.email')).toBe('einem Code per E-Mail');
+    expect(formatHtml('de', 'console.access-check.way.email')).toBe('einem Code per E-\u2060Mail');
   });
 
   it('in the word e-mail of a mail, but addresses are unchanged', () => {

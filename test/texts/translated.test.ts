@@ -26,6 +26,7 @@ const SAME = [
   'Scope (optional)',
   'Single sign-on',
   '{count, plural, one {# API} other {# APIs}}',
+  '{name, select, none {Passkey} other {Passkey “{name}”}}',
 ];
 
 const english = textsOf('en');

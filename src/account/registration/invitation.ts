@@ -8,6 +8,7 @@ import type { RequestInfo } from '../../base/platform/request-info.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
+import { invitationsOf } from '../../core/mail/link-tokens.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
 import type { FederationServices } from '../../federation/federation-services.ts';
 import type { Account } from '../../people/accounts/account.ts';
@@ -23,7 +24,7 @@ const { hours } = limits.invitation;
 export function createInvitations(
   services: Core & People & FederationServices & { accountLinks: AccountLinks; setPasswordByLink: SetPasswordByLink },
 ) {
-  const { db, audit, accountLinks, accounts, credentials, identities, outbox, setPasswordByLink } = services;
+  const { db, now, audit, accountLinks, accounts, credentials, identities, outbox, setPasswordByLink } = services;
   const { factors, firstEnrolment, passkeys } = services.mfa;
 
   async function hasCredentials(accountId: string, tx?: Tx): Promise<boolean> {
@@ -77,7 +78,7 @@ export function createInvitations(
     },
 
     /** What became of the last invitations of these users. */
-    statesOf: accountLinks.invitationsOf,
+    statesOf: (userIds: readonly string[]) => invitationsOf(userIds, now(), db),
 
     /** The account of a usable invitation; does not use it up. */
     find: async (token: string): Promise<Account | undefined> => (await accountLinks.find(token, 'invite'))?.account,

@@ -1,5 +1,6 @@
 // Schemas and small helpers that the nouns of the API share.
 import { z } from 'zod';
+import { fullName } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
 import type { DomainProof } from '../../base/network/domains.ts';
 import { isStorable, isStorableTime } from '../../base/storage/storable-text.ts';
@@ -68,6 +69,19 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
     next: z.string().nullable().describe('The cursor of the next page; null on the last one'),
   });
 }
+
+/** Who has, does or gets what an answer is about. */
+export const personFields = {
+  user: z.string().describe('Id of the account'),
+  username: z.string(),
+  name: z.string().nullable().describe('As pages display it: without a `name`, the given and family name'),
+};
+
+export const personJson = (one: Parameters<typeof fullName>[0] & { id: string; username: string }) => ({
+  user: one.id,
+  username: one.username,
+  name: fullName(one),
+});
 
 export const done = z.object({ done: z.literal(true) });
 

@@ -14,7 +14,7 @@ import type { Account } from '../../people/accounts/account.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { AdminServices } from '../admin-services.ts';
 import { type Endpoint, endpoint, type Streamed } from '../api/endpoint.ts';
-import { byId, iso, paged, pageOf, text, time } from '../api/parts.ts';
+import { byId, iso, paged, pageOf, personFields, personJson, text, time } from '../api/parts.ts';
 import type { GroupAdmin } from '../groups/groups.ts';
 import type { RoleAdmin } from '../roles/roles.ts';
 import type { UserAdmin } from '../users/actions.ts';
@@ -225,10 +225,11 @@ export function createPeopleAdmin(services: AdminServices, { applications, users
 
 const COLUMNS = ['id', 'username', 'name', 'by', 'role_or_group', 'given_by', 'via', 'connection', 'until'];
 
-function csvRows({ account: { id, username, name }, ways }: PersonWithAccess): string[] {
+function csvRows({ account, ways }: PersonWithAccess): string[] {
+  const { user, username, name } = personJson(account);
   return ways.map((way) => {
     const { by, name: of, given_by, via, connection, until } = wayJson(way);
-    return `${[id, username, name, by, of, given_by, via, connection, until].map(csvCell).join(',')}\r\n`;
+    return `${[user, username, name, by, of, given_by, via, connection, until].map(csvCell).join(',')}\r\n`;
   });
 }
 
@@ -243,9 +244,7 @@ const way = z
   })
   .meta({ id: 'AccessWay' });
 const ways = z.array(way).describe('Every way in which the access rule lets the user in');
-const person = z
-  .object({ user: z.string().describe('Id of the account'), username: z.string(), name: z.string().nullable(), ways })
-  .meta({ id: 'PersonWithAccess' });
+const person = z.object({ ...personFields, ways }).meta({ id: 'PersonWithAccess' });
 const opened = z
   .object({
     id: z.string(),
@@ -268,10 +267,8 @@ export function wayJson({ by, name, givenBy, via, connection, until }: AccessWay
   };
 }
 
-export const personJson = ({ account: { id, username, name }, ways: all }: PersonWithAccess) => ({
-  user: id,
-  username,
-  name,
+export const accessJson = ({ account, ways: all }: PersonWithAccess) => ({
+  ...personJson(account),
   ways: all.map(wayJson),
 });
 
@@ -295,7 +292,7 @@ export function peopleEndpoints(
       response: pageOf(person),
       async handle({ params, query: { cursor, ...query }, by }) {
         const page = await people.list(await applicationOf(params.id, by), { ...query, after: cursor }, by);
-        return { body: { items: page.people.map(personJson), next: page.next ?? null } };
+        return { body: { items: page.people.map(accessJson), next: page.next ?? null } };
       },
     }),
     endpoint('exportApplicationPeople', 'GET /applications/{id}/people/export', {

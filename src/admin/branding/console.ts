@@ -307,11 +307,11 @@ function storedPictures(entries: Entries, sent: Sent): Field[] {
   });
 }
 
-/** How many have accepted the version, or why nobody is asked. */
+/** How many have accepted the version. */
 async function termsNote(accounts: ConsoleServices['accounts'], entries: Entries): Promise<PageText | undefined> {
   const settings = Object.fromEntries(entries.map(({ name, value }) => [name, value])) as SettingValues;
   const terms = termsIn(settings);
-  if (!terms) return settings.terms_version === undefined ? undefined : t('console.branding.terms-unlinked');
+  if (!terms) return undefined;
   const { version } = terms;
   return t('console.branding.terms-accepted', { ...(await accounts.countTerms(version)), version });
 }

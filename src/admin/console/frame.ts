@@ -7,7 +7,7 @@ import type { Context, ErrorPage, Middleware } from '../../base/http/context.ts'
 import { AppError, type ErrorOptions, forbidden } from '../../base/http/errors.ts';
 import { readForm } from '../../base/http/input.ts';
 import { isPage } from '../../base/http/pages/page-request.ts';
-import { fullName, pictureOf } from '../../base/http/pages/tokens.ts';
+import { displayName, pictureOf } from '../../base/http/pages/tokens.ts';
 import { type Fault, faultText, formatPath } from '../../base/texts/faults.ts';
 import { consoleLanguage } from '../../base/texts/messages.ts';
 import { inLanguage, type PageLink, type PageText, Text, t } from '../../base/texts/text.ts';
@@ -130,7 +130,7 @@ function frameOf(account: Account, rights: Rights, counts: NavigationCounts, add
   return {
     navigation: navigationAt(at, (need) => meets(rights, need), counts),
     help: helpAt(at),
-    person: { name: fullName(account) ?? account.username, username: account.username, picture: pictureOf(account) },
+    person: { name: displayName(account), username: account.username, picture: pictureOf(account) },
   };
 }
 

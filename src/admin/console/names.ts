@@ -1,7 +1,7 @@
 // The names of the users and applications on a page, by id, with one query for all users and one for all applications.
 
 import type { ApplicationPictures } from '../../applications/pictures/pictures.ts';
-import { fullName, nameAndUsername, pictureOf } from '../../base/http/pages/tokens.ts';
+import { displayName, fullName, nameAndUsername, pictureOf } from '../../base/http/pages/tokens.ts';
 import type { Db } from '../../base/storage/database.ts';
 import { textAt } from '../../base/texts/text.ts';
 import { NAMED_PERSON } from '../../people/accounts/names.ts';
@@ -140,7 +140,7 @@ export type NamedUser = Parameters<typeof fullName>[0] & { username: string };
 
 /** The picture of a user, else the initials of the name; of a deleted one those of what is left. */
 export const personLogo = (user: NamedUser): Logo => ({
-  name: fullName(user) ?? user.username,
+  name: displayName(user),
   isPerson: true,
   picture: pictureOf(user),
 });
@@ -150,7 +150,7 @@ export function userCell(id: string | null, users: ReadonlyMap<string, NamedUser
   if (id === null) return null;
   const user = users.get(id);
   if (!user) return { text: id, code: true };
-  const text = user.hasTwin ? nameAndUsername(user) : (fullName(user) ?? user.username);
+  const text = user.hasTwin ? nameAndUsername(user) : displayName(user);
   return { text, href: `/admin/users/${id}`, logo: personLogo(user) };
 }
 

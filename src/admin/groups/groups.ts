@@ -32,6 +32,8 @@ import {
   iso,
   paged,
   pageOf,
+  personFields,
+  personJson,
   text,
   time,
   toCursor,
@@ -468,9 +470,7 @@ const schema = summary
 export const memberSource = z.enum([...PERSONAL, 'file', 'domain', 'connection', 'scim']);
 const member = z
   .object({
-    user: z.string().describe('Id of the account'),
-    username: z.string(),
-    name: z.string().nullable(),
+    ...personFields,
     source: memberSource.describe('The way in'),
     source_id: z
       .string()
@@ -482,9 +482,7 @@ const member = z
   .meta({ id: 'GroupMember' });
 const owner = z
   .object({
-    user: z.string(),
-    username: z.string(),
-    name: z.string().nullable(),
+    ...personFields,
     until: time.nullable(),
     deputy_of: z.string().nullable().describe('A deputy, whom the owner with this id named'),
     confirmed: z
@@ -586,9 +584,7 @@ function summaryJson({ acceptsRequests, fileMembers, createdAt, ...group }: Grou
 export const request = z
   .object({
     id: z.string(),
-    user: z.string(),
-    username: z.string(),
-    name: z.string().nullable(),
+    ...personFields,
     application: named.element.nullable().describe('What the person wants to open'),
     reason: z.string(),
     until: time.nullable().describe('The end that the person wishes'),
@@ -601,9 +597,7 @@ export function requestJson(row: Awaited<ReturnType<GroupAdmin['requests']>>[num
   const { id: requestId, user, application, reason, until, createdAt, expiresAt } = row;
   return {
     id: requestId,
-    user: user.id,
-    username: user.username,
-    name: user.name,
+    ...personJson(user),
     application,
     reason,
     until: iso(until),
@@ -633,9 +627,7 @@ export function sourceJson(source: string) {
 
 function memberJson({ person, source, since, until }: Member): z.output<typeof member> {
   return {
-    user: person.id,
-    username: person.username,
-    name: person.name,
+    ...personJson(person),
     ...sourceJson(source),
     since: iso(since),
     until: iso(until),
@@ -821,9 +813,7 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
       run: async ({ key }) => ({
         body: {
           items: (await groups.owners(key)).map(({ person, deputyOf, until, isConfirmed }) => ({
-            user: person.id,
-            username: person.username,
-            name: person.name,
+            ...personJson(person),
             until: iso(until),
             deputy_of: deputyOf?.id ?? null,
             confirmed: isConfirmed,

@@ -5,7 +5,7 @@ import type { GroupOwners, OwnedMember } from '../../people/groups/owners.ts';
 import type { AdminServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import { byId, fromCursor, id, iso, paged, pageOf, time, toCursor } from '../api/parts.ts';
+import { byId, fromCursor, id, iso, paged, pageOf, personFields, personJson, time, toCursor } from '../api/parts.ts';
 import { assertVersion } from '../api/versions.ts';
 import { decisionBody, decisionOf, moment, request, requestJson } from './groups.ts';
 
@@ -19,9 +19,7 @@ const group = z
   .meta({ id: 'OwnedGroup' });
 const member = z
   .object({
-    user: z.string().describe('Id of the account'),
-    username: z.string(),
-    name: z.string().nullable(),
+    ...personFields,
     since: time.nullable().describe('null: from the beginning'),
     until: time.nullable().describe('null: no end'),
     own: z
@@ -40,9 +38,7 @@ const invitation = z
   .meta({ id: 'GroupInvitation' });
 
 const memberJson = ({ person, since, until, isOwn: own }: OwnedMember): z.output<typeof member> => ({
-  user: person.id,
-  username: person.username,
-  name: person.name,
+  ...personJson(person),
   since: iso(since),
   until: iso(until),
   own,

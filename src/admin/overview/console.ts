@@ -3,8 +3,10 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Extras, State } from '../../base/http/context.ts';
+import { nameAndUsername } from '../../base/http/pages/tokens.ts';
 import { waitText } from '../../base/texts/dates.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
+import type { AccountSummary } from '../../people/accounts/account-list.ts';
 import { hasSecondFactor } from '../../people/mfa/policy.ts';
 import { listAdministrators } from '../../people/rbac/administrators.ts';
 import { ADMIN_ROLE } from '../../people/rbac/built-in.ts';
@@ -299,11 +301,15 @@ function createFirstSteps(services: ConsoleServices) {
   const { factors } = services.mfa;
   const { users: userAdmin } = services.admin;
 
-  /** Whether another administrator can sign in, and so let this one in again. */
-  async function hasOther(userId: string): Promise<boolean> {
+  /** Another administrator: one who can sign in, and so let this one in again, else one who cannot yet. */
+  async function otherOf(userId: string): Promise<OtherAdministrator | undefined> {
     const others = (await listAdministrators(services, accounts.find)).filter(({ id }) => id !== userId);
-    for (const { id } of others) if (await userAdmin.hasCredentials(id)) return true;
-    return false;
+    for (const { id } of others) if (await userAdmin.hasCredentials(id)) return { state: 'ready' };
+    const { accounts: waiting } = await accounts.list({ ids: others.map(({ id }) => id), sort: 'created' });
+    const isInvited = ({ invitation }: AccountSummary) => invitation === 'invited' || invitation === 'opened';
+    const invited = waiting.find(isInvited);
+    const other = invited ?? waiting[0];
+    return other && { state: invited ? 'invited' : 'locked-out', who: nameAndUsername(other), id: other.id };
   }
 
   return async function firstSteps(
@@ -311,13 +317,13 @@ function createFirstSteps(services: ConsoleServices) {
     { users, applications }: Statistics,
     may: (need: Need) => boolean,
   ): Promise<Block[]> {
-    const [own, hasOtherAdmin] = await Promise.all([factors.of(userId), hasOther(userId)]);
+    const [own, otherAdmin] = await Promise.all([factors.of(userId), otherOf(userId)]);
     const isProtected = hasSecondFactor(own) || own.phone !== undefined;
     const all = stepsOf({
       config,
       hasMailServer: mailServer.isSet(),
       isProtected,
-      hasOtherAdmin,
+      otherAdmin,
       users,
       applications,
       may,
@@ -338,12 +344,31 @@ function createFirstSteps(services: ConsoleServices) {
   };
 }
 
+type OtherAdministrator = { state: 'ready' } | { state: 'invited' | 'locked-out'; who: string; id: string };
+
+function secondAdministrator(other: OtherAdministrator | undefined): Omit<Step, 'title'> {
+  if (other && other.state !== 'ready') {
+    const { state, who, id } = other;
+    const action = { label: t('console.users.directory-open', { name: who }), href: `/admin/users/${id}` };
+    return { text: t('console.overview.step.second-admin-waits', { state, who }), isDone: false, action };
+  }
+  return {
+    text: t('console.overview.step.second-admin-text'),
+    isDone: other !== undefined,
+    action: {
+      label: t('console.overview.step.people-action'),
+      of: t('console.overview.step.second-admin'),
+      href: `/admin/users/new?role=${ADMIN_ROLE}`,
+    },
+  };
+}
+
 interface Situation extends Pick<Statistics, 'users' | 'applications'> {
   config: ConsoleServices['config'];
   hasMailServer: boolean;
   /** Whether the administrator has a second factor. */
   isProtected: boolean;
-  hasOtherAdmin: boolean;
+  otherAdmin: OtherAdministrator | undefined;
   may(need: Need): boolean;
 }
 
@@ -351,7 +376,7 @@ function stepsOf({
   config,
   hasMailServer,
   isProtected,
-  hasOtherAdmin,
+  otherAdmin,
   users,
   applications,
   may,
@@ -398,13 +423,7 @@ function stepsOf({
     {
       isAllowed: may('gatehouse.users:write') && may('gatehouse.roles:manage'),
       title: t('console.overview.step.second-admin'),
-      text: t('console.overview.step.second-admin-text'),
-      isDone: hasOtherAdmin,
-      action: {
-        label: t('console.overview.step.people-action'),
-        of: t('console.overview.step.second-admin'),
-        href: `/admin/users/new?role=${ADMIN_ROLE}`,
-      },
+      ...secondAdministrator(otherAdmin),
     },
   ];
 }

@@ -1,7 +1,7 @@
 // The pages around a sensitive change without a fresh sign-in: who is signed in and why it is needed, then the form again.
 
 import type { Fields } from '../../base/http/input.ts';
-import { fullName } from '../../base/http/pages/tokens.ts';
+import { displayName } from '../../base/http/pages/tokens.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Proof } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
@@ -31,7 +31,7 @@ export function confirmationPage(
         rows: [
           {
             label: t('console.proof.signed-in-as'),
-            value: { text: fullName(account) ?? account.username, small: account.username },
+            value: { text: displayName(account), small: account.username },
           },
           { label: t('console.proof.last-sign-in'), value: proof?.authTime },
         ],

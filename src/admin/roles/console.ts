@@ -483,7 +483,7 @@ async function memberTable(
   const { users } = services.admin;
   const page = await users.list({ search, role: role.name, after, limit: limits.api.pageSize }, by);
   const found = await page.count();
-  const tagOf = await statusTags(services, page.accounts, by);
+  const tagOf = await statusTags(services);
   const path = membersPath(role);
   const list: ListAddress = { path, filters: { q: search }, sort: '', defaultSort: '' };
   return {

@@ -23,6 +23,7 @@ import {
   withoutSecrets,
   withStoredSecrets,
 } from '../../core/settings/settings.ts';
+import { termsFaults, termsSettings } from '../../people/accounts/terms.ts';
 import type { Authority } from '../../people/rbac/authority.ts';
 import { oneOf } from '../../people/rbac/rights.ts';
 import type { AdminServices } from '../admin-services.ts';
@@ -256,6 +257,7 @@ export function createSettingAdmin(services: AdminServices) {
         assertVersion(expected, await settings.list());
         for (const { image } of images) await brandImages.save(tx, image);
         const stored = await settings.list({ withSecrets: true });
+        assertTerms(stored, changes);
         for (const name of settingNames) {
           const [value, before] = [changes[name], stored.find((entry) => entry.name === name)];
           if (value !== undefined && before) await change(name, before, value, by, tx);
@@ -287,6 +289,16 @@ function assertUsableTexts({ texts }: SettingChanges, before: TextValues): void 
 function assertPassword(server: SettingValues['mail_server'] | null): void {
   if (server?.username === undefined || server.password !== undefined) return;
   throw invalidInput([fault(['mail_server', 'password'], 'mail-password')]);
+}
+
+function assertTerms(stored: readonly SettingEntry[], changes: SettingChanges): void {
+  if (termsSettings.every((name) => changes[name] === undefined)) return;
+  const after = stored.map(({ name, value }) => [
+    name,
+    (changes[name] === undefined ? value : changes[name]) ?? undefined,
+  ]);
+  const faults = termsFaults(Object.fromEntries(after) as SettingValues);
+  if (faults.length > 0) throw invalidInput(faults);
 }
 
 async function assertMayChange(authority: Authority, name: SettingName, by: Actor) {

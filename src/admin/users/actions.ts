@@ -8,7 +8,7 @@ import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
 import type { PageText } from '../../base/texts/text.ts';
 import { newOneTimePassword } from '../../config-file/new-account.ts';
 import type { Actor } from '../../core/audit/audit.ts';
-import type { InvitationView } from '../../core/mail/link-tokens.ts';
+import { type InvitationState, type InvitationView, invitationState } from '../../core/mail/link-tokens.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { AccountPage, ListAccounts } from '../../people/accounts/account-list.ts';
 import type { Directory } from '../../people/accounts/accounts.ts';
@@ -59,6 +59,8 @@ export interface UserDetails {
   firstEnrolment: FirstEnrolmentState;
   /** The last one. */
   invitation: InvitationView | undefined;
+  /** As the list has it. */
+  invitationState: InvitationState | null;
   /** Whether the user accepts the terms at the next sign-in. */
   hasTermsDue: boolean;
   /** Seconds that a new browser has to wait after wrong passwords. */
@@ -170,7 +172,9 @@ function readActions(services: UserServices, lookup: UserLookup) {
       lockedSeconds,
       hasCredentials,
     };
-    return { ...found, invitation, hasTermsDue, unusedEnd: await inactivity.endOf(account) };
+    const hasWayIn = hasCredentials || directory !== undefined || account.ssoId !== null;
+    const state = { invitation, invitationState: invitationState(invitation, hasWayIn), hasTermsDue };
+    return { ...found, ...state, unusedEnd: await inactivity.endOf(account) };
   };
 
   return {
@@ -219,8 +223,6 @@ function readActions(services: UserServices, lookup: UserLookup) {
       return { ...page, accounts: await lookup.allSeenBy(page.accounts, by) };
     },
 
-    /** The last invitations of these users. */
-    invitationsOf: invitations.statesOf,
     hasCredentials: invitations.hasCredentials,
 
     /** Everything that is stored about the person, as JSON. It needs both permissions of EXPORT. */
@@ -391,7 +393,25 @@ interface RecoveryActions {
 }
 
 function recoveryActions(services: UserServices, { find, findManaged }: UserLookup): RecoveryActions {
-  const { appPasswords, audit, authority, codeDelivery, mfa, lockout, endSession, notifyOwner } = services;
+  const {
+    accounts,
+    appPasswords,
+    audit,
+    authority,
+    codeDelivery,
+    mfa,
+    lockout,
+    endSession,
+    notifyOwner,
+    registration,
+  } = services;
+
+  /** The user can sign in here, at a connection, or as a directory says. */
+  const hasWayIn = async ({ id, ssoId }: Account): Promise<boolean> =>
+    ssoId !== null ||
+    (await registration.invitations.hasCredentials(id)) ||
+    (await accounts.directoriesOf([id])).has(id);
+
   return {
     async unlock(id, by) {
       await lockout.unlock(await findManaged(id, by, ['gatehouse.users:unlock']));
@@ -410,10 +430,12 @@ function recoveryActions(services: UserServices, { find, findManaged }: UserLook
     async removeFactor(id, factor, by) {
       const account = await findManaged(id, by, ['gatehouse.users:reset-factors']);
       assertFreshProof(by, 'user.remove-factor', account.username);
-      if (!(await mfa.factors.remove(id, factor, by))) throw notFound({ detail: { factor } });
+      const method = (await mfa.factors.list(id)).find((one) => one.id === factor);
+      if (!method || !(await mfa.factors.remove(id, factor, by))) throw notFound({ detail: { factor } });
       await mfa.knownBrowsers.endTrust(id);
       await endSession.all(id, 'ended-by-admin', by);
-      await notifyOwner(account, 'factor-removed-by-admin', by.request);
+      const isLast = !(await hasWayIn(account));
+      await notifyOwner(account, 'factor-removed-by-admin', by.request, { method, isLast });
     },
 
     async appPasswordsOf(id, by, needs = 'gatehouse.users:read') {
@@ -447,7 +469,7 @@ function recoveryActions(services: UserServices, { find, findManaged }: UserLook
       await mfa.factors.reset(id, by);
       await mfa.knownBrowsers.endTrust(id);
       await endSession.all(id, 'ended-by-admin', by);
-      await notifyOwner(account, 'factors-reset', by.request);
+      await notifyOwner(account, 'factors-reset', by.request, { isLast: !(await hasWayIn(account)) });
     },
 
     async allowFirstFactor(id, by) {

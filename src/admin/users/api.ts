@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { OWN_DATA_FILE } from '../../account/own-data.ts';
 import { imageLimits } from '../../applications/brand/limits.ts';
 import { AppError } from '../../base/http/errors.ts';
+import { displayName } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
 import type { Tx } from '../../base/storage/database.ts';
 import { snakeCase } from '../../config-file/schema.ts';
@@ -60,6 +61,7 @@ const summaryFields = {
   email: z.string().nullable(),
   email_verified: z.boolean(),
   name: z.string().nullable(),
+  display_name: z.string().describe('The name, else the given and family name, else the username'),
   active: z.boolean().describe('false: disabled'),
   active_from: time.nullable(),
   active_until: time.nullable(),
@@ -75,7 +77,17 @@ const summaryFields = {
   updated_at: time,
 };
 
-const userSummary = z.object(summaryFields).meta({ id: 'UserSummary' });
+/** In the summary and the details. */
+const invitationField = {
+  invitation_state: z
+    .enum(invitationStates)
+    .nullable()
+    .describe(
+      'Of the last invitation. bounced: the mail server rejected it; opened: perhaps by a program that checks links; needed: the user has neither a way to sign in nor an invitation; null: none is needed',
+    ),
+};
+
+const userSummary = z.object({ ...summaryFields, ...invitationField }).meta({ id: 'UserSummary' });
 
 const user = z
   .object({
@@ -112,11 +124,9 @@ const userDetails = user
       phone: z.string().nullable(),
     }),
     sso_connection: z.string().nullable().describe('The connection at which the user signs in with `sso_id`'),
+    ...invitationField,
     invitation: z
       .object({
-        state: z
-          .enum(invitationStates)
-          .describe('bounced: the mail server rejected it; opened: perhaps by a program that checks links'),
         sent_at: time,
         expires_at: time,
         opened_at: time.nullable(),
@@ -140,7 +150,13 @@ const userDetails = user
 const password = z.string().min(limits.password.minWithMfa).max(limits.password.max);
 
 /** A user of a list. */
-function summaryJson({ emailVerified, isEnabled, createdAt, updatedAt, ...account }: AccountSummary) {
+function summaryJson({
+  emailVerified,
+  isEnabled,
+  createdAt,
+  updatedAt,
+  ...account
+}: Omit<AccountSummary, 'invitation'>) {
   const { id, username, email, name, source, roles, termsVersion, termsAcceptedAt } = account;
   const { state, activeFrom, activeUntil, lastSeenAt } = account;
   return {
@@ -149,6 +165,7 @@ function summaryJson({ emailVerified, isEnabled, createdAt, updatedAt, ...accoun
     email,
     email_verified: emailVerified,
     name,
+    display_name: displayName(account),
     active: isEnabled,
     active_from: iso(activeFrom),
     active_until: iso(activeUntil),
@@ -182,16 +199,9 @@ export function userJson(account: Account) {
 }
 
 /** A user with password state, second factors and lockout. */
-function detailsJson({
-  account,
-  directory,
-  ssoConnection,
-  password: stored,
-  factors,
-  invitation,
-  lockedSeconds,
-  unusedEnd,
-}: UserDetails) {
+function detailsJson(details: UserDetails) {
+  const { account, directory, ssoConnection, password: stored, factors } = details;
+  const { invitation, invitationState, lockedSeconds, unusedEnd } = details;
   const { totp, passkeys, recoveryCodes, phone = null } = factors;
   return {
     ...userJson(account),
@@ -206,9 +216,9 @@ function detailsJson({
     password: stored ? { must_change: stored.mustChange, changed_at: iso(stored.changedAt) } : null,
     second_factors: { totp, passkeys, recovery_codes: recoveryCodes, phone },
     sso_connection: ssoConnection,
+    invitation_state: invitationState,
     invitation: invitation
       ? {
-          state: invitation.state,
           sent_at: iso(invitation.sentAt),
           expires_at: iso(invitation.expiresAt),
           opened_at: invitation.openedAt && iso(invitation.openedAt),
@@ -327,12 +337,13 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
         sort: z.enum(accountSorts).optional(),
         role: z.string().max(100).optional().describe('Name of a role'),
         source: z.enum(['local', 'file']).optional(),
-        invitation: z.enum(invitationStates).optional().describe('The state of the last invitation'),
+        invitation: z.enum(invitationStates).optional().describe('As `invitation_state`'),
       }),
       response: pageOf(userSummary),
       async handle({ cursor, last_seen_before: lastSeenBefore, ...query }, by) {
         const { accounts, next } = await users.list({ ...query, lastSeenBefore, after: cursor }, by);
-        return { items: accounts.map(summaryJson), next: next ?? null };
+        const items = accounts.map((one) => ({ ...summaryJson(one), invitation_state: one.invitation }));
+        return { items, next: next ?? null };
       },
     }),
     create({

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Notice } from '../../account/account-page-helpers.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { forbidden } from '../../base/http/errors.ts';
-import { fullName } from '../../base/http/pages/tokens.ts';
+import { displayName } from '../../base/http/pages/tokens.ts';
 import { type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
@@ -339,8 +339,8 @@ export function userActionPages(router: Router<State, Extras>, services: Console
       addForm<Account, { message?: string | undefined }>(router, frame, `/:id/${path}`, {
         ...target,
         assertOpen: ({ by, subject }) => users.assertMayChange(subject, by, needs),
-        title: (account) => t('console.user-action.invite.title', { user: nameOf(account) }),
-        back: (account) => ({ href: tabPath(account.id, tab), label: nameOf(account) }),
+        title: (account) => t('console.user-action.invite.title', { user: displayName(account) }),
+        back: (account) => ({ href: tabPath(account.id, tab), label: displayName(account) }),
         lead: async ({ subject: { email } }) => t('console.user-action.invite.lead', { email: email ?? '' }),
         fields: () => [messageField],
         button: () => (file && !mailServer.isSet() ? file.label : label),
@@ -361,8 +361,8 @@ export function userActionPages(router: Router<State, Extras>, services: Console
         if (needs !== 'gatehouse.sessions:end') await users.assertMayChange(subject, by, needs);
         if (path === 'delete' && subject.source === 'file') throw forbidden('owned_by_file');
       },
-      title: (account) => question(nameOf(account)),
-      back: (account) => ({ href: tabPath(account.id, tab), label: nameOf(account) }),
+      title: (account) => question(displayName(account)),
+      back: (account) => ({ href: tabPath(account.id, tab), label: displayName(account) }),
       ...((path === 'delete' || path === 'disable') && {
         above: ({ by, subject }: Visit<Account>) => leavingNotice(subject, by, users),
       }),
@@ -375,7 +375,7 @@ export function userActionPages(router: Router<State, Extras>, services: Console
           ...(isLast ? [t('console.user-action.reset-factors.no-password')] : []),
         ]);
       },
-      button: (account) => (asksForName ? t('console.shared.delete-name', { name: nameOf(account) }) : label),
+      button: (account) => (asksForName ? t('console.shared.delete-name', { name: displayName(account) }) : label),
       look: isHarmless ? 'primary' : 'danger',
       ...(asksForName && { typedName: ({ username }) => username }),
     });
@@ -387,8 +387,6 @@ async function disabledTexts(services: ConsoleServices, { subject, may }: Visit<
   const found = may('gatehouse.audit:read') ? await disabledBy(services, subject) : undefined;
   return [t('console.users.disabled.account'), ...(found ? [disabledSentence(found)] : [])];
 }
-
-export const nameOf = (account: Account): string => fullName(account) ?? account.username;
 
 /** The address of one of the user's tabs. */
 export const tabPath = (id: string, tab: UserTab) => (tab === '' ? `/admin/users/${id}` : `/admin/users/${id}/${tab}`);
@@ -403,8 +401,8 @@ export function oneTimePasswordPages(router: Router<State, Extras>, services: Co
     needs: [within('gatehouse.users:write')],
     load: ({ params: { id = '' } }, by) => users.find(id, by, 'gatehouse.users:write'),
     assertOpen: ({ by, subject }) => users.assertMayChange(subject, by, 'gatehouse.users:write'),
-    title: (account) => t('console.users.temporary.title', { user: nameOf(account) }),
-    back: (account) => ({ href: tabPath(account.id, ''), label: nameOf(account) }),
+    title: (account) => t('console.users.temporary.title', { user: displayName(account) }),
+    back: (account) => ({ href: tabPath(account.id, ''), label: displayName(account) }),
     lead: () => t('console.users.temporary.lead'),
     button: t('console.users.temporary.button'),
     async submit({ by, subject: account }) {
@@ -421,8 +419,8 @@ export function oneTimePasswordPage(
   password: string,
 ): ConsolePage {
   return {
-    title: t('console.users.temporary.created', { user: nameOf(account) }),
-    back: { href: tabPath(account.id, ''), label: nameOf(account) },
+    title: t('console.users.temporary.created', { user: displayName(account) }),
+    back: { href: tabPath(account.id, ''), label: displayName(account) },
     blocks: [
       {
         kind: 'text',

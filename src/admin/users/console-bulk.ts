@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { AppError, forbidden, invalidInput } from '../../base/http/errors.ts';
 import { parseForm, parseQuery } from '../../base/http/input.ts';
+import { displayName } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
 import { rule, textFault } from '../../base/texts/faults.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
@@ -31,7 +32,7 @@ import {
   runBulk,
   toneOf,
 } from './bulk-actions.ts';
-import { messageField, nameOf } from './console-actions.ts';
+import { messageField } from './console-actions.ts';
 
 /** A selected user, and why nothing will change. */
 interface Target {
@@ -152,7 +153,7 @@ function undefinedIfUnknown(error: unknown): undefined {
 /** `3 users`, or the name of the only one. */
 function namesOf(targets: readonly Target[]): PageText {
   const [first, ...others] = targets;
-  return first && others.length === 0 ? nameOf(first.account) : t('console.bulk.users', { count: targets.length });
+  return first && others.length === 0 ? displayName(first.account) : t('console.bulk.users', { count: targets.length });
 }
 
 /** @param roles those that the administrator may give and take, for a change of roles */

@@ -4,6 +4,7 @@ import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Extras, State } from '../../base/http/context.ts';
 import { forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
+import { displayName, nameAndUsername } from '../../base/http/pages/tokens.ts';
 import { rule, textFault } from '../../base/texts/faults.ts';
 import { allOf, type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -17,11 +18,11 @@ import { addForm, addQuestion, type Params, type Visit } from '../console/pages.
 import type { ConsoleServices } from '../console-services.ts';
 import { addMembershipPage, day, JOIN, momentsOf, sinceField, untilField } from '../groups/console.ts';
 import { userNamed } from '../suggestions/typed-user.ts';
-import { nameOf, tabPath } from './console-actions.ts';
+import { tabPath } from './console-actions.ts';
 import { ASSIGN, type HeldGroup, type HeldRole, isPersonal } from './grants.ts';
 import { HAND_OVER, type Owned } from './hand-over.ts';
 
-const GROUPS = 'gatehouse.groups:write' as const;
+export const GROUPS = 'gatehouse.groups:write' as const;
 const GIVE = [within(...ASSIGN)] as const;
 const period = { since: day, until: day };
 
@@ -148,7 +149,7 @@ function groupsBlock(
         t('console.groups.way-in'),
         ({ source, below = '', addedBy }) =>
           below === ''
-            ? { ...wayOf(source), small: addedBy?.username }
+            ? { ...wayOf(source), small: addedBy ? nameAndUsername(addedBy) : undefined }
             : t('console.users.held.below', { group: below }),
       ],
       ...periodColumns(held, now),
@@ -189,7 +190,7 @@ export function grantPages(router: Router<State, Extras>, services: ConsoleServi
   const { frame, admin } = services;
   const { users, roles, groups } = admin;
   const home = (account: Account) => tabPath(account.id, 'roles');
-  const back = (account: Account) => ({ href: home(account), label: nameOf(account) });
+  const back = (account: Account) => ({ href: home(account), label: displayName(account) });
   const load = ({ params: { id = '' } }: Params, by: Actor) => users.find(id, by, 'gatehouse.users:read');
   const done = (account: Account, notice: PageText, isChanged: boolean) => ({
     to: home(account),
@@ -205,7 +206,7 @@ export function grantPages(router: Router<State, Extras>, services: ConsoleServi
     needs: GIVE,
     load,
     assertOpen: assertMayGive,
-    title: (account) => t('console.users.held.give-role-title', { user: nameOf(account) }),
+    title: (account) => t('console.users.held.give-role-title', { user: displayName(account) }),
     purpose: t('console.users.held.give-role-purpose'),
     back,
     button: t('console.users.held.give-role'),
@@ -234,7 +235,7 @@ export function grantPages(router: Router<State, Extras>, services: ConsoleServi
     asks: ({ by, subject }, { role: name }) => questionBefore({ kind: 'role', name }, subject, admin, by),
     async submit({ by, subject }, { role, ...given }) {
       const isChanged = await users.giveRole(subject.id, role, momentsOf(given), by);
-      return done(subject, t('console.users.held.role-given', { user: nameOf(subject), role }), isChanged);
+      return done(subject, t('console.users.held.role-given', { user: displayName(subject), role }), isChanged);
     },
   });
 
@@ -251,7 +252,7 @@ export function grantPages(router: Router<State, Extras>, services: ConsoleServi
     needs: GIVE,
     load: roleOf,
     assertOpen: ({ subject, ...visit }) => assertMayGive({ ...visit, subject: subject.account }),
-    title: ({ account, held }) => t('console.users.held.change-title', { user: nameOf(account), what: held.name }),
+    title: ({ account, held }) => t('console.users.held.change-title', { user: displayName(account), what: held.name }),
     back: ({ account }) => back(account),
     button: t('console.shared.save-changes'),
     fields: ({ subject: { held } }) => [sinceField(held), untilField(held)],
@@ -266,13 +267,17 @@ export function grantPages(router: Router<State, Extras>, services: ConsoleServi
     needs: GIVE,
     load: roleOf,
     assertOpen: ({ subject, ...visit }) => assertMayGive({ ...visit, subject: subject.account }),
-    title: ({ account, held }) => t('console.roles.remove-title', { name: nameOf(account), role: held.name }),
+    title: ({ account, held }) => t('console.roles.remove-title', { name: displayName(account), role: held.name }),
     back: ({ account }) => back(account),
-    lead: ({ subject: { account } }) => t('console.roles.remove-lead', { name: nameOf(account) }),
+    lead: ({ subject: { account } }) => t('console.roles.remove-lead', { name: displayName(account) }),
     button: t('console.roles.remove'),
     async submit({ by, subject: { account, held } }) {
       const isChanged = await users.takeRole(account.id, held.name, by);
-      return done(account, t('console.users.held.role-taken', { user: nameOf(account), role: held.name }), isChanged);
+      return done(
+        account,
+        t('console.users.held.role-taken', { user: displayName(account), role: held.name }),
+        isChanged,
+      );
     },
   });
 
@@ -284,7 +289,7 @@ export function grantPages(router: Router<State, Extras>, services: ConsoleServi
   addForm<Account, { group: string; since: string; until: string }>(router, frame, '/:id/groups/join', {
     needs: JOIN,
     load,
-    title: (account) => t('console.users.held.join-title', { user: nameOf(account) }),
+    title: (account) => t('console.users.held.join-title', { user: displayName(account) }),
     purpose: t('console.users.held.join-purpose'),
     back,
     button: t('console.users.held.join'),
@@ -298,7 +303,11 @@ export function grantPages(router: Router<State, Extras>, services: ConsoleServi
     async submit({ by, subject }, { group: name, ...given }) {
       const group = await groupNamed(name);
       const changed = await users.join(group.id, { userId: subject.id, ...momentsOf(given) }, by);
-      return done(subject, t('console.users.held.joined', { user: nameOf(subject), group: group.name }), changed > 0);
+      return done(
+        subject,
+        t('console.users.held.joined', { user: displayName(subject), group: group.name }),
+        changed > 0,
+      );
     },
   });
 
@@ -306,7 +315,7 @@ export function grantPages(router: Router<State, Extras>, services: ConsoleServi
   addForm<Account, HandedOver>(router, frame, '/:id/hand-over', {
     needs: HAND_OVER,
     load,
-    title: (account) => t('console.users.hand-over.title', { user: nameOf(account) }),
+    title: (account) => t('console.users.hand-over.title', { user: displayName(account) }),
     purpose: t('console.users.hand-over.purpose'),
     back,
     button: t('console.users.hand-over'),
@@ -329,7 +338,7 @@ export function grantPages(router: Router<State, Extras>, services: ConsoleServi
       const heir = await userNamed(services.findUser, to, by, ['to']);
       const handed = await users.handOver(subject.id, { to: heir.id, items }, by);
       const what = allOf(handed.map(({ name }) => name));
-      const notice = t('console.users.hand-over.done', { user: nameOf(heir), what });
+      const notice = t('console.users.hand-over.done', { user: displayName(heir), what });
       return { to: home(subject), notice };
     },
   });
@@ -343,13 +352,17 @@ export function grantPages(router: Router<State, Extras>, services: ConsoleServi
     needs: JOIN,
     load: async (ctx, by) => ({ account: await load(ctx, by), group: await groups.get(ctx.params.group ?? '') }),
     title: ({ account, group }) =>
-      t('console.groups.remove-title', { kind: 'member', what: nameOf(account), group: group.name }),
+      t('console.groups.remove-title', { kind: 'member', what: displayName(account), group: group.name }),
     back: ({ account }) => back(account),
-    lead: ({ subject: { account } }) => t('console.groups.remove-lead', { kind: 'member', what: nameOf(account) }),
+    lead: ({ subject: { account } }) => t('console.groups.remove-lead', { kind: 'member', what: displayName(account) }),
     button: t('console.groups.remove'),
     async submit({ by, subject: { account, group } }) {
       const changed = await users.leave(group.id, account.id, by);
-      return done(account, t('console.users.held.left', { user: nameOf(account), group: group.name }), changed > 0);
+      return done(
+        account,
+        t('console.users.held.left', { user: displayName(account), group: group.name }),
+        changed > 0,
+      );
     },
   });
 }

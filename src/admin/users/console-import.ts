@@ -209,7 +209,7 @@ function progressPage(found: StoredImport, rows: Shown): ConsolePage {
   const lacksInvitations = isDone && (found.counts.created ?? 0) > 0;
   const next = [
     ...(isDone ? [{ label: t('console.import.users'), href: '/admin/users' }] : []),
-    ...(lacksInvitations ? [{ label: t('console.import.invite-them'), href: '/admin/users?state=uninvited' }] : []),
+    ...(lacksInvitations ? [{ label: t('console.import.invite-them'), href: '/admin/users?state=needed' }] : []),
   ];
   return {
     title: isTrial ? t('console.import.title.trial') : t('console.import.title'),

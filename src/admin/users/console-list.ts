@@ -1,10 +1,9 @@
 // /admin/users: the list, with filters, sorting, and what can be done with several users at once.
 
 import { z } from 'zod';
-import { fullName } from '../../base/http/pages/tokens.ts';
+import { displayName } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
 import { dotted, type Text, t } from '../../base/texts/text.ts';
-import type { Actor } from '../../core/audit/audit.ts';
 import { type InvitationState, invitationStates } from '../../core/mail/link-tokens.ts';
 import { type AccountSummary, accountSorts, type ListAccounts } from '../../people/accounts/account-list.ts';
 import type { Directory } from '../../people/accounts/accounts.ts';
@@ -33,9 +32,7 @@ import { matchedValue } from './attribute-fields.ts';
 import { BULK, type BulkAction, labelOf, offeredBulkActions } from './bulk-actions.ts';
 
 const HOME = '/admin/users';
-const STATE = z
-  .enum(['', ...accountStates, 'locked', 'ending', 'unseen', 'uninvited', ...invitationStates])
-  .default('');
+const STATE = z.enum(['', ...accountStates, 'locked', 'ending', 'unseen', ...invitationStates]).default('');
 const listIn = listAt(
   HOME,
   { q: listQuery.shape.q, state: STATE, role: z.string().trim().max(100).default('') },
@@ -60,7 +57,7 @@ export async function userListPage(
   const ids = page.accounts.map(({ id }) => id);
   const [found, tagOf, directories] = await Promise.all([
     page.count(),
-    statusTags(services, page.accounts, by),
+    statusTags(services),
     accounts.directoriesOf(ids),
   ]);
   const schema = await attributeSchema();
@@ -125,10 +122,9 @@ function stateFilter(state: z.output<typeof STATE>, locked: readonly string[], n
   if (state === 'locked') return { state: 'active', ids: locked };
   const inDays = (days: number) => new Date(now.getTime() + days * 24 * 3600 * 1000);
   if (state === 'unseen') return { lastSeenBefore: inDays(-UNSEEN_DAYS) };
-  if (state === 'uninvited') return { state: 'active', isUninvited: true };
   if (state === 'ending') return { state: 'active', endsBefore: inDays(ENDING_DAYS) };
   const invitation = invitationStates.find((one) => one === state);
-  if (invitation) return { invitation };
+  if (invitation) return { invitation, ...(invitation === 'needed' && { state: 'active' }) };
   if (state === 'active') return { state, invitation: 'none' };
   const found = accountStates.find((one) => one === state);
   return found ? { state: found } : {};
@@ -143,6 +139,7 @@ function cutNotice(search: string, { count, isMore }: { count: number | undefine
 
 /** The state of an invitation, with the words of the filter. */
 export const invitationTags: Record<InvitationState, { text: Text; tone: Tone }> = {
+  needed: { text: t('console.users.needs-invitation'), tone: 'warn' },
   invited: { text: t('console.users.invitation.invited'), tone: 'plain' },
   opened: { text: t('console.users.invitation.opened'), tone: 'plain' },
   accepted: { text: t('console.users.invitation.accepted'), tone: 'good' },
@@ -172,53 +169,24 @@ export const unusedCell = ({ what, at, toldAt, tellAt }: UnusedEnd): Cell => [
 
 /** The state of an account: locked is a state of an active one, and so is an invitation that was not accepted. */
 function statusTag(
-  { state, email }: Pick<AccountSummary, 'state' | 'email'>,
-  { isLocked, invitation, isUninvited }: UserState,
+  { state, email, invitation }: Pick<AccountSummary, 'state' | 'email' | 'invitation'>,
+  isLocked: boolean,
 ): Mark {
   if (state !== 'active') return { text: stateTexts[state], tone: state === 'waiting' ? 'warn' : 'bad' };
   if (isLocked) return { text: t('console.person.locked'), tone: 'warn' };
-  if (invitation && invitation !== 'accepted') return invitationTags[invitation];
-  return isUninvited
-    ? { text: t(`console.users.needs-${email ? 'invitation' : 'password'}`), tone: 'warn' }
-    : { text: t('console.shared.active'), tone: 'good' };
-}
-
-interface UserState {
-  isLocked: boolean;
-  invitation?: InvitationState | undefined;
-  /** Without a way to sign in, and without an invitation to one. */
-  isUninvited: boolean;
+  if (invitation === 'needed' && !email) return { text: t('console.users.needs-password'), tone: 'warn' };
+  if (invitation !== null && invitation !== 'accepted') return invitationTags[invitation];
+  return { text: t('console.shared.active'), tone: 'good' };
 }
 
 /** The tag of a user on the own page. */
-export const ownStatusTag = ({ account, directory, invitation, lockedSeconds, hasCredentials }: UserDetails): Mark =>
-  statusTag(account, {
-    isLocked: lockedSeconds > 0,
-    invitation: invitation?.state,
-    isUninvited: !hasCredentials && !directory && account.ssoId === null,
-  });
+export const ownStatusTag = ({ account, invitationState: invitation, lockedSeconds }: UserDetails): Mark =>
+  statusTag({ ...account, invitation }, lockedSeconds > 0);
 
-/** The tags of these users in a list. */
-export async function statusTags(
-  { admin: { users }, lockedAccounts }: ConsoleServices,
-  accounts: readonly AccountSummary[],
-  by: Actor,
-): Promise<(account: AccountSummary) => Mark> {
-  const ids = accounts.map(({ id }) => id);
-  const [locked, invitations, uninvited] = await Promise.all([
-    lockedAccounts(),
-    users.invitationsOf(ids),
-    ids.length > 0 ? users.list({ ids, isUninvited: true, limit: ids.length }, by) : { accounts: [] },
-  ]);
-  return (account) => {
-    const isIt = ({ id }: { id: string }) => id === account.id;
-    const invitation = invitations.get(account.id)?.state;
-    return statusTag(account, {
-      isLocked: locked.some(isIt),
-      invitation,
-      isUninvited: uninvited.accounts.some(isIt),
-    });
-  };
+/** The tag of a user in a list. */
+export async function statusTags({ lockedAccounts }: ConsoleServices): Promise<(account: AccountSummary) => Mark> {
+  const locked = new Set((await lockedAccounts()).map(({ id }) => id));
+  return (account) => statusTag(account, locked.has(account.id));
 }
 
 /** To read connections. */
@@ -251,7 +219,6 @@ function filterFields({ q, role, state }: Given): Field[] {
       ended: stateTexts.ended,
       ending: t('console.users.ending', { days: ENDING_DAYS }),
       unseen: t('console.users.unseen', { days: UNSEEN_DAYS }),
-      uninvited: t('console.users.uninvited'),
       ...Object.fromEntries(invitationStates.map((one) => [one, invitationTags[one].text])),
     }),
   ];
@@ -268,7 +235,7 @@ function selectionOf(
   const options = [choose, ...offered.map((action) => ({ value: action.name, label: labelOf(action) }))];
   return {
     action: BULK,
-    rows: accounts.map((account) => ({ id: account.id, name: fullName(account) ?? account.username })),
+    rows: accounts.map((account) => ({ id: account.id, name: displayName(account) })),
     isAll: select === 'all',
     allHref: listPath(HOME, { ...given, select: 'all' }),
     fields: [

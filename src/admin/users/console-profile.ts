@@ -38,6 +38,7 @@ import type { ConsoleServices } from '../console-services.ts';
 import { changedUser, profileOf, userJson, withApiFieldNames } from './api.ts';
 import { attributeSection, attributeWords, sentAttributes } from './attribute-fields.ts';
 import { actionButton, type OpenUser, tabPath } from './console-actions.ts';
+import { GROUPS } from './console-grants.ts';
 import { CONNECTIONS, directoryTag, invitationTags, ownStatusTag, seenCell, unusedCell } from './console-list.ts';
 import {
   addressKey,
@@ -241,11 +242,11 @@ export async function profileBlocks(
     },
   ];
   const invitation = { value: invitationCell(details.invitation, delivery), action: button('invite') };
-  const roles: Action = {
+  const change = (of: PageText): Action => ({
     label: t('console.page.change'),
-    of: t('console.users.roles'),
+    of,
     href: tabPath(account.id, 'roles'),
-  };
+  });
   const state: Row[] = [
     row('username'),
     {
@@ -261,9 +262,13 @@ export async function profileBlocks(
     {
       label: t('console.users.roles'),
       value: account.roles.map((text) => ({ text, tone: 'plain' as const })),
-      action: mayChange && meets(within(...ASSIGN)) ? roles : undefined,
+      action: mayChange && meets(within(...ASSIGN)) ? change(t('console.users.roles')) : undefined,
     },
-    { label: t('console.navigation.groups'), value: account.groups.map((one) => groupMark(one)) },
+    {
+      label: t('console.navigation.groups'),
+      value: account.groups.map((one) => groupMark(one)),
+      action: may(GROUPS) ? change(t('console.navigation.groups')) : undefined,
+    },
     ...(details.hasTermsDue || account.termsVersion !== null
       ? [{ label: t('console.users.terms'), value: termsCell(account, details.hasTermsDue) }]
       : []),

@@ -9,7 +9,7 @@ import { imageLimits } from '../../applications/brand/limits.ts';
 import type { Extras, State } from '../../base/http/context.ts';
 import { forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
 import { acceptPictures, parseQuery } from '../../base/http/input.ts';
-import { nameAndUsername } from '../../base/http/pages/tokens.ts';
+import { displayName, nameAndUsername } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
 import { textFault } from '../../base/texts/faults.ts';
 import { type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
@@ -41,7 +41,6 @@ import { newNote, userNoun } from './api.ts';
 import {
   actionButton,
   leavingNotice,
-  nameOf,
   type OpenUser,
   oneTimePasswordPages,
   openUser,
@@ -81,7 +80,7 @@ export function userRoutes(services: ConsoleServices): Router<State, Extras> {
   addQuestion(router, services.frame, '/:id/release', {
     ...releaseQuestion(services, [WRITE], {
       entriesOf: ({ username }: Account) => [{ section: 'users', name: username }],
-      home: (account) => ({ href: tabPath(account.id, ''), label: nameOf(account) }),
+      home: (account) => ({ href: tabPath(account.id, ''), label: displayName(account) }),
     }),
     load: ({ params: { id = '' } }, by) => services.admin.users.find(id, by, 'gatehouse.users:read'),
   });
@@ -297,7 +296,7 @@ async function factorBlock(
     kind: 'table',
     title: t('console.users.factors'),
     lead: t('console.users.factor.lead'),
-    caption: t('console.users.factor.caption', { user: nameOf(account) }),
+    caption: t('console.users.factor.caption', { user: displayName(account) }),
     ...tableOf(await users.factorsOf(account.id, by), [
       [t('console.users.factor.method'), factorCell],
       [{ label: t('console.users.factor.added'), isShort: true }, ({ addedAt }) => addedAt],
@@ -347,8 +346,8 @@ function factorPages(router: Router<State, Extras>, { frame, admin: { users } }:
       return { account, factor };
     },
     assertOpen: ({ by, subject: { account } }) => users.assertMayChange(account, by, RESET),
-    title: ({ account }) => t('console.users.factor.remove.question', { user: nameOf(account) }),
-    back: ({ account }) => ({ href: tabPath(account.id, 'security'), label: nameOf(account) }),
+    title: ({ account }) => t('console.users.factor.remove.question', { user: displayName(account) }),
+    back: ({ account }) => ({ href: tabPath(account.id, 'security'), label: displayName(account) }),
     above: ({ subject: { factor } }) => [
       {
         kind: 'facts',
@@ -390,7 +389,7 @@ async function appPasswordBlocks(
       kind: 'table',
       title: t('console.users.app-passwords'),
       lead: t('console.users.app-passwords.lead'),
-      caption: t('console.users.app-passwords.caption', { user: nameOf(account) }),
+      caption: t('console.users.app-passwords.caption', { user: displayName(account) }),
       ...tableOf(passwords, [
         [t('console.users.app-passwords.name'), ({ name, website }) => ({ text: name, small: website })],
         [{ label: t('console.users.factor.added'), isShort: true }, ({ createdAt }) => createdAt],
@@ -422,8 +421,8 @@ function appPasswordPages(router: Router<State, Extras>, { frame, admin: { users
       return { account, password };
     },
     assertOpen: ({ by, subject: { account } }) => users.assertMayChange(account, by, RESET),
-    title: ({ account }) => t('console.users.app-passwords.revoke.question', { user: nameOf(account) }),
-    back: ({ account }) => ({ href: tabPath(account.id, 'security'), label: nameOf(account) }),
+    title: ({ account }) => t('console.users.app-passwords.revoke.question', { user: displayName(account) }),
+    back: ({ account }) => ({ href: tabPath(account.id, 'security'), label: displayName(account) }),
     above: ({ subject: { password } }) => [
       {
         kind: 'facts',
@@ -459,7 +458,7 @@ async function consentBlocks(
       kind: 'table',
       title: t('console.users.consents'),
       lead: t('console.users.consents.lead'),
-      caption: t('console.users.consents.caption', { user: nameOf(account) }),
+      caption: t('console.users.consents.caption', { user: displayName(account) }),
       ...tableOf(all, [
         [t('console.users.access.application'), consentCell],
         [
@@ -502,8 +501,8 @@ function consentPages(router: Router<State, Extras>, { frame, admin: { users } }
       return { account, consent };
     },
     title: ({ account, consent }) =>
-      t('console.users.consents.remove.question', { app: consent.applicationName, user: nameOf(account) }),
-    back: ({ account }) => ({ href: tabPath(account.id, 'sessions'), label: nameOf(account) }),
+      t('console.users.consents.remove.question', { app: consent.applicationName, user: displayName(account) }),
+    back: ({ account }) => ({ href: tabPath(account.id, 'sessions'), label: displayName(account) }),
     lead: () => t('console.users.consents.remove.consequence'),
     button: t('console.users.consents.remove'),
     async submit({ by, subject: { account, consent } }) {
@@ -594,7 +593,7 @@ async function accessBlocks(
     kind: 'table',
     title: t('console.users.access.title'),
     lead: t('console.users.access.lead'),
-    caption: t('console.users.access.caption', { user: nameOf(account) }),
+    caption: t('console.users.access.caption', { user: displayName(account) }),
     ...tableOf(open, [
       [
         t('console.users.access.application'),
@@ -637,7 +636,7 @@ function accessPages(router: Router<State, Extras>, services: ConsoleServices): 
         : { to: tabPath(account.id, 'access'), notice: t('console.people.no-application'), tone: 'warn' },
     page: () => ({ title: t('console.people.give'), blocks: [] }),
   });
-  const back = (account: Account) => ({ href: tabPath(account.id, 'access'), label: nameOf(account) });
+  const back = (account: Account) => ({ href: tabPath(account.id, 'access'), label: displayName(account) });
   addGivePage(router, services, '/:id/access/:application/give', back);
   addTakePage(router, services, '/:id/access/:application/remove', {
     ids: ({ id = '', application = '' }) => ({ applicationId: application, userId: id }),
@@ -651,8 +650,8 @@ export function nothingOpen(account: Account): Empty {
     icon: 'layout-grid',
     title: t('console.users.access.none'),
     text: account.isActive
-      ? t('console.users.access.none-text', { user: nameOf(account) })
-      : t('console.users.access.disabled', { user: nameOf(account) }),
+      ? t('console.users.access.none-text', { user: displayName(account) })
+      : t('console.users.access.disabled', { user: displayName(account) }),
   };
 }
 
@@ -676,7 +675,7 @@ function wayBackBlocks({ details: { account, hasCredentials }, offered, path, ma
       : []),
   ];
   return rows.length > 0
-    ? [{ kind: 'tasks', title: t('console.users.way-back', { user: nameOf(account) }), rows }]
+    ? [{ kind: 'tasks', title: t('console.users.way-back', { user: displayName(account) }), rows }]
     : [];
 }
 
@@ -743,8 +742,8 @@ function userTabPage(
   const isFile = account.source === 'file';
   const { danger, harmless } = actionBlocks(user, tab);
   return {
-    title: nameOf(account),
-    ...(nameOf(account) !== account.username && { lead: account.username }),
+    title: displayName(account),
+    ...(displayName(account) !== account.username && { lead: account.username }),
     logo: personLogo(account),
     back: { href: '/admin/users', label: t('console.navigation.users') },
     tags: [

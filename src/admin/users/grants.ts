@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { forbidden } from '../../base/http/errors.ts';
 import { type Tx, withinTransaction } from '../../base/storage/database.ts';
 import type { Actor } from '../../core/audit/audit.ts';
+import { NAMED_PERSON, type NamedPerson } from '../../people/accounts/names.ts';
 import type { NewMember } from '../../people/groups/groups.ts';
 import { PERSONAL } from '../../people/groups/rights.ts';
 import type { RoleTimes } from '../../people/rbac/assign-roles.ts';
@@ -11,7 +12,7 @@ import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { UserServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
-import { byId, id, iso, time } from '../api/parts.ts';
+import { byId, id, iso, personFields, personJson, time } from '../api/parts.ts';
 import { memberSource, moment, PEOPLE, sourceJson } from '../groups/groups.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import type { UserLookup } from './lookup.ts';
@@ -42,7 +43,7 @@ export interface HeldGroup extends Times {
   source: string;
   /** The name of the group whose member the user is. */
   below?: string;
-  addedBy: { id: string; username: string; name: string | null } | null;
+  addedBy: NamedPerson | null;
   /** The configuration file declares the members. */
   isDeclared: boolean;
 }
@@ -83,7 +84,7 @@ export function createUserGrants(services: UserServices, { find, lockForChange }
       const adders = [...new Set(rows.flatMap((row) => row.addedBy ?? []))];
       const users = await db.asStored.user.findMany({
         where: { id: { in: adders } },
-        select: { id: true, username: true, name: true },
+        select: NAMED_PERSON,
       });
       return [
         ...rows.map(({ group, source, since, until, addedBy }) => ({
@@ -175,10 +176,7 @@ const heldGroup = z
       .nullable()
       .describe('The domain, or the id of the connection or SCIM connection; null for the other sources'),
     below: z.string().nullable().describe('The name of the group below it by which the user is in it'),
-    added_by: z
-      .object({ user: z.string().describe('Id of the account'), username: z.string(), name: z.string().nullable() })
-      .nullable()
-      .describe('Who added the user'),
+    added_by: z.object(personFields).nullable().describe('Who added the user'),
     ...times,
   })
   .meta({ id: 'HeldGroup' });
@@ -199,7 +197,7 @@ function groupJson({ id: group, name, path, below, addedBy, ...held }: HeldGroup
     path,
     ...way,
     below: below ?? null,
-    added_by: addedBy && { user: addedBy.id, username: addedBy.username, name: addedBy.name },
+    added_by: addedBy && personJson(addedBy),
     since: iso(since),
     until: iso(until),
   };

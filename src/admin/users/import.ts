@@ -138,11 +138,11 @@ export const reportOf = (rows: readonly ImportRow[]): string =>
     .join('');
 export const REPORT_HEADER = 'line,username,result,reason\r\n';
 
-/** The day; an import leaves it as it is. */
-const LAST_USE = 'last_seen_at';
+/** The day of the last use, and the state of the invitation; an import leaves them as they are. */
+const EXPORTED_ONLY: readonly string[] = ['last_seen_at', 'invitation'];
 /** Before the own fields and `attributes`, which has what no other column can. */
 const EXPORT_COLUMNS = [
-  ...['username', 'email', 'name', 'roles', 'groups', 'active', 'active_from', 'active_until', LAST_USE],
+  ...['username', 'email', 'name', 'roles', 'groups', 'active', 'active_from', 'active_until', ...EXPORTED_ONLY],
   ...textClaims.filter((claim) => claim !== 'name'),
   ...['phone_number', ...addressPartNames.map(addressColumn), 'sso_id', 'sso_connection'],
 ];
@@ -185,7 +185,8 @@ async function* exportUsers(services: ImportServices, by: Actor): AsyncGenerator
           active: isEnabled ? 'yes' : 'no',
           active_from: account.activeFrom?.toISOString() ?? null,
           active_until: account.activeUntil?.toISOString() ?? null,
-          [LAST_USE]: seenAt(account)?.toISOString().slice(0, 10) ?? null,
+          last_seen_at: seenAt(account)?.toISOString().slice(0, 10) ?? null,
+          invitation: account.invitation,
           sso_id: ssoId,
           sso_connection: connections.get(id) ?? null,
         };
@@ -418,7 +419,9 @@ function rowReader(columns: readonly string[], fields: readonly (SimpleAttribute
 }
 
 const isKnown = (name: string) =>
-  name === LAST_USE || (IMPORT_COLUMNS as readonly string[]).includes(name) || taggedName(name) !== undefined;
+  EXPORTED_ONLY.includes(name) ||
+  (IMPORT_COLUMNS as readonly string[]).includes(name) ||
+  taggedName(name) !== undefined;
 
 function valuesOf(columns: readonly string[], cells: readonly string[]): Values {
   const named = columns.map((name, index) => [name, cells[index]?.trim() ?? ''] as const);

@@ -24,6 +24,11 @@ export function withoutBadBreaks(words: string, language: string): string {
   return withoutBadSpaces(words, language).replace(HYPHEN_AT_LETTER, HYPHEN_WITH_WORD_JOINER);
 }
 
+/** The same for texts that name headers and options, which are copied from there: only in the word e-mail. */
+export function withoutBreaksInEmail(words: string): string {
+  return words.replace(HYPHEN_OF_EMAIL, HYPHEN_WITH_WORD_JOINER);
+}
+
 /** The same for a finished text of a mail, whose names and addresses must stay as they are. */
 export function withoutBadBreaksInMail(text: string, language: string): string {
   return withoutBadSpaces(text, language)

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { IntlMessageFormat } from 'intl-messageformat';
 import { CONSOLE_FOLDER, SOURCE_LANGUAGE, textsDir } from './languages.ts';
-import { withoutBadBreaks } from './line-breaks.ts';
+import { withoutBadBreaks, withoutBreaksInEmail } from './line-breaks.ts';
 
 /** Key -> message. */
 export type Messages = Record<string, string>;
@@ -99,8 +99,8 @@ export function formatHtml(
   overrides?: MessageSource,
 ): string {
   const message = messageOf(language, key, overrides);
-  // Texts of the console name headers and options, which are copied from there.
-  const write = (words: string) => escapeHtml(key.startsWith(CONSOLE_KEY) ? words : withoutBadBreaks(words, language));
+  const write = (words: string) =>
+    escapeHtml(key.startsWith(CONSOLE_KEY) ? withoutBreaksInEmail(words) : withoutBadBreaks(words, language));
   if (!message.needsParser) {
     message.escaped ??= write(message.text);
     return message.escaped;

@@ -12,10 +12,11 @@ import { at, fault } from '../../base/texts/faults.ts';
 import { textFaults } from '../../base/texts/overrides.ts';
 import type { Core } from '../../core/core.ts';
 import { type SettingName, type SettingValues, secretsOf, withoutSecrets } from '../../core/settings/settings.ts';
+import { termsFaults, termsSettings } from '../../people/accounts/terms.ts';
 import { differences, type Planned, type Planning, planEntries, secretChange, secretSet } from '../planning.ts';
 
 export async function planSettings(planning: Planning): Promise<Planned> {
-  const { settings, brandImages, declared, hidesSecrets, readFile } = planning;
+  const { settings, settingAfter, brandImages, declared, hidesSecrets, readFile } = planning;
   const readPicture = async (value: string) => {
     if (!isPicturePath(value)) return value;
     const bytes = await readFile(value, (file) => new ImageError(fault([], 'unreadable-file', { file })));
@@ -57,6 +58,8 @@ export async function planSettings(planning: Planning): Promise<Planned> {
     },
     remove: ({ name }, tx) => settings.unset(name, tx),
   });
+  const terms = Object.fromEntries(termsSettings.map((name) => [name, settingAfter(name)]));
+  if (declared.settings.terms_version !== undefined) plan.faults.push(...at(['settings'], termsFaults(terms)));
   plan.faults.push(...at(['settings'], faults), ...at(['settings', 'texts'], faultsOfTexts));
   return plan;
 }

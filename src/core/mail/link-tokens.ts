@@ -6,7 +6,7 @@ import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
 import { randomId, randomToken, sha256 } from '../../base/platform/random.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
-import type { Tx } from '../../base/storage/database.ts';
+import type { Db, Tx } from '../../base/storage/database.ts';
 
 const mailPurposes = ['verify-email', 'change-email', 'invite', 'accepted', 'unlock'] as const;
 export type LinkPurpose = (typeof mailPurposes)[number] | 'reset-password';
@@ -21,13 +21,14 @@ export interface LinkToken<Purpose extends LinkPurpose = LinkPurpose> {
   amr?: string[];
 }
 
-export const invitationStates = ['invited', 'opened', 'accepted', 'expired', 'bounced'] as const;
+/** `needed`: the user has no way to sign in, and no invitation that was not accepted. */
+export const invitationStates = ['needed', 'invited', 'opened', 'accepted', 'expired', 'bounced'] as const;
 export type InvitationState = (typeof invitationStates)[number];
 
 /** What became of the last invitation of a user. */
 export interface InvitationView {
   /** `bounced`: the mail server rejected it, or took nothing until the link expired. */
-  state: InvitationState;
+  state: Exclude<InvitationState, 'needed'>;
   sentAt: Date;
   expiresAt: Date;
   openedAt: Date | null;
@@ -94,22 +95,32 @@ export function createLinkTokens({ db, now }: Base) {
     async markOpened({ id }: LinkToken<'invite'>): Promise<void> {
       await db.mailToken.updateMany({ where: { id, openedAt: null }, data: { openedAt: now() } });
     },
-
-    /** The last invitations of these users. */
-    async invitationsOf(userIds: readonly string[]): Promise<Map<string, InvitationView>> {
-      const rows = await inChunks(userIds, (piece) =>
-        db.asStored.mailToken.findMany({ where: { userId: { in: piece }, purpose: 'invite' } }),
-      );
-      return new Map(
-        rows.map(({ userId, createdAt: sentAt, expiresAt, openedAt, usedAt: acceptedAt, bouncedAt }) => {
-          const isOpen = !acceptedAt && !bouncedAt && expiresAt > now();
-          const ended = acceptedAt ? 'accepted' : bouncedAt ? 'bounced' : 'expired';
-          const state = isOpen ? (openedAt ? 'opened' : 'invited') : ended;
-          return [userId, { state, sentAt, expiresAt, openedAt, acceptedAt }];
-        }),
-      );
-    },
   };
+}
+
+/** The last invitations of these users. */
+export async function invitationsOf(
+  userIds: readonly string[],
+  at: Date,
+  db: Db,
+): Promise<Map<string, InvitationView>> {
+  const rows = await inChunks(userIds, (piece) =>
+    db.asStored.mailToken.findMany({ where: { userId: { in: piece }, purpose: 'invite' } }),
+  );
+  return new Map(
+    rows.map(({ userId, createdAt: sentAt, expiresAt, openedAt, usedAt: acceptedAt, bouncedAt }) => {
+      const isOpen = !acceptedAt && !bouncedAt && expiresAt > at;
+      const ended = acceptedAt ? 'accepted' : bouncedAt ? 'bounced' : 'expired';
+      const state = isOpen ? (openedAt ? 'opened' : 'invited') : ended;
+      return [userId, { state, sentAt, expiresAt, openedAt, acceptedAt }];
+    }),
+  );
+}
+
+/** The state of an account that has a way to sign in, or none. */
+export function invitationState(last: InvitationView | undefined, hasWayIn: boolean): InvitationState | null {
+  const isOver = last === undefined || last.state === 'accepted';
+  return isOver && !hasWayIn ? 'needed' : (last?.state ?? null);
 }
 
 /** Notes on the invitation that the mail of `sentAt` is about whether the mail server rejected it. A later one has a later token. */

@@ -16,6 +16,7 @@ import {
   type Place,
   personOf,
   short,
+  withoutLink,
   words,
 } from './wording.ts';
 
@@ -165,6 +166,13 @@ export function mailLanguage({ kind, to }: MailMessage, { tags, standard } = all
 
 export type FactorChange = NamesBelow<'mail.factor'>;
 
+export interface RemovedMethod {
+  /** Absent: all of them. `name`: of a passkey. */
+  method?: { kind: 'passkey' | 'totp' | 'phone' | 'recovery-codes'; name: string | null };
+  /** No way to sign in is left. */
+  isLast: boolean;
+}
+
 /** What is sent to every administrator. */
 export type AdministratorMail =
   | { kind: 'accounts-end'; accounts: readonly { name: string; until: Date }[] }
@@ -189,7 +197,7 @@ export type MailMessage = { to: Recipient } /** `isSent`: by an administrator; e
   | { kind: 'registration'; token: string; hours: number }
   | { kind: 'already-registered' }
   | { kind: 'unlock'; token: string; minutes: number }
-  | { kind: 'factor-changed'; change: FactorChange; place: Place }
+  | { kind: 'factor-changed'; change: FactorChange; place: Place; removed?: RemovedMethod | undefined }
   | { kind: 'new-sign-in'; place: Place }
   | { kind: 'one-time-code'; code: string; minutes: number }
   | {
@@ -236,10 +244,17 @@ export function compose(message: MailMessage, issuer: string, brandName?: string
 /** Of a change that an administrator made: without the browser and the address, which are those of the administrator. */
 type Closing = Pick<MailText, 'action' | 'after'>;
 
-const byAdministrator = ({ at }: Place): Pick<MailText, 'facts' | 'after'> => ({
-  facts: facts({ at }),
+const byAdministrator = ({ at }: Place, method?: RemovedMethod['method']): Pick<MailText, 'facts' | 'after'> => ({
+  facts: [...(method ? [{ label: words('mail.method'), value: methodName(method) }] : []), ...facts({ at })],
   after: [words('mail.by-administrator.after')],
 });
+
+function methodName({ kind, name }: NonNullable<RemovedMethod['method']>): string {
+  if (kind === 'passkey') return words('mail.method.passkey', { name: withoutLink(name) || 'none' });
+  return words(METHODS[kind]);
+}
+const METHODS = { totp: 'factors.app', phone: 'factors.sms', 'recovery-codes': 'recovery-codes.title' } as const;
+
 type MessageOf<Kind extends MailKind> = Extract<MailMessage, { kind: Kind }>;
 
 /** A message, and what several texts are made of. */
@@ -367,9 +382,13 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => MailText }
   'factor-changed': ({ message, hello, server, notYou, link }) => ({
     subject: words(`mail.factor.${message.change}`),
     preheader: describeTime(message.place.at),
-    paragraphs: [hello, words('mail.factor-text', { change: words(`mail.factor.${message.change}`), host: server })],
+    paragraphs: [
+      hello,
+      words('mail.factor-text', { change: words(`mail.factor.${message.change}`), host: server }),
+      ...(message.removed?.isLast ? [words('mail.locked-out')] : []),
+    ],
     ...(message.change === 'factors-reset' || message.change === 'factor-removed-by-admin'
-      ? byAdministrator(message.place)
+      ? byAdministrator(message.place, message.removed?.method)
       : {
           facts: facts(message.place),
           ...(message.change === 'api-key-created' ? apiKeyAdvice(link('')) : notYou),

@@ -51,7 +51,7 @@ export function personOf({ username, name }: { username: string; name: string | 
 }
 
 /** The name, cut; empty where it looks like a URL or an address, which mail programs turn into a link. */
-function withoutLink(name: string | null | undefined): string {
+export function withoutLink(name: string | null | undefined): string {
   const shortened = short(name ?? '');
   return /[./@:]/.test(shortened.replace(/\.(?=\s|$)/g, '')) ? '' : shortened;
 }

@@ -8,6 +8,7 @@ import { accessDecision } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
 import { pathMethods } from '../../applications/fields/proxied-application.ts';
 import { notFound } from '../../base/http/errors.ts';
+import { displayName } from '../../base/http/pages/tokens.ts';
 import { fault } from '../../base/texts/faults.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Actor, Audit, AuditEntry } from '../../core/audit/audit.ts';
@@ -19,7 +20,7 @@ import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import { rejection, rejectionJson } from '../rejections/explanation.ts';
 import { roleInFile } from '../role-in-file.ts';
 import type { DiagnosticServices } from '../services.ts';
-import { type Check, checkIds, checkStates, nameOf } from './check.ts';
+import { type Check, checkIds, checkStates } from './check.ts';
 import { checksOf } from './checks.ts';
 import { type AccessFacts, type AskedPage, readFacts } from './facts.ts';
 import { type AccessFix, type FixLink, type Offer, offersFor } from './fix-offers.ts';
@@ -313,23 +314,23 @@ async function reasonAgainst(
   switch (needs.of) {
     case 'user':
       if (await mayChangeUser(needs.anyOf)) return undefined;
-      return lacks(needs.anyOf, nameOf(account));
+      return lacks(needs.anyOf, displayName(account));
     case 'role':
-      if (account.source === 'file') return roleInFile(application, account) ?? ownedByFile(nameOf(account));
+      if (account.source === 'file') return roleInFile(application, account) ?? ownedByFile(displayName(account));
       if ((await roles.assignable(by)).includes(needs.name) && (await mayChangeUser(ASSIGN))) return undefined;
-      return t('console.access-check.lacks-role', { role: needs.name, name: nameOf(account) });
+      return t('console.access-check.lacks-role', { role: needs.name, name: displayName(account) });
     case 'group': {
       const group = await groups.find(needs.name);
       const mayPut = group ? await groups.assertMayPut(group.id, by).then(() => true, falseIfForbidden) : false;
       if (mayPut) return undefined;
       return group
-        ? t('console.access-check.lacks-group', { group: needs.name, name: nameOf(account) })
+        ? t('console.access-check.lacks-group', { group: needs.name, name: displayName(account) })
         : t('console.access-check.no-group', { group: needs.name });
     }
     case 'profile':
-      if (account.source === 'file') return ownedByFile(nameOf(account));
+      if (account.source === 'file') return ownedByFile(displayName(account));
       if (await mayChangeUser(['gatehouse.users:write'])) return undefined;
-      return lacks(['gatehouse.users:write'], nameOf(account));
+      return lacks(['gatehouse.users:write'], displayName(account));
     case 'application':
       if (!(await applications.mayChange(application.id, by)))
         return lacks(['gatehouse.applications:write'], application.name);

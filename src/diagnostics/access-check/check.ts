@@ -1,7 +1,6 @@
 // One check of the access check, and what its function returns.
 
 import type { AccessRejection } from '../../applications/access-decision.ts';
-import { fullName } from '../../base/http/pages/tokens.ts';
 import type { PageText } from '../../base/texts/text.ts';
 
 /** Of each check; those of the access rule have the name of its rejection. Part of the admin API. */
@@ -49,7 +48,3 @@ export const failed = (explanation: PageText): Result => ({ state: 'failed', exp
 export const later = (explanation: PageText): Result => ({ state: 'later', explanation });
 export const warning = (explanation: PageText): Result => ({ state: 'warning', explanation });
 export const skipped = (explanation: PageText): Result => ({ state: 'skipped', explanation });
-
-/** The name of a person in a sentence. */
-export const nameOf = (person: Parameters<typeof fullName>[0] & { username: string }) =>
-  fullName(person) ?? person.username;

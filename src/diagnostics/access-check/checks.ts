@@ -7,13 +7,14 @@ import { type AccessRejection, grantingGroups, grantingRoles } from '../../appli
 import { type Access, signsUsersIn } from '../../applications/fields/oidc-client.ts';
 import type { PathRule } from '../../applications/fields/proxied-application.ts';
 import type { Resource } from '../../applications/resources.ts';
+import { displayName } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
 import { waitText } from '../../base/texts/dates.ts';
 import { allOf, listOf, oneOf, type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
 import { networkSentence } from '../../federation/connections/network-sentences.ts';
 import type { Account, AccountGroup } from '../../people/accounts/account.ts';
 import { MFA_ACR, PHISHING_RESISTANT_ACR } from '../../people/mfa/acr.ts';
-import { type Check, failed, later, nameOf, passed, type Result, skipped, warning } from './check.ts';
+import { type Check, failed, later, passed, type Result, skipped, warning } from './check.ts';
 import { type AccessFacts, type DirectoryState, isLocalAccepted, type ProductFacts } from './facts.ts';
 
 /** Every check; those that cannot apply to the application's protocol are left out. */
@@ -57,7 +58,7 @@ export function checksOf(facts: AccessFacts): Check[] {
 
 function ofRule(rejection: AccessRejection, isMet: boolean, facts: AccessFacts): Omit<Check, 'id'> {
   const { account, application, disabled } = facts;
-  const who = nameOf(account);
+  const who = displayName(account);
   if (rejection === 'application_disabled')
     return {
       label: t('console.access-check.label.application'),
@@ -117,7 +118,7 @@ function ofPathRule({ path, rule }: PathRule, account: Account): Result {
 
 /** The access rule of an application, or of an API. */
 function ofAccess({ name: app, access }: { name: string; access: Access }, account: Account): Result {
-  const who = nameOf(account);
+  const who = displayName(account);
   if (access === 'everyone') return skipped(t('console.access-check.open', { app }));
   const roles = grantingRoles(access, account);
   if (roles.length > 0) return passed(t('console.access-check.has-role', { who, roles: listOf(roles) }));
@@ -149,7 +150,7 @@ const membershipText = (who: string, { name, isDirect, via, until }: AccountGrou
 
 /** The step "Continue as". */
 function ofGroupChoice(choices: readonly string[], { account, application }: AccessFacts): Check {
-  const about = { who: nameOf(account), app: application.name };
+  const about = { who: displayName(account), app: application.name };
   const result =
     choices.length > 0
       ? passed(t('console.access-check.group-choices', { ...about, groups: oneOf(choices) }))
@@ -175,7 +176,7 @@ function productChecks(
   { account }: AccessFacts,
   { title: app, results, receivedRoles, roles, of }: ProductFacts,
 ): Check[] {
-  const who = nameOf(account);
+  const who = displayName(account);
   return results.map(({ demand, state, scope }): Check => {
     const withheld = scope && t('console.access-check.scope-withheld', { app, scope, end: state });
     if (demand === 'address')
@@ -219,7 +220,7 @@ function allowedNetworks(isMet: boolean, { account, application, network }: Acce
   if (!networks) return skipped(t('console.access-check.every-network', { app }));
   const only = t('console.access-check.only-networks', { app, networks: oneOf(networks) });
   if (!network) return later(only);
-  const from = t('console.access-check.last-address', { who: nameOf(account), address: network.address });
+  const from = t('console.access-check.last-address', { who: displayName(account), address: network.address });
   return isMet ? passed(sentences([only, from])) : failed(sentences([only, from]));
 }
 
@@ -231,7 +232,7 @@ function grant({ application }: AccessFacts): Result {
 
 function method(facts: AccessFacts): Result {
   const { account, application, required, linked, offered } = facts;
-  const who = nameOf(account);
+  const who = displayName(account);
   if (required) {
     const only = t('console.access-check.only', { who, connection: required.name });
     if (required.isAccepted) return passed(only);
@@ -256,7 +257,7 @@ function method(facts: AccessFacts): Result {
 function invitationSentence({ account, invitation }: AccessFacts): Text[] {
   if (!invitation || invitation.state === 'accepted') return [];
   const { state, sentAt: at } = invitation;
-  return [t('console.access-check.invitation', { who: nameOf(account), state, at })];
+  return [t('console.access-check.invitation', { who: displayName(account), state, at })];
 }
 
 const noLocal = ({ application }: AccessFacts) => t('console.access-check.no-local', { app: application.name });
@@ -272,8 +273,8 @@ export function localWays({ password: stored, factors }: AccessFacts): PageText[
 function password(facts: AccessFacts): Result {
   const { account, password: stored, requirements, wrongPasswords } = facts;
   if (!isLocalAccepted(facts)) return skipped(t('console.access-check.password-unused'));
-  if (!stored) return skipped(t('console.access-check.no-password', { who: nameOf(account) }));
-  const who = nameOf(account);
+  if (!stored) return skipped(t('console.access-check.no-password', { who: displayName(account) }));
+  const who = displayName(account);
   const next = requirements.mustChangePassword ? [newPassword(who, stored)] : [];
   if (wrongPasswords > 0) {
     const wrong = t('console.access-check.wrong-passwords', { count: wrongPasswords, who });
@@ -291,7 +292,7 @@ function newPassword(who: string, { mustChange }: NonNullable<AccessFacts['passw
 
 /** A directory that is not the only way to sign in blocks nothing. */
 function ofDirectory(state: DirectoryState, facts: AccessFacts): Result {
-  const values = { directory: state.name, who: nameOf(facts.account) };
+  const values = { directory: state.name, who: displayName(facts.account) };
   const isOnly = facts.linked.length === 1 && (!isLocalAccepted(facts) || localWays(facts).length === 0);
   const result = isOnly ? failed : warning;
   if (state.outcome === 'gone') return result(t('console.access-check.directory-gone', values));
@@ -309,7 +310,7 @@ function ofDirectory(state: DirectoryState, facts: AccessFacts): Result {
 function lockout(facts: AccessFacts): Result {
   const { locks, account, password: stored, factors, linked, offered, required } = facts;
   if (locks.length === 0) return passed();
-  if (!stored) return skipped(t('console.access-check.no-password', { who: nameOf(account) }));
+  if (!stored) return skipped(t('console.access-check.no-password', { who: displayName(account) }));
   const isElsewhere = required?.isAccepted === true || (!isLocalAccepted(facts) && offered.length > 0);
   const hasOtherWay = isElsewhere || linked.length > 0 || factors.verifyingPasskeys > 0;
   const by = {
@@ -324,7 +325,9 @@ function lockout(facts: AccessFacts): Result {
 }
 
 function codes({ codeWaitSeconds, account }: AccessFacts): Result {
-  return failed(t('console.access-check.too-many-codes', { who: nameOf(account), time: waitText(codeWaitSeconds) }));
+  return failed(
+    t('console.access-check.too-many-codes', { who: displayName(account), time: waitText(codeWaitSeconds) }),
+  );
 }
 
 const FACTOR_NAMES: Record<string, Text> = {
@@ -337,7 +340,7 @@ const FACTOR_NAMES: Record<string, Text> = {
 
 function factor(facts: AccessFacts): Result {
   const { account, application, requirements, afterFactor, required } = facts;
-  const who = nameOf(account);
+  const who = displayName(account);
   const { missing, level, lacked } = requirements;
   const names = factorNames(requirements);
   const connection = required?.name;
@@ -375,7 +378,7 @@ function thenAdds(
   after: NonNullable<AccessFacts['afterFactor']>,
 ): Text {
   const values = {
-    who: nameOf(account),
+    who: displayName(account),
     ways,
     more: factorNames(after),
     app: application.name,
@@ -390,9 +393,9 @@ function thenAdds(
 const levelOf = (level: string) => (level === PHISHING_RESISTANT_ACR ? 'phr' : 'mfa');
 
 function network({ network: used, account }: AccessFacts): Result {
-  if (!used) return skipped(t('console.access-check.no-network', { who: nameOf(account) }));
+  if (!used) return skipped(t('console.access-check.no-network', { who: displayName(account) }));
   const { address, isDenied, waitSeconds } = used;
-  if (isDenied) return failed(t('console.access-check.network-blocked', { address, who: nameOf(account) }));
+  if (isDenied) return failed(t('console.access-check.network-blocked', { address, who: displayName(account) }));
   if (waitSeconds > 0) return failed(t('console.access-check.network-waits', { address, time: waitText(waitSeconds) }));
   return passed(t('console.access-check.last-from', { address }));
 }
@@ -449,7 +452,7 @@ function openid({ application, openid: state }: AccessFacts) {
 
 /** SAML Core 8.3: what the NameID is made of. A request may ask for another format, and for AllowCreate. */
 function nameId({ application, account, missingForNameId: missing }: AccessFacts) {
-  const values = { app: application.name, who: nameOf(account) };
+  const values = { app: application.name, who: displayName(account) };
   if (missing === 'allow-create') return warning(t('console.access-check.no-allow-create', values));
   if (missing === undefined) return passed();
   return failed(

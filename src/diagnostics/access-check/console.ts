@@ -33,6 +33,7 @@ import { pathMethods } from '../../applications/fields/proxied-application.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { conflict, notFound } from '../../base/http/errors.ts';
 import { parseForm } from '../../base/http/input.ts';
+import { displayName } from '../../base/http/pages/tokens.ts';
 import { dotted, type PageText, Slot, sentences, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Rejection } from '../../core/rejections/rejections.ts';
@@ -40,7 +41,7 @@ import type { Account } from '../../people/accounts/account.ts';
 import { within } from '../../people/rbac/rights.ts';
 import { rejectionText } from '../rejections/rule-texts.ts';
 import { type AccessCheck, type AccessReport, type Asked, type AttemptsQuery, MAX_ADDRESS } from './access-check.ts';
-import { type Check, nameOf } from './check.ts';
+import type { Check } from './check.ts';
 import type { AccessFix } from './fix-offers.ts';
 
 type AccessCheckPageServices = ConsoleServices & { accessCheck: AccessCheck };
@@ -229,7 +230,7 @@ async function applicationsBlock(
   const logos = await pictures.addressesOf(open.map(({ application }) => application.id));
   const reports = await Promise.all(open.map(({ application }) => accessCheck.report(account, { application })));
   const rows = open.map(({ application }, index) => ({ application, report: reports[index] }));
-  const who = nameOf(account);
+  const who = displayName(account);
   return {
     kind: 'table',
     title: t('console.users.access.title'),
@@ -387,7 +388,7 @@ function resultBlock(
 }
 
 function resultTitle(account: Account, { application, page }: Asked, result: 'open' | 'closed' | 'public'): Text {
-  const [who, app] = [nameOf(account), application.name];
+  const [who, app] = [displayName(account), application.name];
   if (page) return t('console.access-check.page', { who, page: page.address, result });
   return result === 'open'
     ? t('console.access-check.can', { who, app })
@@ -396,7 +397,7 @@ function resultTitle(account: Account, { application, page }: Asked, result: 'op
 
 /** What the page says when a fix is sent whose cause has ended since. @param id of the fix */
 function endedText(id: string, account: Account, { name }: Application): Text {
-  const who = nameOf(account);
+  const who = displayName(account);
   switch (id) {
     case 'unlock':
       return t('console.access-check.ended.unlock', { who });

@@ -7,12 +7,13 @@ import { disabledSentence } from '../../admin/users/disabled-by.ts';
 import { missingGroups, missingRoles } from '../../applications/access-decision.ts';
 import type { Access } from '../../applications/fields/oidc-client.ts';
 import { notFound } from '../../base/http/errors.ts';
+import { displayName } from '../../base/http/pages/tokens.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import type { DiagnosticServices } from '../services.ts';
-import { type CheckId, nameOf } from './check.ts';
+import type { CheckId } from './check.ts';
 import { localWays } from './checks.ts';
 import type { AccessFacts } from './facts.ts';
 
@@ -173,7 +174,7 @@ function accountOffers(
   id: 'account_disabled' | 'lockout',
   { account, disabled }: AccessFacts,
 ): Offer[] {
-  const who = nameOf(account);
+  const who = displayName(account);
   if (id === 'lockout')
     return [
       {
@@ -231,7 +232,7 @@ function groupOffers(services: DiagnosticServices, facts: AccessFacts): Offer[] 
 }
 
 function giveRole({ admin: { users } }: DiagnosticServices, { account }: AccessFacts, role: string): Offer {
-  const who = nameOf(account);
+  const who = displayName(account);
   return {
     needs: { of: 'role', name: role },
     fix: {
@@ -246,7 +247,7 @@ function giveRole({ admin: { users } }: DiagnosticServices, { account }: AccessF
 }
 
 function addToGroup({ admin: { groups, users } }: DiagnosticServices, { account }: AccessFacts, group: string): Offer {
-  const who = nameOf(account);
+  const who = displayName(account);
   return {
     needs: { of: 'group', name: group },
     fix: {
@@ -266,7 +267,7 @@ function addToGroup({ admin: { groups, users } }: DiagnosticServices, { account 
 
 /** The administrator vouches for the address, so the page asks first. */
 function verifiedOffer({ admin: { users } }: DiagnosticServices, { account }: AccessFacts): Offer {
-  const [who, email] = [nameOf(account), account.email ?? ''];
+  const [who, email] = [displayName(account), account.email ?? ''];
   return {
     needs: { of: 'profile' },
     fix: {
@@ -301,7 +302,7 @@ function passwordOffers(
   facts: AccessFacts,
 ): Offer[] {
   const { account, application, password, required, rule } = facts;
-  const who = nameOf(account);
+  const who = displayName(account);
   if (required) return [link(facts, t('console.access-check.change-methods'), 'access')];
   const byHand = userLink(facts.account, t('console.access-check.temporary-password'), 'password');
   if (rule?.isLocalAllowed === false && localWays(facts).length === 0)
@@ -343,7 +344,7 @@ function passwordOffers(
 /** Meet the factor, or lower what the application demands. */
 function factorOffers({ admin: { users, applications } }: DiagnosticServices, facts: AccessFacts): Offer[] {
   const { account, application, requirements } = facts;
-  const who = nameOf(account);
+  const who = displayName(account);
   const allow: Offer = {
     needs: { of: 'user', anyOf: ['gatehouse.users:reset-factors'] },
     fix: {

@@ -8,7 +8,7 @@ import type { Dialect } from '../../base/storage/dialect.ts';
 import { type Fragment, fragment, joinFragments, noFragment, trustedText } from '../../base/storage/fragments.ts';
 import { isStorable, withoutUnstorable } from '../../base/storage/storable-text.ts';
 import type { Core } from '../../core/core.ts';
-import type { InvitationState } from '../../core/mail/link-tokens.ts';
+import { type InvitationState, invitationState, invitationsOf } from '../../core/mail/link-tokens.ts';
 import { type AccountState, isInState, withState } from './active.ts';
 import { hasRole, isInGroups, rolesOfUsers, usersInGroups, usersWithRoles } from './members.ts';
 import { nameKey } from './names.ts';
@@ -53,6 +53,8 @@ export interface AccountSummary extends Record<TextFieldName, string | null> {
   createdAt: Date;
   updatedAt: Date;
   roles: string[];
+  /** Null: none, and none is needed. */
+  invitation: InvitationState | null;
 }
 
 export interface AccountPage {
@@ -100,8 +102,8 @@ export function createAccountList({ db, sql, now }: Pick<Core, 'db' | 'sql' | 'n
     const read = (how: FilterSizes) =>
       db.$queryRaw<{ id: string; at: Date | string }[]>(pageQuery(sql.dialect, query, { ...sizes, ...how }));
     // A role or a group of many is met soon, unless they are all at the other end. Other filters leave few to look at.
-    const { search, name, invitation, ids, isUninvited } = query;
-    const isFiltered = isUninvited || [search, name, invitation, ids].some((filter) => filter?.length);
+    const { search, name, invitation, ids } = query;
+    const isFiltered = [search, name, invitation, ids].some((filter) => filter?.length);
     const isOfMany = !isFiltered && (sizes.members?.some(({ count }) => count > few) ?? false);
     const met = isOfMany ? await read({ isNear: true }) : [];
     const isAll = isOfMany && (met.length > limit || (await db.$queryRaw<object[]>(afterNear(query))).length === 0);
@@ -175,6 +177,9 @@ export function createAccountList({ db, sql, now }: Pick<Core, 'db' | 'sql' | 'n
       );
       const roleNames = new Map<string, Set<string>>();
       for (const { userId, name } of held) roleNames.set(userId, (roleNames.get(userId) ?? new Set()).add(name));
+      const invitations = await invitationsOf(ids, now(), db);
+      const locked = fragment`SELECT id FROM users f WHERE ${joinFragments([...withoutCredentials, isIn(ids)], ' AND ')}`;
+      const withoutWayIn = new Set((await db.$queryRaw<{ id: string }[]>(locked)).map(({ id }) => id));
       const accounts = ids
         .flatMap((id) => rows.get(id) ?? [])
         .map((row) => ({
@@ -183,6 +188,7 @@ export function createAccountList({ db, sql, now }: Pick<Core, 'db' | 'sql' | 'n
           attributes: JSON.parse(row.attributes) as Record<string, unknown>,
           // Each once, also one that is granted directly and by a group.
           roles: [...(roleNames.get(row.id) ?? [])].sort(),
+          invitation: invitationState(invitations.get(row.id), !withoutWayIn.has(row.id)),
         }));
       return { accounts, ...rest };
     },
@@ -286,10 +292,8 @@ interface AccountFilter {
   /** With an end before this moment. */
   endsBefore?: Date | undefined;
   source?: 'local' | 'file' | undefined;
-  /** The state of the last invitation; `none`: there is none, or it was accepted. */
+  /** `none`: there is none, or it was accepted. */
   invitation?: InvitationState | 'none' | undefined;
-  /** Whether they have neither a way to sign in, here or at a connection, nor an invitation that was not accepted. */
-  isUninvited?: boolean | undefined;
   /** Only these accounts. */
   ids?: readonly string[] | undefined;
 }
@@ -446,7 +450,7 @@ function matchCursor(text = ''): MatchCursor {
 /** Counts the accounts of the query, at most `limits.lists.counted` + 1 of them or in `maxWays` + 1; undefined where that would take too long. */
 function countQuery(dialect: Dialect, query: AccountFilter, sizes: FilterSizes = {}): Fragment | undefined {
   const [members, ...others] = (sizes.members ?? []).filter(({ count }) => count > few);
-  const { search, name, state, lastSeenBefore, endsBefore, source, invitation, isUninvited, ids } = query;
+  const { search, name, state, lastSeenBefore, endsBefore, source, invitation, ids } = query;
   const isFiltered =
     search ||
     name !== undefined ||
@@ -455,7 +459,6 @@ function countQuery(dialect: Dialect, query: AccountFilter, sizes: FilterSizes =
     endsBefore !== undefined ||
     source !== undefined ||
     invitation ||
-    isUninvited ||
     ids ||
     others.length > 0;
   if (members && isFiltered) return undefined;
@@ -484,18 +487,7 @@ function clause(where: readonly Fragment[]): Fragment {
 
 function conditions(
   dialect: Dialect,
-  {
-    search,
-    hiddenFields,
-    name,
-    state,
-    lastSeenBefore,
-    endsBefore,
-    source,
-    invitation,
-    isUninvited,
-    ids,
-  }: AccountFilter,
+  { search, hiddenFields, name, state, lastSeenBefore, endsBefore, source, invitation, ids }: AccountFilter,
   { members = [], isLarge = false, disabled = 0, now = noTime }: FilterSizes,
   sortedBy: AccountSortKey,
 ): Fragment[] {
@@ -512,12 +504,12 @@ function conditions(
   if (lastSeenBefore !== undefined) where.push(fragment`f.last_seen_at < ${lastSeenBefore}`);
   if (name !== undefined) where.push(fragment`f.name_key = ${nameKey(withoutUnstorable(name))}`);
   if (source !== undefined) where.push(fragment`f.source = ${source}`);
-  if (invitation === 'none' || isUninvited)
+  if (invitation === 'none' || invitation === 'needed')
     where.push(fragment`NOT EXISTS (SELECT 1 FROM mail_tokens AS m
       WHERE m.user_id = f.id AND m.purpose = 'invite' AND m.used_at IS NULL)`);
   else if (invitation !== undefined) where.push(fragment`f.id IN (${usersByInvitation(invitation, now)})`);
-  if (isUninvited) where.push(...withoutCredentials);
-  if (ids) where.push(ids.length > 0 ? fragment`f.id IN (${joinFragments([...ids], ', ')})` : fragment`1 = 0`);
+  if (invitation === 'needed') where.push(...withoutCredentials);
+  if (ids) where.push(isIn(ids));
   if (key && isLarge) {
     const ranges = rangesOf(key, hiddenFields).map((range) => fragment`SELECT id FROM (${range}) AS found`);
     where.push(fragment`f.id IN (${joinFragments(ranges, ' UNION ')})`);
@@ -539,6 +531,9 @@ function conditions(
   }
   return where;
 }
+
+const isIn = (ids: readonly string[]): Fragment =>
+  ids.length > 0 ? fragment`f.id IN (${joinFragments([...ids], ', ')})` : fragment`1 = 0`;
 
 /** The accounts whose username, email address, name, last name or value of an own field begins with the text: the first ones of each. */
 function rangesOf(search: string, hiddenFields: AccountFilter['hiddenFields'], most: number = matches): Fragment[] {
@@ -577,7 +572,7 @@ const withoutCredentials = [
 ];
 
 /** As `invitationsOf` of link-tokens.ts says. */
-function usersByInvitation(state: InvitationState, now: Date): Fragment {
+function usersByInvitation(state: Exclude<InvitationState, 'needed'>, now: Date): Fragment {
   const of = (condition: Fragment) =>
     fragment`SELECT user_id FROM mail_tokens WHERE purpose = 'invite' AND ${condition}`;
   const open = fragment`used_at IS NULL AND bounced_at IS NULL AND expires_at > ${now}`;

@@ -1,6 +1,6 @@
 // How accounts end: disabled, deleted, or by time (active.ts decides when) with a job, which tells people and administrators before. Each signs
 // their people out everywhere.
-import { fullName } from '../../base/http/pages/tokens.ts';
+import { displayName } from '../../base/http/pages/tokens.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
@@ -123,7 +123,7 @@ export function createAccountLife(services: Core & { endSession: EndSession }) {
       if (!user?.activeUntil) continue;
       const to = recipientOf(user);
       if (to) await outbox.send({ to, kind: 'account-end', until: user.activeUntil }, tx);
-      told.push({ name: fullName(user) ?? user.username, until: user.activeUntil });
+      told.push({ name: displayName(user), until: user.activeUntil });
     }
     if (told.length > 0) await notifyAdministrators({ kind: 'accounts-end', accounts: told }, tx);
     return found.length;

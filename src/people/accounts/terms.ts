@@ -1,5 +1,6 @@
 // The terms and the privacy notice that people accept by their version: what the settings ask for, and of whom.
 
+import { type Fault, fault } from '../../base/texts/faults.ts';
 import type { SettingValues } from '../../core/settings/settings.ts';
 import type { Account } from './account.ts';
 
@@ -9,8 +10,16 @@ export interface Terms {
   documents: { kind: 'terms' | 'privacy'; href: string }[];
 }
 
-/** What people accept; undefined without a version, and without a document to read. */
-export function termsIn(settings: SettingValues): Terms | undefined {
+/** The settings that belong together. */
+export const termsSettings = ['terms_version', 'brand_terms_url', 'brand_privacy_url'] as const;
+type TermsSettings = Partial<SettingValues>;
+
+/** A version without a document to read would ask nobody. */
+export const termsFaults = (settings: TermsSettings): Fault[] =>
+  settings.terms_version === undefined || termsIn(settings) ? [] : [fault(['terms_version'], 'terms-address')];
+
+/** What people accept; undefined without a version. */
+export function termsIn(settings: TermsSettings): Terms | undefined {
   const { terms_version: version, brand_terms_url: terms, brand_privacy_url: privacy } = settings;
   if (version === undefined || !(terms || privacy)) return undefined;
   const documents = [

@@ -19,7 +19,13 @@ export interface PolicyInput {
   password: string;
   hasSecondFactor: boolean;
   lengths?: PasswordLengths;
-  account: { username: string; email?: string | null; name?: string | null };
+  account: {
+    username: string;
+    email?: string | null;
+    name?: string | null;
+    givenName?: string | null;
+    familyName?: string | null;
+  };
   /** Names of this service: the product, its brand, and the host of the issuer. */
   serviceNames?: readonly string[];
 }
@@ -77,9 +83,9 @@ export function withoutKnownWords({ password, account, serviceNames = [] }: Poli
   found: PasswordFault[];
 } {
   const [local = '', domain = ''] = (account.email ?? '').split('@');
-  const name = account.name ?? '';
+  const { username, name, givenName, familyName } = account;
   const words: [PasswordFault, string[]][] = [
-    ['contains_name', [account.username, name].flatMap(partsOf)],
+    ['contains_name', [username, name, givenName, familyName].flatMap((part) => partsOf(part ?? ''))],
     ['contains_email', [account.email ?? '', ...partsOf(local), ...partsOf(domain)]],
     ['contains_service', serviceNames.flatMap(partsOf)],
   ];

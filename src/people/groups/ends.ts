@@ -1,6 +1,6 @@
 // The job of what begins and ends by itself: memberships, roles and ownerships. Whether one holds is judged on each read; the job deletes
 // what has ended, signs out whose roles or groups changed by time, and finds what ends soon.
-import { fullName } from '../../base/http/pages/tokens.ts';
+import { displayName } from '../../base/http/pages/tokens.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import type { Core } from '../../core/core.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
@@ -105,10 +105,7 @@ export function createEnds(core: Core & { logoutOnRoleChange: LogoutOnRoleChange
         const others = await tx.groupMember.findMany({ where: { groupId, userId, NOT: { source } } });
         if (!until || others.some((other) => other.until === null || other.until > until)) continue;
         await mailPerson(user, { of: 'group', name: group.name, until }, tx);
-        ending.set(groupId, [
-          ...(ending.get(groupId) ?? []),
-          { group: group.name, name: fullName(user) ?? user.username, until },
-        ]);
+        ending.set(groupId, [...(ending.get(groupId) ?? []), { group: group.name, name: displayName(user), until }]);
       }
       for (const [groupId, list] of ending) await mailOwners(groupId, list, tx);
       return { found, forged: found - members.length };

@@ -1,5 +1,6 @@
 // Requests for membership: a person asks for a group that opens an application, an owner or an administrator decides, and an open one lapses.
 import { conflict, notFound, tooManyRequests } from '../../base/http/errors.ts';
+import { fullName } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
@@ -98,8 +99,8 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
       const columns = { id, groupId, userId, applicationId, reason, until, expiresAt };
       await tx.groupRequest.create({ data: { ...columns, state: 'open', createdAt: at } });
       await record('group.request-made', { group, userId }, { by }, tx, { applicationId });
-      const { username, name } = account;
-      const facts = { group: group.name, groupId, username, name, application: opening.application.name };
+      const person = { username: account.username, name: fullName(account) };
+      const facts = { group: group.name, groupId, ...person, application: opening.application.name };
       for (const owner of await ownersOf(groupId, at, tx)) {
         const to = recipientOf(owner);
         if (to) await outbox.send({ to, kind: 'group-request', ...facts }, tx);

@@ -2,7 +2,7 @@
 // always remains.
 
 import { AppError, conflict, invalidInput } from '../../base/http/errors.ts';
-import { fullName } from '../../base/http/pages/tokens.ts';
+import { displayName } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
@@ -121,7 +121,8 @@ export function createRoles(
         await nameChanged?.({ kind: 'role', before: before.name, after: name }, by, tx);
       }
       await protectRole(after, tx);
-      await audit.record({ ...by, type: 'role.updated', outcome: 'success', data: { before, after } }, tx);
+      const event = { ...by, type: 'role.updated', outcome: 'success', data: { before, after } } as const;
+      if (JSON.stringify({ ...after, source: before.source }) !== JSON.stringify(before)) await audit.record(event, tx);
       return after;
     });
   }
@@ -339,7 +340,7 @@ export async function assertGroupsClosed(
   async function wayIn(): Promise<[Text, string]> {
     if (owners.length > 0) {
       const maySee = (await authority.extent(by, 'gatehouse.users:read', tx)) === 'all';
-      const names = maySee ? owners.map(({ user }) => fullName(user) ?? user.username) : [];
+      const names = maySee ? owners.map(({ user }) => displayName(user)) : [];
       const count = names.length;
       return [t('console.groups.error.open-owners', { group, names: names.join(', '), count }), '/owners'];
     }

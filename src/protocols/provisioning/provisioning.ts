@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Application } from '../../applications/application.ts';
 import type { ApplicationServices } from '../../applications/application-services.ts';
 import { notFound } from '../../base/http/errors.ts';
+import { fullName } from '../../base/http/pages/tokens.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Core } from '../../core/core.ts';
@@ -129,7 +130,8 @@ export function createProvisioning(services: Core & People & ApplicationServices
           }
           const kind = found[pending];
           kind.count += 1;
-          const { id = row?.localId ?? '', username = null, name = null } = account ?? {};
+          const { id = row?.localId ?? '', username = null } = account ?? {};
+          const name = account ? fullName(account) : null;
           if (kind.people.length < MOST_NAMED) kind.people.push({ id, username, name, attributes: paths });
         }
         seen += people.length;

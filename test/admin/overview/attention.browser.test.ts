@@ -37,6 +37,13 @@ it('a second administrator is a step until there is one', async () => {
   const invited = await accounts.create({ username: 'second' });
   await idp.services.roles.assign(invited.id, 'admin');
   expect(await isDone()).toBe('open');
+  const step = async () => textOf((await admin.get('/admin')).text);
+  expect(await step()).toContain(
+    'second has the role admin, but no way to sign in and no valid invitation. Open second',
+  );
+  await accounts.update(invited.id, { email: 'second@example.com', givenName: 'Vera', familyName: 'Vance' });
+  await admin.submit(await admin.get(`/admin/users/${invited.id}/invite`));
+  expect(await step()).toContain('Vera Vance (second) is invited and hasn’t signed in yet. Open Vera Vance (second)');
   await idp.services.credentials.setPassword(invited, 'seven green umbrellas in march');
   expect(await isDone()).toBe('done');
   // That one is deleted while the overview is made.

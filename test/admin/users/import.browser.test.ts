@@ -59,7 +59,7 @@ it('leads from a file over its unknown columns and its trial to the result, whic
   await page.waitForSelector('text=62 of 62 rows: 60 created, 2 not.');
   await looksRight(page, 'import-result');
   expect(await page.getAttribute('text=View users', 'href')).toBe('/admin/users');
-  expect(await page.getAttribute('text=Invite them', 'href')).toBe('/admin/users?state=uninvited');
+  expect(await page.getAttribute('text=Invite them', 'href')).toBe('/admin/users?state=needed');
   expect(await idp.services.accounts.findByLogin('web-59')).toMatchObject({ email: 'web-59@example.com' });
   const [download] = await Promise.all([page.waitForEvent('download'), page.click('text=Download report')]);
   expect(download.suggestedFilename()).toBe('import-report.csv');

@@ -33,8 +33,13 @@ async function aGuest() {
   const account = await idp.services.accounts.create({ username, email, name: `Guest ${count}` });
   return { account, id: account.id, username, email };
 }
-const invitationOf = async (id: string) =>
-  (await api.get(`/users/${id}`)).json<{ invitation: object | null }>().invitation;
+const invitationOf = async (id: string) => {
+  const { invitation, invitation_state: state } = (await api.get(`/users/${id}`)).json<{
+    invitation: object | null;
+    invitation_state: string | null;
+  }>();
+  return invitation && { ...invitation, state };
+};
 const listed = async (state: string) =>
   (await api.get(`/users?invitation=${state}`))
     .json<{ items: { username: string }[] }>()
@@ -148,11 +153,34 @@ it('is for those who may send a user to a new password', async () => {
   expect(textOf((await auditor.get('/admin/users?state=invited')).text)).toContain('Users');
 });
 
+it('the mail about a method that an administrator removed names it, and says when no way to sign in is left', async () => {
+  const { db, credentials } = idp.services;
+  const [guest, other] = [await aGuest(), await aGuest()];
+  await credentials.setPassword(other.account, 'seven green umbrellas in march');
+  for (const { id: userId } of [guest, other]) {
+    const key = { id: `key-of-${userId}`, userId, publicKey: new Uint8Array(1), userVerified: true };
+    await db.passkey.create({ data: { ...key, name: 'Laptop', createdAt: new Date() } });
+    expect((await api.send('DELETE', `/users/${userId}/factors/passkey-key-of-${userId}`)).status).toBe(204);
+  }
+  const [lost, kept] = [await box.waitForMail(guest.email), await box.waitForMail(other.email)];
+  for (const { text } of [lost, kept]) expect(text).toContain('Method: Passkey “Laptop”');
+  const sentence = 'You have no way to sign in now. Your administrator can send you an invitation to set one up.';
+  expect(lost.text.replaceAll(/\s+/g, ' ')).toContain(sentence);
+  expect(kept.text).not.toContain('no way to sign in');
+});
+
 it('a filter finds users with neither an invitation nor a way to sign in', async () => {
   const [guest, invited, other] = [await aGuest(), await aGuest(), await aGuest()];
   await post(`/users/${invited.id}/invite`);
   await idp.services.credentials.setPassword(other.account, 'seven green umbrellas in march');
-  const list = textOf((await admin.get('/admin/users?state=uninvited')).text);
+  const states = (await api.get('/users')).json<{ items: { id: string; invitation_state: string | null }[] }>().items;
+  expect([guest, invited, other].map(({ id }) => states.find((one) => one.id === id)?.invitation_state)).toEqual([
+    'needed',
+    'invited',
+    null,
+  ]);
+  expect(await listed('needed')).toContain(guest.username);
+  const list = textOf((await admin.get('/admin/users?state=needed')).text);
   expect(list).toContain(guest.username);
   for (const { username } of [invited, other]) expect(list).not.toContain(username);
 });

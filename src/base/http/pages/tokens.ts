@@ -79,6 +79,11 @@ export function fullName({ name, givenName, familyName }: Person): string | null
   return name || [givenName, familyName].filter(Boolean).join(' ') || null;
 }
 
+/** What pages call a person: the name, else the username. */
+export function displayName(person: Person & { username: string }): string {
+  return fullName(person) ?? person.username;
+}
+
 /** A person in a question, on a button or in a mail: the displayed name, with the username after it, because two can have the same name. */
 export function nameAndUsername(person: Person & { username: string }): string {
   const name = fullName(person);

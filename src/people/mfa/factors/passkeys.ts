@@ -8,6 +8,7 @@ import type {
   VerifiedRegistrationResponse,
 } from '@simplewebauthn/server';
 import { conflict } from '../../../base/http/errors.ts';
+import { displayName, type fullName } from '../../../base/http/pages/tokens.ts';
 import { limits } from '../../../base/limits.ts';
 import { isUniqueConstraintError, type Tx, transaction } from '../../../base/storage/database.ts';
 import { t } from '../../../base/texts/text.ts';
@@ -102,11 +103,7 @@ export function createPasskeys(
 
 /** `amr`: what a sign-in with it proves. */
 type PasskeyRegistration = { outcome: 'ok'; id: string; amr: Amr[] } | { outcome: 'wrong' | 'already-registered' };
-interface PasskeyOwner {
-  id: string;
-  username: string;
-  name: string | null;
-}
+type PasskeyOwner = Parameters<typeof fullName>[0] & { id: string; username: string };
 
 /** What the server stored when it sent the options, with the name that the user gave. */
 type RegistrationCeremony = {
@@ -139,7 +136,7 @@ function createPasskeyRegistrar(
         rpID: issuerUrl.hostname,
         userID: new TextEncoder().encode(owner.id),
         userName: owner.username,
-        userDisplayName: owner.name ?? owner.username,
+        userDisplayName: displayName(owner),
         timeout: TIMEOUT_MS,
         attestationType: 'none',
         excludeCredentials: await descriptorsOf(db, owner.id),
