@@ -57,7 +57,9 @@ export function protect({ resource, issuer, scopes }: Api) {
       // Without a token, no error: it says what to ask for (RFC 6750 3).
       if (token === undefined) return challenge(response, 401, { scope: need.scope });
       const payload = await verified(token);
-      if (payload === undefined) return challenge(response, 401, { error: 'invalid_token', scope: need.scope });
+      // A token that is bound to a key (`cnf`, RFC 9449) is none for its bearer.
+      if (payload === undefined || payload.cnf !== undefined)
+        return challenge(response, 401, { error: 'invalid_token', scope: need.scope });
       const held = String(payload.scope ?? '').split(' ');
       // A client asks for what it has and this scope; with this one alone, it would lose the others.
       const missing = { error: 'insufficient_scope', scope: [...new Set([...held, need.scope])].join(' ').trim() };

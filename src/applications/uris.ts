@@ -36,8 +36,9 @@ export const entityId = typedAddress(1024)
   .superRefine(faultFrom(entityIdFault))
   .meta({ pattern: '^[^\\s<>"]+$' });
 
-// Schemes that a browser runs or opens locally, and standard ones that belong to no app.
-const NOT_AN_APP = /^(javascript|vbscript|data|blob|file|filesystem|about|view-source|wss?|ftp|mailto|tel|sms|urn):/i;
+// Schemes that a browser runs or opens locally, those of systems and stores, and standard ones that belong to no app.
+const NOT_AN_APP =
+  /^(javascript|vbscript|data|blob|file|filesystem|about|view-source|chrome[a-z-]*|edge|intent|android-app|ms-[a-z-]+|search|search-ms|shell|itms[a-z-]*|market|x-apple[a-z.-]*|prefs|app-prefs|wss?|ftp|ssh|mailto|tel|facetime[a-z-]*|sms|urn):/i;
 
 const HOST_NAME = '([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\\.)*[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?';
 const IPV4 = '[0-9]{1,3}(\\.[0-9]{1,3}){3}';

@@ -259,6 +259,8 @@ export const limits = {
     /** In memory, and as stored applications. */
     total: 500,
     perHost: 50,
+    /** Of a person, so that one account does not fill it. */
+    perPerson: 20,
     accessTokenMinutes: 15,
     refreshTokenDays: 30,
   },

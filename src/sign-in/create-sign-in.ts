@@ -8,6 +8,7 @@ import { parseForm } from '../base/http/input.ts';
 import { sentences } from '../base/texts/text.ts';
 import { attributesTyped, fieldFault, personForm, schemaToAsk } from '../people/accounts/person-fields.ts';
 import type { ChosenGroup } from '../protocols/oidc/claims/chosen-group.ts';
+import { consentedSince } from '../protocols/oidc/registration.ts';
 import { createAttempts } from './attempts.ts';
 import { isSameClient, requestedGrant } from './consent-description.ts';
 import { accountOf, type CurrentStep } from './current-step.ts';
@@ -52,16 +53,8 @@ const termsForm = z.object({ version: z.string().min(1).max(100) });
 const groupForm = z.object({ group: z.string().min(1).max(100) });
 const decisionForm = z.object({ decision: z.enum(['allow', 'deny', 'other', 'continue']) });
 
-function decisionRoutes({
-  accounts,
-  attempts,
-  audit,
-  clients,
-  consents,
-  flow,
-  interactions,
-  settings,
-}: SignInFlow): Router<State, Extras> {
+function decisionRoutes(services: SignInFlow): Router<State, Extras> {
+  const { accounts, attempts, audit, clients, consents, flow, interactions, settings } = services;
   const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
 
   const chooseAccount = async (ctx: StepContext, current: CurrentStep) => {
@@ -128,7 +121,8 @@ function decisionRoutes({
     if (!isSameClient(current.interaction, application)) return interactions.restart(ctx, current.interaction);
     const granted = requestedGrant(current.interaction);
     const by = { actorId: id, request: ctx.state.request };
-    await consents.allow(id, await clients.store(application, by), granted);
+    const since = consentedSince(application, services);
+    await consents.allow(id, await clients.store(application, by), granted, since);
     await audit.record({ type: 'consent.granted', outcome: 'success', ...about, data: { ...granted } });
     await interactions.answer(ctx, { consent: {} });
   };

@@ -11,6 +11,7 @@ import { missingFields, schemaToAsk } from '../people/accounts/person-fields.ts'
 import { termsDue } from '../people/accounts/terms.ts';
 import type { CaptchaWait } from '../people/rate-limits/captcha.ts';
 import { hostOfDocument } from '../protocols/oidc/client-documents.ts';
+import { claimedNameOf, isUnregistered } from '../protocols/oidc/registration.ts';
 import type { ClientApplication } from '../protocols/oidc/store/clients.ts';
 import { describeRequest } from './consent-description.ts';
 import { accountOf, type CurrentStep, type SignInState } from './current-step.ts';
@@ -358,26 +359,23 @@ function linksOfApplication(client: Client | undefined) {
 
 /**
  * Where the application is, for the consent page: the page that an administrator registered or, for a client that nobody registered, where
- * the answer goes. Such a client may claim the page of another, but it cannot receive codes there. One with a document is known by its host.
+ * the answer goes. Such a client may claim the page of another, but it cannot receive codes there. One with a document is known by its host, one
+ * that registered itself without a token by the host that it returns to.
  */
 function placeOfApplication(
   client: Client | undefined,
   { redirect_uri: requested }: Record<string, unknown>,
-  { source, clientId, name }: ClientApplication,
+  application: ClientApplication,
 ): Record<string, unknown> {
+  const { source, clientId } = application;
   if (source === 'dynamic' || source === 'document') {
-    const place = typeof requested === 'string' ? placeOf(requested) : undefined;
+    const place = typeof requested === 'string' ? placeOf(requested) : '';
     const isLocal = typeof requested === 'string' && isOnThisComputer(requested);
-    if (source === 'dynamic') return { returnsTo: place, isLocal };
-    const host = hostOfDocument(clientId);
-    const claimed = name.endsWith(` (${host})`) ? name.slice(0, -` (${host})`.length) : undefined;
-    return {
-      appName: host,
-      logo: undefined,
-      claims: claimed,
-      isLocal,
-      goesTo: isLocal || place === host ? undefined : place,
-    };
+    const from = source === 'dynamic' ? { returnsTo: place, isLocal } : { isLocal };
+    if (!isUnregistered(application)) return from;
+    const host = source === 'dynamic' ? place : hostOfDocument(clientId);
+    const goesTo = isLocal || place === host ? undefined : place;
+    return { ...from, appName: host, logo: undefined, claims: claimedNameOf(application), goesTo };
   }
   const appUrl = client?.clientUri;
   return appUrl ? { appUrl, appHost: new URL(appUrl).host } : {};

@@ -542,7 +542,8 @@ export const accountPages: Record<string, [string, object]> = {
         },
         {
           applicationId: 'a2',
-          applicationName: 'Helper (vendor.example)',
+          applicationName: 'vendor.example (Helper)',
+          clientId: 'https://vendor.example/oauth/client.json',
           goesTo: 'this-computer',
           granted: [[t('consents.on-behalf', { resource: 'https://mcp.example.com' }), 'Read your notes']],
           grantedAt: at('2026-05-05'),

@@ -30,9 +30,10 @@ export const statements = hotStatements('consents', {
 export function createConsents({ db, sql, now }: Core) {
   const keyOf = (userId: string, applicationId: string) => ({ userId_applicationId: { userId, applicationId } });
 
-  async function find(userId: string, applicationId: string): Promise<Granted | undefined> {
+  /** `since`: an older one has ended. */
+  async function find(userId: string, applicationId: string, since = new Date(0)): Promise<Granted | undefined> {
     const row = await db.consent.findUnique({ where: keyOf(userId, applicationId) });
-    return row ? (JSON.parse(row.granted) as Granted) : undefined;
+    return row && row.updatedAt >= since ? (JSON.parse(row.granted) as Granted) : undefined;
   }
 
   async function hasUsed(userId: string, applicationId: string): Promise<boolean> {
@@ -42,14 +43,14 @@ export function createConsents({ db, sql, now }: Core) {
   return {
     find,
 
-    /** Adds to what was granted before. */
-    async allow(userId: string, applicationId: string, granted: Granted): Promise<void> {
-      const before = await find(userId, applicationId);
+    /** Adds to what was granted before, and has not ended. */
+    async allow(userId: string, applicationId: string, granted: Granted, since?: Date): Promise<void> {
+      const before = await find(userId, applicationId, since);
       const all = JSON.stringify(before ? union(before, granted) : granted);
       await db.consent.upsert({
         where: keyOf(userId, applicationId),
-        create: { id: randomId(), userId, applicationId, granted: all },
-        update: { granted: all },
+        create: { id: randomId(), userId, applicationId, granted: all, updatedAt: now() },
+        update: { granted: all, updatedAt: now() },
       });
     },
 

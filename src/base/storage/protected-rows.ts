@@ -319,7 +319,11 @@ export const protectedTables = {
       source: 'text',
     },
   },
-  consents: { model: 'consent', key: ['id'], covers: { userId: 'text', applicationId: 'text', granted: 'text' } },
+  consents: {
+    model: 'consent',
+    key: ['id'],
+    covers: { userId: 'text', applicationId: 'text', granted: 'text', updatedAt: 'time' },
+  },
   oidc_artifacts: {
     model: 'oidcArtifact',
     key: ['id'],

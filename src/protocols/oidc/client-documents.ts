@@ -13,20 +13,22 @@ import { forbidden } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { createOutgoingFetch, OutgoingError } from '../../base/network/outgoing-fetch.ts';
 import { sha256 } from '../../base/platform/random.ts';
-import { nameUpTo } from '../../base/schemas/line-schema.ts';
 import { check, faultLine } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import type { People } from '../../people/people.ts';
 import { errors } from './engine/library.ts';
+import { AGENT_LIFETIMES, ignoreMissing, OF_UNREGISTERED, shownName, withoutConsent } from './registration.ts';
 
-const { maxAgeSeconds, minAgeSeconds, perHost, total, ...fetchLimits } = limits.clientDocument;
+const { maxAgeSeconds, minAgeSeconds, perHost, perPerson, total, ...fetchLimits } = limits.clientDocument;
+
+const FAILED_MS = 500;
 
 /** A client as its document describes it, in the fields that this server takes from it. */
 export interface ClientDocument {
   url: string;
-  /** What it says it is, and where it is from. */
+  /** Where it is from, and what it says it is. */
   name: string;
   metadata: OidcMetadata;
   /** Of what was taken from it. */
@@ -104,9 +106,20 @@ export function createClientDocuments(
     const running = reading.get(url);
     if (running) return running;
     await admit(url, address);
-    const begun = reading.get(url) ?? fetchDocument(url).finally(() => reading.delete(url));
+    const begun = reading.get(url) ?? fetchDocument(url);
     reading.set(url, begun);
+    const forget = () => void reading.delete(url);
+    // A failure counts for the rest of the request: its page looks the client up again.
+    begun.then(forget, () => void setTimeout(forget, FAILED_MS).unref());
     return begun;
+  }
+
+  /** Removes the oldest stored client with this start of its address that nobody allows any more. False where there is none. */
+  async function makeRoom(start: string): Promise<boolean> {
+    const of = { source: 'document', clientId: { startsWith: start } };
+    const [oldest] = await withoutConsent(services, { before: now(), most: 10, of });
+    if (oldest) await applications.remove(oldest.id, { source: 'document', by: SERVER }).catch(ignoreMissing);
+    return oldest !== undefined;
   }
 
   return {
@@ -170,8 +183,17 @@ export function createClientDocuments(
       const { origin, host } = new URL(document.url);
       const of = (prefix: string) =>
         db.application.count({ where: { source: 'document', clientId: { startsWith: prefix } } });
-      const [all, ofHost] = await Promise.all([of('https://'), of(`${origin}/`)]);
-      if (all >= total || ofHost >= perHost) throw forbidden('forbidden', { message: t('app-error.too-many-agents') });
+      const ofPerson = { userId: by.actorId ?? '', application: { source: 'document' } };
+      const [all, ofHost, allowed] = await Promise.all([
+        of('https://'),
+        of(`${origin}/`),
+        db.consent.count({ where: ofPerson }),
+      ]);
+      if (
+        allowed >= perPerson ||
+        ((all >= total || ofHost >= perHost) && !(await makeRoom(ofHost >= perHost ? `${origin}/` : 'https://')))
+      )
+        throw forbidden('forbidden', { message: t('app-error.too-many-agents') });
       const change = { source: 'document', by: { ...by, grantedRights: [] } } as const;
       const input = { ...document.metadata, client_id: document.url, client_name: document.name };
       const created = await applications.createOidc(input, change).catch(async (error: unknown) => {
@@ -236,9 +258,6 @@ const members = z.object({
   client_secret_expires_at: z.undefined().optional(),
 });
 
-/** A name is displayed beside its host. */
-const claimedName = nameUpTo(100);
-
 /**
  * The client of a document: its redirects are judged one by one, and what this server does not have (grants of others, secrets) is left out.
  * Throws InvalidClientMetadata.
@@ -264,17 +283,16 @@ export function documentOf(url: string, text: string): ClientDocument {
     token_endpoint_auth_method: method,
     ...(method === 'private_key_jwt' && keys),
     ...(of.dpop_bound_access_tokens === true && { dpop_bound_access_tokens: true }),
+    // It learns only who the person is; what else it may do, the API says.
+    scope: OF_UNREGISTERED.join(' '),
     resources: [],
-    access_token_minutes: limits.clientDocument.accessTokenMinutes,
-    refresh_token_days: limits.clientDocument.refreshTokenDays,
+    ...AGENT_LIFETIMES,
   };
   const checked = check(oidcClient, input, oidcRules);
   if (!checked.ok) throw invalid(url, checked.faults.slice(0, 3).map(faultLine).join(' '));
   // As it is read from a row, so that both can be compared.
   const metadata = readMetadata('oidc', JSON.stringify(metadataOf(checked.value)));
-  const claimed = claimedName.safeParse(client_name);
-  const host = hostOfDocument(url);
-  const name = claimed.success ? `${claimed.data} (${host})` : host;
+  const name = shownName(hostOfDocument(url), client_name);
   return { url, name, metadata, hash: hashOfClient({ name, metadata }) };
 }
 

@@ -6,7 +6,14 @@ import { createThrottle } from '../../base/platform/throttle.ts';
 import type { Core } from '../../core/core.ts';
 import type { BrokenRule } from '../../core/rejections/rules.ts';
 import { appContext, asciiText } from './engine/app-context.ts';
-import { type Account, errors, grantHelpers, type Provider, type TokenEndpointGrantContext } from './engine/library.ts';
+import {
+  type Account,
+  engineSeconds,
+  errors,
+  grantHelpers,
+  type Provider,
+  type TokenEndpointGrantContext,
+} from './engine/library.ts';
 
 export type Params = Record<string, unknown>;
 export type GrantContext = TokenEndpointGrantContext<Params>;
@@ -52,7 +59,7 @@ export async function issueForApi(
   {
     accountId,
     claims,
-    seconds,
+    until = Number.POSITIVE_INFINITY,
     issuedClaims,
     issuedTokenType,
     scopeOf,
@@ -60,8 +67,8 @@ export async function issueForApi(
   }: {
     accountId: string;
     claims?: object | undefined;
-    /** It lives no longer. */
-    seconds?: number;
+    /** It ends no later, in epoch seconds. */
+    until?: number;
     /** Its claims beside the standard ones of the engine; undefined members are left out. */
     issuedClaims: Params;
     issuedTokenType?: string;
@@ -83,10 +90,11 @@ export async function issueForApi(
 
   const token = new provider.AccessToken({ accountId, client, gty: ctx.oidc.params.grant_type, claims } as never);
   token.resourceServer = api;
-  const expiresIn = Math.max(1, Math.min(token.expiration, seconds ?? token.expiration));
+  const exp = Math.min(engineSeconds() + token.expiration, until);
+  const expiresIn = Math.max(1, exp - engineSeconds());
   const grantId = typeof from.grantId === 'string' ? from.grantId : await from.grantId(scope, expiresIn);
   const stated = Object.fromEntries(Object.entries(issuedClaims).filter(([, value]) => value !== undefined));
-  Object.assign(token, { scope, expiresIn, grantId, issuedClaims: stated });
+  Object.assign(token, { scope, expiresIn, exp, grantId, issuedClaims: stated });
   if (dPoP) token.setThumbprint('jkt', dPoP.thumbprint);
   ctx.oidc.entity('AccessToken', token);
   ctx.body = grantHelpers.buildTokenResponse(provider, {

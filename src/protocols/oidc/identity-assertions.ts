@@ -64,8 +64,9 @@ export function createIdJagIssuer(
 ) {
   return async function issueIdJag(ctx: GrantContext): Promise<void> {
     const { client, params } = ctx.oidc;
-    // The API behind the other server, which that server judges.
-    const resource = params.resource === undefined ? undefined : oneOf([params.resource].flat());
+    // The API behind the other server, which that server judges: so it is named as it was sent.
+    if (params.resource !== undefined) oneOf([params.resource].flat());
+    const [resource] = [ctx.oidc.body?.resource ?? []].flat();
     const audience = oneOf([params.audience ?? []].flat());
     const { id_jag_clients: known = {} } = (await clients.applicationOf(client.clientId))?.metadata ?? {};
     // As it is registered: an issuer is compared character by character.

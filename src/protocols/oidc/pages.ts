@@ -8,6 +8,7 @@ import { tooMuchStoredIn } from '../../base/storage/stored-size.ts';
 import { unavailableIn } from '../../base/storage/unavailable.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { People } from '../../people/people.ts';
+import { hostOfDocument, isDocumentUrl } from './client-documents.ts';
 import { appContext } from './engine/app-context.ts';
 import type { ErrorOut, errors, KoaContextWithOIDC } from './engine/library.ts';
 import { type DeviceGuesses, TooManyAttempts } from './rate-limits.ts';
@@ -255,7 +256,7 @@ export function createErrorPage({
     if (isLogout(ctx)) state.errorPage = rejectedLogoutPage(ctx);
     throw new AppError(CODES[out.error] ?? 'bad_request', {
       message: messageOf(ctx, out, error) ?? t('app-error.invalid'),
-      advice: adviceOf(ctx.oidc.client?.clientName ?? ctx.oidc.client?.clientId),
+      advice: adviceOf(ctx.oidc.client?.clientName ?? ctx.oidc.client?.clientId ?? hostOfRequest(ctx)),
       technical: technicalOf(ctx, out, error, clients),
       detail,
       cause: error,
@@ -272,11 +273,19 @@ const isHintRejected = ({ oidc: { client, params, route } }: KoaContextWithOIDC)
 
 function messageOf(ctx: KoaContextWithOIDC, { error }: ErrorOut, cause: Error): PageText | undefined {
   const { route } = ctx.oidc;
+  const host = hostOfRequest(ctx);
+  if (registrationFault(cause) !== undefined && host !== undefined) return t('app-error.document', { host });
   if (registrationFault(cause) !== undefined)
     return isLogout(ctx) ? t('app-error.registration-logout') : t('app-error.registration');
   if (isHintRejected(ctx)) return MESSAGES.id_token_hint;
   if (route === 'end_session_confirm') return t('error.csrf_failed');
   return MESSAGES[unregisteredReturn(ctx) === undefined ? error : 'post_logout_redirect_uri'];
+}
+
+/** The host of a client with a metadata document. */
+function hostOfRequest({ oidc: { params } }: KoaContextWithOIDC): string | undefined {
+  const id = params?.client_id;
+  return typeof id === 'string' && isDocumentUrl(id) ? hostOfDocument(id) : undefined;
 }
 
 /** The post_logout_redirect_uri of the request, if it is the fault. */

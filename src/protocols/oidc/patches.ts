@@ -36,7 +36,7 @@ import { introspectJwts } from './patches/provider/jwt-introspection.ts';
 import { type QueueLogoutToken, queueLogoutTokens } from './patches/provider/logout-token-queue.ts';
 import { separateAuthTime } from './patches/provider/session-auth-time.ts';
 import { mergeSessionsOnSave, type SessionSavingDependencies } from './patches/provider/session-saving.ts';
-import { acceptOpenRegistration, type ReportRejectedClient } from './registration.ts';
+import { acceptOpenRegistration, isUnregistered, OF_UNREGISTERED, type ReportRejectedClient } from './registration.ts';
 import type { ClientApplication, ClientSource } from './store/clients.ts';
 import type { RefreshTokenRetries } from './store/refresh-token-retries.ts';
 
@@ -273,11 +273,20 @@ function defineScope(context: RequestContext, params: Params, clients: ClientSou
   Object.defineProperty(params, 'scope', {
     enumerable: true,
     configurable: true,
-    get: () => (typeof scope === 'object' ? scope : (defaultOf(scope) ?? scope)),
+    get: () => (typeof scope === 'object' ? scope : (defaultOf(scope) ?? withoutProfile(scope))),
     set: (sent: unknown) => {
       scope = asSet(sent);
     },
   });
+
+  /** Of a client that nobody registered, only who the person is: some request every scope that discovery lists. */
+  function withoutProfile(sent: unknown): unknown {
+    const { client, route } = context;
+    const application = client && WITH_DEFAULT.has(route) ? clients.cachedApplicationOf(client.clientId) : undefined;
+    if (typeof sent !== 'string' || !application || !isUnregistered(application)) return sent;
+    const kept = sent.split(' ').filter((one) => !engineScopes.includes(one) || OF_UNREGISTERED.includes(one));
+    return kept.join(' ') || undefined;
+  }
 
   function defaultOf(sent: unknown): string | undefined {
     const { client, route } = context;

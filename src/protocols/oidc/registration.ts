@@ -1,7 +1,7 @@
 // The client fields that this server adds to the engine (oidc-provider's `extraClientMetadata`), and the additional rights of an initial
 // access token (`features.registration.policies`).
 
-import type { Application, OidcApplication } from '../../applications/application.ts';
+import type { Application, ApplicationSource, OidcApplication } from '../../applications/application.ts';
 import type { ApplicationServices } from '../../applications/application-services.ts';
 import { fieldsWith } from '../../applications/fields/application-field.ts';
 import {
@@ -18,11 +18,13 @@ import { oidcRules } from '../../applications/oidc-rules.ts';
 import { agentsWithApi } from '../../applications/resources.ts';
 import { unlistedAlgFaults } from '../../applications/rules/signing-algorithms.ts';
 import { applicationTypeOf } from '../../applications/uris.ts';
+import { isLoopback } from '../../base/config/addresses.ts';
 import type { Context } from '../../base/http/context.ts';
 import { AppError, forbidden, invalidInput, notFound, tooManyRequests } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import type { Logger } from '../../base/platform/logger.ts';
 import { randomId, randomToken } from '../../base/platform/random.ts';
+import { nameUpTo } from '../../base/schemas/line-schema.ts';
 import { check, fault, faultLine } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Core } from '../../core/core.ts';
@@ -59,7 +61,13 @@ export const registrationPolicies: Registration['policies'] = {
     const grants = ['authorization_code', 'refresh_token'];
     const named = Array.isArray(metadata.grant_types) ? metadata.grant_types : [];
     metadata.grant_types = grants.filter((grant) => grant !== 'refresh_token' || named.includes(grant));
-    metadata.scope = metadata.grant_types.includes('refresh_token') ? 'openid offline_access' : 'openid';
+    metadata.scope = metadata.grant_types.includes('refresh_token') ? OF_UNREGISTERED.join(' ') : 'openid';
+    const { client_name: name, redirect_uris: uris } = metadata;
+    if (Array.isArray(uris) && uris.every(isText)) metadata.application_type ??= applicationTypeOf(uris);
+    const place = hostsOf(uris);
+    // A client that changes its registration sends the name that it was answered.
+    const isShown = isText(name) && name.startsWith(`${place} (`);
+    metadata.client_name = shownName(place, isShown ? claimedNameOf({ name }) : name);
   },
 };
 
@@ -68,6 +76,35 @@ const OPEN_TOKEN = randomToken();
 
 /** How the IDs of such clients begin: they are counted, and go when nobody consents. */
 const OPEN_CLIENT = 'open-';
+
+/** The scopes of OpenID Connect for clients that nobody registered. */
+export const OF_UNREGISTERED = ['openid', 'offline_access'];
+const claimedName = nameUpTo(100);
+
+/** The name of a client that nobody registered: where it is, and then what it says it is. */
+export function shownName(place: string, claimed: unknown): string {
+  const { success, data } = claimedName.safeParse(claimed);
+  return success ? `${place} (${data})` : place;
+}
+
+/** What such a client says it is. */
+export const claimedNameOf = ({ name }: { name: string }): string | undefined => /^[^(]* \((.*)\)$/.exec(name)?.[1];
+
+/** The hosts that the answers go to; the schemes of apps without one. The ports of this computer are any. */
+function hostsOf(redirectUris: unknown): string {
+  const uris = Array.isArray(redirectUris) ? redirectUris.filter((uri) => isText(uri) && URL.canParse(uri)) : [];
+  const hosts = uris.map((uri) => {
+    const { host, hostname, protocol } = new URL(uri);
+    return (isLoopback(hostname) ? hostname : host) || protocol;
+  });
+  return [...new Set(hosts)].join(', ').slice(0, MOST_HOSTS) || '?';
+}
+/** With the name that it claims, as long as the name of an application may be. */
+const MOST_HOSTS = 150;
+
+/** Whether no administrator has a part in the registration: the client has a metadata document, or registered itself without a token. */
+export const isUnregistered = ({ source, clientId }: { source: ApplicationSource; clientId: string }): boolean =>
+  source === 'document' || (source === 'dynamic' && clientId.startsWith(OPEN_CLIENT));
 
 /** oidc-provider's `features.registration.idFactory`. */
 export const newClientId: Registration['idFactory'] = ({ oidc }) => {
@@ -86,7 +123,7 @@ export function createOpenRegistration(services: Core & People & ApplicationServ
     if (!allowed) throw tooManyRequests(retryAfterSeconds);
     if ((await db.application.count({ where: OPEN_CLIENTS })) >= total) {
       // So that they cannot be used up without an account: the last ones may still be waiting for the consent.
-      const [oldest] = await withoutConsent(services, now(), SOME);
+      const [oldest] = await withoutConsent(services, { before: now(), most: SOME });
       if (!oldest) throw tooManyRequests(retrySeconds, { message: t('app-error.too-many-registered') });
       await applications.remove(oldest.id, change).catch(ignoreMissing);
     }
@@ -97,14 +134,17 @@ export function createOpenRegistration(services: Core & People & ApplicationServ
 const OPEN_CLIENTS = { source: 'dynamic', clientId: { startsWith: OPEN_CLIENT } };
 const SOME = 10;
 
-/** Clients that registered themselves without a token before, which nobody consented to and no administrator changed; the oldest first. */
-async function withoutConsent(
+/** Clients from before that nobody registered, which nobody consents to and no administrator changed; the oldest first. */
+export async function withoutConsent(
   { applications, db }: Core & ApplicationServices,
-  before: Date,
-  most: number,
+  {
+    before,
+    most,
+    of = OPEN_CLIENTS,
+  }: { before: Date; most: number; of?: { source: string; clientId: { startsWith: string } } },
 ): Promise<Application[]> {
   const rows = await db.asStored.application.findMany({
-    where: { ...OPEN_CLIENTS, createdAt: { lte: before }, consents: { none: {} } },
+    where: { ...of, createdAt: { lte: before }, consents: { none: {} } },
     select: { clientId: true },
     orderBy: { createdAt: 'asc' },
     take: most,
@@ -118,7 +158,7 @@ async function withoutConsent(
 }
 
 /** Another request was first. */
-function ignoreMissing(error: unknown): void {
+export function ignoreMissing(error: unknown): void {
   if (!(error instanceof AppError) || error.status !== 404) throw error;
 }
 
@@ -279,6 +319,24 @@ type DynamicRegistration = {
   unregister(clientId: string): Promise<void>;
 };
 
+const DAY_MS = 24 * 3600 * 1000;
+
+/** Of the tokens of clients that nobody registered. */
+export const AGENT_LIFETIMES = {
+  access_token_minutes: limits.clientDocument.accessTokenMinutes,
+  refresh_token_days: limits.clientDocument.refreshTokenDays,
+};
+
+/** A consent to such a client lasts as long as its refresh tokens; undefined for others, whose consent has no end. */
+export function consentedSince(
+  application: { source: ApplicationSource; clientId: string; metadata: { refresh_token_days?: number | undefined } },
+  { now, settings }: Core,
+): Date | undefined {
+  if (!isUnregistered(application)) return undefined;
+  const { refresh_token_days: most } = settings.latest();
+  return new Date(now().getTime() - DAY_MS * Math.min(most, application.metadata.refresh_token_days ?? most));
+}
+
 // A client that registers itself has no rights that it could give.
 const change = { source: 'dynamic', by: { grantedRights: [] } } as const;
 
@@ -294,6 +352,7 @@ export function createDynamicRegistration({ applications }: ApplicationServices)
         profile: metadata.profile,
         // The engine's client has it only by its initial access token (registration.ts).
         require_pkce: metadata.require_pkce,
+        ...(clientId.startsWith(OPEN_CLIENT) && AGENT_LIFETIMES),
         client_name,
         client_secret,
         client_id: clientId,
@@ -341,8 +400,6 @@ export function createDynamicRegistration({ applications }: ApplicationServices)
   };
 }
 
-const DAY_MS = 24 * 3600 * 1000;
-
 /** Clients that nobody registered go when they were not used for so long, or nobody consented to them, unless an administrator gave them more. */
 export function unusedClientsJob(services: Core & ApplicationServices): ScheduledJob {
   const { applications, db, now } = services;
@@ -378,7 +435,7 @@ export function unusedClientsJob(services: Core & ApplicationServices): Schedule
         await applications.remove(found.id, { source: found.source });
       }
       const dayBefore = new Date(now().getTime() - unconsentedDays * DAY_MS);
-      for (const { id } of await withoutConsent(services, dayBefore, batch)) {
+      for (const { id } of await withoutConsent(services, { before: dayBefore, most: batch })) {
         if (signal.aborted) return;
         await applications.remove(id, change).catch(ignoreMissing);
       }

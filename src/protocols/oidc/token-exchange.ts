@@ -21,7 +21,7 @@ import {
   type Params,
   rejected,
 } from './delegated-tokens.ts';
-import { type Account, engineSeconds, errors, type Provider } from './engine/library.ts';
+import { type Account, errors, type Provider } from './engine/library.ts';
 import { createIdJagIssuer, ID_JAG, type IdJagDependencies } from './identity-assertions.ts';
 import { actorsOf, createJwtAccessTokens, type JwtTokenDependencies } from './patches/provider/jwt-introspection.ts';
 
@@ -99,7 +99,7 @@ export function registerTokenExchange(
       claims: token.claims,
       grantId: payload.jti.split('.')[1] ?? '',
       scopes: new Set(payload.scope?.split(' ')),
-      seconds: payload.exp - engineSeconds(),
+      until: payload.exp,
       issuedClaims: { acr, amr, auth_time, group, act: { sub: clientId, act: act ?? { sub: client_id } } },
     };
   }

@@ -1,9 +1,13 @@
 // Client ID metadata documents, and what an attacker does with them: documents that are large, slow, elsewhere or changed, other spellings of an
 // address, other places to return to, and more than an API gives.
 import type { ServerResponse } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
+import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { limits } from '../../../src/base/limits.ts';
 import { transaction } from '../../../src/base/storage/database.ts';
 import { disableAccount } from '../../../src/people/accounts/life.ts';
+import { signRows } from '../../support/database/row-macs.ts';
 import { testName } from '../../support/dns.ts';
 import { anApi, aUser, type TestUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
@@ -24,7 +28,6 @@ let count = 0;
 beforeAll(async () => {
   idp = await startIdp({ now: () => new Date(Date.now() + offset) });
   vendor = await documentHost('vendor.localhost');
-  user = await aUser(idp.services);
   await anApi(idp.services, {
     identifier: API,
     scopes: ['notes:read', 'notes:write', 'notes:delete'],
@@ -38,6 +41,7 @@ afterAll(async () => {
   await Promise.all([vendor?.close(), idp?.stop()]);
 });
 beforeEach(async () => {
+  user = await aUser(idp.services);
   offset = 0;
   await idp.services.settings.set('rate_limits', false);
   await agents('allowed');
@@ -94,6 +98,7 @@ interface TokenResponse {
   error?: string;
   scope?: string;
   access_token?: string;
+  id_token?: string;
   refresh_token?: string;
 }
 
@@ -123,7 +128,7 @@ describe('a document', () => {
     expect(denied.location).toContain('error=access_denied');
     expect(await stored(url)).toBeUndefined();
     expect((await tokensOf(url)).status).toBe(200);
-    expect(await stored(url)).toMatchObject({ source: 'document', name: `Helper (${vendor.host})`, clientId: url });
+    expect(await stored(url)).toMatchObject({ source: 'document', name: `${vendor.host} (Helper)`, clientId: url });
   });
 
   it('is an event with the person, and its host once', async () => {
@@ -205,6 +210,7 @@ describe('a document', () => {
   ])('%s is none', async (_what, members) => {
     const page = await httpClient(idp.issuer).get(urlFor(aDocument(members)));
     expect([page.status, textOf(page.text)]).toEqual([400, expect.stringContaining('was not accepted')]);
+    expect(textOf(page.text)).toContain(`The description of the app at ${vendor.host} can’t be used`);
   });
 
   const answers: [string, (response: ServerResponse) => void][] = [
@@ -229,6 +235,7 @@ describe('a document', () => {
       const path = `/${what.replaceAll(' ', '-')}`;
       vendor.documents.set(path, answer);
       const page = await httpClient(idp.issuer).get(urlFor(vendor.urlOf(path)));
+      expect(vendor.requests.filter((one) => one === path).length).toBe(1);
       expect([page.status, textOf(page.text)]).toEqual([400, expect.stringContaining('was not accepted')]);
     },
     30_000,
@@ -398,8 +405,21 @@ describe('a changed document', () => {
     for (const { issuer } of [other, idp]) {
       const { pathname, search } = new URL(urlFor(url), idp.issuer);
       await httpClient(issuer).get(`${pathname}${search}`);
-      expect((await stored(url))?.name).toBe(`Renamed (${vendor.host})`);
+      expect((await stored(url))?.name).toBe(`${vendor.host} (Renamed)`);
     }
+  });
+
+  it('is asked about again in the same session', async () => {
+    const redirect_uri = 'https://web.example/cb';
+    const url = aDocument({ redirect_uris: [redirect_uri] });
+    const { browser, page } = await atConsent(url, { redirect_uri });
+    await browser.submit(page, {}, { button: 'Allow' });
+    const isBack = (to: string) => to.startsWith(redirect_uri);
+    const again = async () => browser.follow(await browser.get(urlFor(url, { redirect_uri })), isBack);
+    expect((await again()).location).toContain('code=');
+    change(url, { client_name: 'Another' });
+    offset += 6 * MINUTE;
+    expect(textOf((await again()).text)).toContain('It says it is “Another”.');
   });
 
   it('with another name asks again, and lets the tokens live', async () => {
@@ -425,6 +445,8 @@ describe('a changed document', () => {
     expect(vendor.requests.length).toBe(requests);
     expect((await answered(url)).has('code')).toBe(true);
     vendor.documents.delete(pathname);
+    // A failure counts for a moment.
+    await setTimeout(1000);
     expect((await httpClient(idp.issuer).get(urlFor(url))).status).toBe(400);
     await agents('off');
     const ended = await token(url, { grant_type: 'refresh_token', refresh_token: refreshed.refresh_token ?? '' });
@@ -433,14 +455,99 @@ describe('a changed document', () => {
 });
 
 describe('a client with a document', () => {
-  it.each([
+  it.each<[string, Record<string, string | null>, string]>([
     ['no API', { resource: null }, 'invalid_target'],
     ['an API for registered clients alone', { resource: 'https://closed.example' }, 'invalid_target'],
+    ['scopes that agents do not get', { scope: 'notes:delete' }, 'invalid_scope'],
+    ['a scope of this server', { scope: 'gatehouse.users:read' }, 'invalid_scope'],
     ['an API of this server', { resource: 'ISSUER/api/admin', scope: 'gatehouse.users:read' }, 'invalid_target'],
   ])('gets nothing for %s', async (_what, parameters, error) => {
     const resource = parameters.resource?.replace('ISSUER', idp.issuer);
     const all = { ...parameters, ...(resource !== undefined && { resource }) } as Record<string, string | null>;
     expect((await answered(aDocument(), all)).get('error')).toBe(error);
+  });
+
+  it('is asked about again after 30 days, for what it asks for then', async () => {
+    const redirect_uri = 'https://web.example/cb';
+    const url = aDocument({ ...refreshing, redirect_uris: [redirect_uri] });
+    await tokensOf(url, { redirect_uri, scope: 'notes:read notes:write' });
+    const { id = '' } = (await stored(url)) ?? {};
+    const updatedAt = new Date(Date.now() - 31 * 24 * 60 * MINUTE);
+    await idp.services.db.consent.updateMany({ where: { applicationId: id }, data: { updatedAt } });
+    await signRows(idp.services);
+    const { page } = await atConsent(url, { redirect_uri });
+    expect(page.forms[0]?.action).toMatch(/\/consent$/);
+    expect((await tokensOf(url, { redirect_uri })).scope).toBe('notes:read');
+    expect((await idp.services.consents.find(user.account.id, id))?.resources[API]).toEqual(['notes:read']);
+  });
+
+  it('of a person are so many, and one that nobody allows makes room for another of its host', async () => {
+    const { db } = idp.services;
+    const person = await aUser(idp.services);
+    const host = await documentHost('full.localhost');
+    onTestFinished(() => host.close());
+    const urlOf = (path: string) => {
+      const url = host.urlOf(path);
+      host.documents.set(path, { client_id: url, redirect_uris: ['http://localhost/callback'] });
+      return url;
+    };
+    await answered(urlOf('/first'), {}, person);
+    const { id, clientId, mac, ...like } = await db.asStored.application.findUniqueOrThrow({
+      where: { clientId: host.urlOf('/first') },
+    });
+    const rows = Array.from({ length: limits.clientDocument.perHost - 1 }, (_, at) => ({
+      ...like,
+      id: `full-${at}`,
+      clientId: host.urlOf(`/${at}`),
+      createdAt: new Date(at),
+    }));
+    await db.application.createMany({ data: rows });
+    await signRows(idp.services);
+    await answered(urlOf('/next'), {}, person);
+    expect([await stored(host.urlOf('/0')), (await stored(host.urlOf('/1')))?.id]).toEqual([undefined, 'full-1']);
+    const granted = JSON.stringify({ scopes: [], claims: [], resources: {} });
+    const allowed = rows.slice(1, limits.clientDocument.perPerson - 1);
+    await db.consent.createMany({
+      data: allowed.map((row) => ({
+        id: row.id,
+        userId: person.account.id,
+        applicationId: row.id,
+        granted,
+        updatedAt: new Date(),
+      })),
+    });
+    await expect(answered(aDocument(), {}, person)).rejects.toThrow(/Too many apps/);
+    expect((await answered(aDocument())).has('code')).toBe(true);
+    await db.application.deleteMany({ where: { clientId: { startsWith: host.origin } } });
+  });
+
+  it('asks for one API at a time', async () => {
+    const other = await anApi(idp.services, {
+      identifier: 'https://more.example',
+      scopes: ['x'],
+      clients: 'documents',
+    });
+    const both = `${urlFor(aDocument())}&${new URLSearchParams({ resource: other.identifier })}`;
+    expect((await httpClient(idp.issuer).get(both)).location).toContain('error=invalid_target');
+  });
+
+  it('learns only who the person is, whatever it asks for', async () => {
+    const claims = { id_token: { email: null, groups: null, acr: null }, userinfo: { permissions: null } };
+    const all = {
+      scope: 'openid profile email phone address roles permissions groups notes:read',
+      claims: JSON.stringify(claims),
+    };
+    const url = aDocument();
+    const { page } = await atConsent(url, all);
+    expect(textOf(page.text)).not.toMatch(/See (your|these)/);
+    const code = (await answered(url, all)).get('code') ?? '';
+    const form = { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: LOOPBACK };
+    const { access_token = '', id_token = '', scope } = await token(url, { ...form, resource: API });
+    expect(scope).toBe('notes:read');
+    for (const claim of ['email', 'name', 'groups', 'roles', 'permissions', 'preferred_username']) {
+      expect(decodeJwt(id_token)).not.toHaveProperty(claim);
+      expect(decodeJwt(access_token)).not.toHaveProperty(claim);
+    }
   });
 
   it('gets the scopes that the API gives to such clients', async () => {
@@ -539,6 +646,14 @@ describe('a client with a document', () => {
       'invalid_target',
       'notes:read',
     ]);
+  });
+
+  it('gets nothing for a person without the permission that all its scopes are tied to', async () => {
+    const tied = 'https://tied.example';
+    const scope_permissions = { 'notes:read': 'notes:none' };
+    await anApi(idp.services, { identifier: tied, scopes: ['notes:read'], scope_permissions, clients: 'documents' });
+    const answer = await answered(aDocument(refreshing), { resource: tied, ...offline });
+    expect([answer.get('error'), answer.get('code')]).toEqual(['access_denied', null]);
   });
 
   it('is no more active with a disabled account, and stays ended when that is enabled', async () => {

@@ -55,7 +55,7 @@ it('asks with the host first, and lists the app, also for administrators, until 
   await page.getByRole('button', { name: 'Allow', exact: true }).click();
   await page.getByText('connected').waitFor();
   await page.goto(`${idp.issuer}/account/applications`);
-  expect(await page.textContent('main')).toContain(`Helper for notes (${vendor.host})`);
+  expect(await page.textContent('main')).toContain(`${vendor.host} (Helper for notes)`);
   expect(await page.textContent('main')).toContain('A program on a computer of yours');
   await looksRight(page, 'agent-list');
   const console = await openPage();

@@ -63,7 +63,12 @@ it('makes a client for people alone, that this server neither calls nor shows to
   ]);
   const { client_id: clientId } = page.json<{ client_id: string }>();
   const stored = await idp.services.applications.find(clientId);
-  expect(stored).toMatchObject({ source: 'dynamic', consent: 'explicit' });
+  expect(stored).toMatchObject({
+    source: 'dynamic',
+    consent: 'explicit',
+    name: 'localhost (SDK client)',
+    metadata: { access_token_minutes: 15, refresh_token_days: 30 },
+  });
   for (const field of ['client_uri', 'logo_uri', 'initiate_login_uri', 'backchannel_logout_uri'])
     expect(stored?.metadata).not.toHaveProperty(field);
 });
@@ -87,6 +92,9 @@ it('warns of a program on the own computer, and gets the scopes of the API', asy
   const browser = httpClient(idp.issuer);
   const first = await browser.follow(await browser.get(url));
   const page = await browser.follow(await browser.submit(first, { username: user.username, password: user.password }));
+  expect(textOf(first.text)).toContain('localhost (SDK client)');
+  expect(textOf(page.text)).toContain('Allow localhost:50123 to use your account?');
+  expect(textOf(page.text)).toContain('It says it is “SDK client”. Nobody here has checked that.');
   expect(textOf(page.text)).toContain('This app registered itself.');
   expect(textOf(page.text)).toContain('A program on this computer gets the access.');
   const done = await completeSignIn(browser, page, { user, redirectUri: 'http://localhost:50123/callback' });
@@ -153,6 +161,7 @@ it('cannot be used up without an account: the oldest that nobody consented to ma
       userId: user.account.id,
       applicationId: one,
       granted: JSON.stringify(granted),
+      updatedAt: new Date(),
     })),
   });
   await signRows(idp.services);

@@ -4,14 +4,16 @@
 import type { ApplicationServices } from '../../../applications/application-services.ts';
 import { type Granted, intersect } from '../../../applications/consents/consents.ts';
 import type { Db, Tx } from '../../../base/storage/database.ts';
+import type { Core } from '../../../core/core.ts';
 import { errors, type Grant, type KoaContextWithOIDC } from '../engine/library.ts';
 import { isStored } from '../patches/provider/session-saving.ts';
+import { consentedSince, isUnregistered } from '../registration.ts';
 import { artifactId } from './adapter.ts';
 import type { ClientApplication, ClientSource } from './clients.ts';
 import type { SessionStore } from './sessions/session-store.ts';
 
 /** Claims about the sign-in itself, which need no consent. */
-const PROTOCOL_CLAIMS = new Set(['sub', 'sid', 'auth_time', 'acr', 'amr', 'iss']);
+export const PROTOCOL_CLAIMS: ReadonlySet<string> = new Set(['sub', 'sid', 'auth_time', 'acr', 'amr', 'iss']);
 
 /** Scopes, claims and resource scopes of the request: what its token will hold when all is granted. */
 export function requestedBy(ctx: KoaContextWithOIDC): Granted {
@@ -28,17 +30,16 @@ export function requestedBy(ctx: KoaContextWithOIDC): Granted {
 }
 
 /** oidc-provider's `loadExistingGrant`. */
-export function createGrantLoader({
-  consents,
-  clients,
-  addClientToSession,
-  isOwnApi,
-}: ApplicationServices & {
-  clients: ClientSource;
-  addClientToSession: SessionStore['addClientToSession'];
-  /** Whether the resource is an API of this server. */
-  isOwnApi(resource: string): boolean;
-}) {
+export function createGrantLoader(
+  services: Core &
+    ApplicationServices & {
+      clients: ClientSource;
+      addClientToSession: SessionStore['addClientToSession'];
+      /** Whether the resource is an API of this server. */
+      isOwnApi(resource: string): boolean;
+    },
+) {
+  const { consents, clients, addClientToSession, isOwnApi } = services;
   return async function loadExistingGrant(ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
     const { client, account, session, provider } = ctx.oidc;
     if (!client || !account || !session) return undefined;
@@ -48,11 +49,16 @@ export function createGrantLoader({
     const grantId = session.grantIdFor(client.clientId);
     const found = grantId ? await provider.Grant.find(grantId) : undefined;
     // A session that has changed accounts may still name a grant of the previous one.
-    const grant = found?.accountId === account.accountId ? found : undefined;
+    const own = found?.accountId === account.accountId ? found : undefined;
     const requested = requestedBy(ctx);
+    // The consent to a client that nobody registered ends, with its document or after a time, while the session goes on.
+    const ofAgent = isUnregistered(application)
+      ? await consentedTo(application, account.accountId, requested)
+      : undefined;
+    const grant = isUnregistered(application) && !isWithin(requested, ofAgent) ? undefined : own;
     if (grant && covers(grant, requested)) return grant;
 
-    const consented = await consentedTo(application, account.accountId, requested);
+    const consented = ofAgent ?? (await consentedTo(application, account.accountId, requested));
     const allowed = consented && intersect(requested, consented);
     if (!allowed || isEmpty(allowed)) return grant;
     const extended = grant ?? new provider.Grant({ accountId: account.accountId, clientId: client.clientId });
@@ -68,11 +74,12 @@ export function createGrantLoader({
    * it in the configuration file: an application manager would otherwise get the rights of each administrator who follows a link.
    */
   async function consentedTo(
-    { id, consent, source }: ClientApplication,
+    application: ClientApplication,
     accountId: string,
     requested: Granted,
   ): Promise<Granted | undefined> {
-    if (consent !== 'implicit') return consents.find(accountId, id);
+    const { id, consent, source } = application;
+    if (consent !== 'implicit') return consents.find(accountId, id, consentedSince(application, services));
     const ownApis = Object.keys(requested.resources).filter(isOwnApi);
     if (source === 'file' || ownApis.length === 0) return requested;
     const { resources = {} } = (await consents.find(accountId, id)) ?? {};
@@ -99,6 +106,9 @@ export function createGrantLoader({
   }
 }
 
+const isWithin = (requested: Granted, granted: Granted | undefined): boolean =>
+  granted !== undefined && JSON.stringify(intersect(requested, granted)) === JSON.stringify(requested);
+
 function addToGrant(grant: Grant, { scopes, claims, resources }: Granted): void {
   if (scopes.length > 0) grant.addOIDCScope(scopes.join(' '));
   if (claims.length > 0) grant.addOIDCClaims(claims);
@@ -118,8 +128,13 @@ function covers(grant: Grant, { scopes, claims, resources }: Granted): boolean {
   );
 }
 
+/** Whether nothing is asked for: `offline_access` only says for how long. */
 export function isEmpty({ scopes, claims, resources }: Granted): boolean {
-  return scopes.length === 0 && claims.length === 0 && Object.values(resources).every((list) => list.length === 0);
+  return (
+    scopes.every((one) => one === 'offline_access') &&
+    claims.length === 0 &&
+    Object.values(resources).every((list) => list.length === 0)
+  );
 }
 
 // The engine's grants as rows, with the codes and tokens that belong to them.

@@ -5,7 +5,9 @@ import { limits } from '../../../../base/limits.ts';
 import { plural } from '../../../../base/platform/plural.ts';
 import type { BrokenRule } from '../../../../core/rejections/rules.ts';
 import { recordRequestedLanguages, userScopes } from '../../claims/scopes.ts';
+import { isUnregistered } from '../../registration.ts';
 import type { ClientApplication, ClientSource } from '../../store/clients.ts';
+import { PROTOCOL_CLAIMS } from '../../store/grants.ts';
 import { errors, type KoaContextWithOIDC } from '../library.ts';
 import { TEST_MODE } from '../test-response-mode.ts';
 
@@ -50,12 +52,28 @@ export function createRequestCheck(dependencies: RequestCheckDependencies) {
       );
     }
     // An API decides whether it may ask; nothing else here is for clients that nobody registered.
-    if (application.source === 'document' && Object.keys(ctx.oidc.resourceServers ?? {}).length === 0)
+    const apis = Object.keys(ctx.oidc.resourceServers ?? {});
+    if (application.source === 'document' && apis.length === 0)
       throw new errors.InvalidTarget('resource is missing: a client with a metadata document names an API (RFC 8707)');
+    if (isUnregistered(application)) {
+      if (apis.length > 1) throw new errors.InvalidTarget('resource must name one API: nobody registered this client');
+      keepClaimsOfSignIn(params);
+    }
     restoreOfflineAccess(ctx, application);
     await requireScope(ctx, application, dependencies);
     recordRequestedLanguages(params);
   };
+}
+
+/** Of the parameter `claims`, those about the sign-in itself: what a client learns about a person follows from its scopes. */
+function keepClaimsOfSignIn(params: { claims?: unknown }): void {
+  if (params.claims === undefined) return;
+  const sent = JSON.parse(String(params.claims)) as Record<string, object | null>;
+  const kept = Object.entries(sent).map(([use, claims]) => [
+    use,
+    Object.fromEntries(Object.entries(claims ?? {}).filter(([claim]) => PROTOCOL_CLAIMS.has(claim))),
+  ]);
+  params.claims = JSON.stringify(Object.fromEntries(kept));
 }
 
 /** Whether an answer with these parameters, such as an error, fits into an address. */
@@ -117,16 +135,19 @@ function restoreOfflineAccess(ctx: KoaContextWithOIDC, { metadata, source }: Cli
  */
 async function requireScope(
   ctx: KoaContextWithOIDC,
-  { metadata }: ClientApplication,
+  application: ClientApplication,
   { registeredScopes }: RequestCheckDependencies,
 ): Promise<void> {
   const { client, params, requestParamScopes, resourceServers } = ctx.oidc;
-  if (!client || !params || userScopes(metadata).some((one) => requestParamScopes.has(one))) return;
+  if (!client || !params || userScopes(application.metadata).some((one) => requestParamScopes.has(one))) return;
   const apis = Object.keys(resourceServers ?? {});
   const registered = (await Promise.all(apis.map((api) => registeredScopes(api, client.clientId)))).flat();
   if (registered.some((one) => requestParamScopes.has(one))) return;
+  const sent = requestedScope(ctx).trim();
+  // Nobody has said which scopes it is meant to have, so it gets none that it does not name.
+  if (isUnregistered(application) && sent.split(/\s+/).some((one) => one !== '' && one !== 'offline_access'))
+    throw new errors.InvalidScope('the API gives this client none of these scopes', sent);
   if (registered.length === 0) {
-    const sent = requestedScope(ctx).trim();
     const advice = sent.includes(',') ? ' (spaces separate scopes, not commas)' : '';
     const missing = sent === '' ? 'scope is missing' : `no requested scope is known${advice}`;
     throw new errors.InvalidScope(`${missing}, and the client is registered without a scope to use instead`, sent);

@@ -1,7 +1,7 @@
 // Patch: Client.find and AccessToken.find. The engine rejects the introspection of a JWT with an error, because it stores none. Here it finds
 // an access token of an API (RFC 9068) in the JWT itself, and goes on as with a stored one: the grant and the account must still be
 // there. The answer is for the application that the token was issued to, and for the API: a confidential client that has it among
-// its `resources`, or its identifier as client_id (RFC 7662 4). Any other JWT is inactive (RFC 7662 2.2).
+// its `resources` or `may_exchange`, or its identifier as client_id (RFC 7662 4). Any other JWT is inactive (RFC 7662 2.2).
 import { createHash } from 'node:crypto';
 import { createLocalJWKSet, type JWK, type JWTPayload, jwtVerify } from 'jose';
 import { z } from 'zod';
@@ -136,7 +136,7 @@ export function introspectJwts(provider: Provider, dependencies: JwtTokenDepende
   async function mayReceive(caller: Client, { client_id, aud }: { client_id: string; aud: string }): Promise<boolean> {
     if (caller.clientId === client_id) return true;
     if (caller.clientAuthMethod === 'none') return false;
-    const { resources = [] } = (await clients.applicationOf(caller.clientId))?.metadata ?? {};
-    return caller.clientId === aud || includesResource(resources, aud);
+    const { resources = [], may_exchange: runs = [] } = (await clients.applicationOf(caller.clientId))?.metadata ?? {};
+    return caller.clientId === aud || includesResource([...resources, ...runs], aud);
   }
 }
