@@ -1,4 +1,5 @@
 // Websites without a sign-in of their own, behind a proxy that asks as each product does.
+import { createHash } from 'node:crypto';
 import { createLocalJWKSet, decodeJwt, jwtVerify } from 'jose';
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -142,6 +143,12 @@ describe.each(proxyKinds)('a request behind %s', (kind) => {
     const site = await aWebsite(kind, { preflight: 'allow', paths: [{ path: '/x/', rule: 'public' }] });
     expect(await send(site, 'OPTIONS', { ...preflight, 'remote-user': 'forged' })).toEqual([200, ['OPTIONS', '']]);
     for (const method of ['GET', 'PUT', 'DELETE']) expect(await send(site, method, preflight), method).toEqual([401]);
+    const more: Record<string, string>[] = [
+      { cookie: 'a=b' },
+      { authorization: 'Basic eDp5' },
+      { 'x-http-method-override': 'DELETE' },
+    ];
+    for (const one of more) expect(await send(site, 'OPTIONS', { ...preflight, ...one })).toEqual([401]);
     expect(await send(site, 'OPTIONS', { origin: 'https://app.example' })).toEqual([401]);
     expect(await send(site, 'OPTIONS', { 'access-control-request-method': 'PUT' })).toEqual([401]);
   });
@@ -614,6 +621,35 @@ describe('a website', () => {
       expect(answer.setCookie[0]).toMatch(/^__Host-gatehouse_app=.*; secure$/);
     }
     await idp.services.applications.remove(id);
+  });
+
+  it('has no code that anybody else can redeem', async () => {
+    const site = await aWebsite('caddy');
+    const [user, browser] = [await aUser(idp.services), httpClient()];
+    await opened(browser, site, '/', user);
+    const redirectUri = `${site.origin}/.gatehouse/callback`;
+    const verifier = 'v'.repeat(43);
+    const answerTo = async (more: Record<string, string>) => {
+      const challenge = createHash('sha256').update(verifier).digest('base64url');
+      const query = new URLSearchParams({
+        response_type: 'code',
+        client_id: site.origin,
+        redirect_uri: redirectUri,
+        scope: 'openid',
+        code_challenge: challenge,
+        code_challenge_method: 'S256',
+        ...more,
+      });
+      const first = await browser.get(`${idp.issuer}/authorize?${query}`);
+      return (await browser.follow(first, (url) => url.startsWith(site.origin))).location ?? '';
+    };
+    const code = new URL(await answerTo({})).searchParams.get('code') ?? '';
+    expect(code).not.toBe('');
+    const form = { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier };
+    const redeemed = await httpClient(idp.issuer).post('/token', { form: { ...form, client_id: site.origin } });
+    expect([redeemed.status, redeemed.json().error]).toEqual([401, 'invalid_client']);
+    for (const mode of ['fragment', 'form_post', 'jwt'])
+      expect(await answerTo({ response_mode: mode })).not.toMatch(/[?&#]code=/);
   });
 
   it.each(['/@me/', '/%40me/', '/%40%6De/x', '/%40Me', '/a(b)', '/a%28b%29', '/a(b)/'])(

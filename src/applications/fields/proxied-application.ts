@@ -254,6 +254,7 @@ export function clientOfWebsite(origin: string): Record<string, unknown> {
     redirect_uris: [`${origin}${CALLBACK_PATH}`],
     post_logout_redirect_uris: [`${origin}/`],
     response_types: ['code'],
+    response_modes: ['query'],
     grant_types: ['authorization_code'],
     token_endpoint_auth_method: 'none',
     scope: 'openid',

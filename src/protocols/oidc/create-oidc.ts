@@ -35,6 +35,7 @@ import {
   type Configuration,
   engineSeconds,
   errors,
+  type KoaContextWithOIDC,
   Provider,
 } from './engine/library.ts';
 import { createEngineMiddleware } from './engine/middleware.ts';
@@ -43,6 +44,7 @@ import { createPublished } from './engine/public-documents.ts';
 import { createRequestCheck, type RequestCheckDependencies } from './engine/requests/request-checks.ts';
 import type { SamlRequirements } from './engine/saml-requirements.ts';
 import type { IdJagDependencies } from './identity-assertions.ts';
+import { isInProcessClient } from './in-process-clients.ts';
 import { createDevicePages, createErrorPage, createLogoutPages } from './pages.ts';
 import { createClientKeySets } from './patches/provider/client-key-sets.ts';
 import type { QueueLogoutToken } from './patches/provider/logout-token-queue.ts';
@@ -105,6 +107,11 @@ export async function createOidc(dependencies: Core & Http & People & Applicatio
     rateLimits,
     async (id) => (clients.cachedApplicationOf(id) ?? (await clients.applicationOf(id))) !== undefined,
   );
+  const admitClient = async (ctx: KoaContextWithOIDC, clientId: string) => {
+    await clientLimits.admit(ctx, clientId);
+    if (await isInProcessClient(clients, clientId))
+      throw new errors.InvalidClientAuth('this server redeems the codes of the client itself');
+  };
   const sessionStore = createSessionStore(dependencies);
   const refreshTokenRetries = createRefreshTokenRetries(dependencies);
   const shared = { clients, sessionStore, deviceGuesses, pairwiseIdentifier, refreshTokenRetries };
@@ -113,7 +120,7 @@ export async function createOidc(dependencies: Core & Http & People & Applicatio
     ...dependencies,
     configuration: () => configurationOf(dependencies, shared),
     events: eventsOf(dependencies, { clients, clientLimits }),
-    patches: { ...dependencies, ...patchesOf(dependencies, shared), admitClient: clientLimits.admit },
+    patches: { ...dependencies, ...patchesOf(dependencies, shared), admitClient },
     grants: {
       ...dependencies,
       ...patchesOf(dependencies, shared),

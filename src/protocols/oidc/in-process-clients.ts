@@ -2,6 +2,7 @@
 // redeem their codes in the same process, and log out like any other client.
 import { sha256 } from '../../base/platform/random.ts';
 import type { AdapterPayload, Provider } from './engine/library.ts';
+import type { ClientSource } from './store/clients.ts';
 
 export const FIRST_PARTY_CLIENT_ID = 'gatehouse';
 
@@ -13,9 +14,20 @@ export function firstPartyClientMetadata(issuer: string): AdapterPayload & { cli
     redirect_uris: [`${issuer}/auth/callback`, `${issuer}/callback`],
     post_logout_redirect_uris: [`${issuer}/`],
     response_types: ['code'],
+    response_modes: ['query'],
     grant_types: ['authorization_code'],
     token_endpoint_auth_method: 'none',
   };
+}
+
+/**
+ * Whether nobody else redeems the codes of the client: it has no secret, so a script of the website could, with a verifier of its own, and would
+ * have an ID token that signs out without a question.
+ */
+export async function isInProcessClient(clients: ClientSource, clientId: unknown): Promise<boolean> {
+  if (typeof clientId !== 'string' || clientId === FIRST_PARTY_CLIENT_ID) return clientId === FIRST_PARTY_CLIENT_ID;
+  const found = clients.cachedApplicationOf(clientId) ?? (await clients.applicationOf(clientId));
+  return found?.protocol === 'proxy';
 }
 
 export interface InProcessSignIn {
