@@ -78,6 +78,48 @@ it('sees what the website receives, and whether another protocol than WebSocket 
   );
 });
 
+it.each([
+  ['forged headers', 'Remote-User of the browser reaches the website'],
+  ['cookies', 'In Cookie, the website receives what Gatehouse accepts as a sign-in'],
+  ['addresses', 'X-Forwarded-For reaches Gatehouse as it was sent'],
+] as const)('finds a proxy that keeps %s', async (keeps, words) => {
+  const behind = await website('envoy', () => idp.issuer, HEADERS, { hasTestRoute: true, keeps });
+  onTestFinished(() => behind.close());
+  const declared = { name: keeps, url: behind.origin, proxy: 'envoy', access_tokens: 'all' } as const;
+  const { id } = await idp.services.applications.createProxied(declared);
+  const text = await run(admin, `/admin/applications/${id}/test`);
+  expect(text).toContain(words);
+  // The proxy of this test knows nothing of programs.
+  expect(text).toContain('In Authorization, the website receives');
+});
+
+it.each([
+  ['traefik', 'https://off.example.com', ', asked as https://off.example.com'],
+  ['nginx', 'https://off.example.com', 'https://off.example.com'],
+  ['nginx', 'https://first.example.com', 'https://first.example.com'],
+] as const)(
+  'names the website that a configuration for %s is about, which was copied from %s',
+  async (proxy, names, received) => {
+    const first = 'https://first.example.com';
+    if (!(await idp.services.applications.find(first)))
+      await idp.services.applications.createProxied({ name: 'First', url: first, proxy });
+    const behind = await website(proxy, () => idp.issuer, HEADERS, { names });
+    onTestFinished(() => behind.close());
+    const { id } = await idp.services.applications.createProxied({ name: 'Copied', url: behind.origin, proxy });
+    const text = await run(admin, `/admin/applications/${id}/test`);
+    expect(text).toContain('The proxy asks Gatehouse Passed');
+    expect(text).toMatch(
+      new RegExp(`but Gatehouse rejects its question .*Received .*${received} Expected ${behind.origin}`),
+    );
+  },
+);
+
+it('says that a website is disabled', async () => {
+  const off = await idp.services.applications.find('https://off.example.com');
+  const closed = await run(admin, `/admin/applications/${off?.id}/test`);
+  expect(closed).toContain('It is disabled, so Gatehouse rejects every request.');
+});
+
 it('the website gets no name in a test before it is known that Gatehouse is behind the path', async () => {
   site.received.length = 0;
   await run(admin);
@@ -155,6 +197,22 @@ it('names a proxy whose word about the addresses of people does not count, on th
   expect(textOf((await boss.get('/admin')).text)).toContain('set FORWARD_AUTH_FROM=127.0.0.1 and restart Gatehouse');
   const lines = strict.log.filter((line) => JSON.stringify(line).includes('set FORWARD_AUTH_FROM'));
   expect(lines).toHaveLength(1);
+});
+
+it('takes the last address of a proxy that FORWARD_AUTH_FROM does not name, however many proxies are in front', async () => {
+  const behind = await startIdp({ environment: { FORWARD_AUTH_FROM: '192.0.2.1', TRUST_PROXY: '2' } });
+  onTestFinished(() => behind.stop());
+  const url = 'https://wiki.example.com';
+  await behind.services.applications.createProxied({ name: 'Wiki', url, proxy: 'nginx' });
+  const { settings } = behind.services;
+  await settings.set('denied_networks', ['203.0.113.0/24']);
+  await settings.reload();
+  const statusOf = async (addresses: string) => {
+    const about = { 'X-Original-URL': `${url}/`, 'X-Original-Method': 'GET', 'X-Forwarded-For': addresses };
+    return (await httpClient(behind.issuer).get('/forward-auth/nginx', { headers: about })).status;
+  };
+  expect(await statusOf('203.0.113.9, 198.51.100.1')).toBe(401);
+  expect(await statusOf('198.51.100.1, 203.0.113.9')).toBe(403);
 });
 
 it('is for who may change the website', async () => {

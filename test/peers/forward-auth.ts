@@ -84,6 +84,11 @@ function startCaddy(program: string): RealProxy['start'] {
   };
 }
 
+const caddy26 = () => needFile(path.join(INSTALLED, 'caddy26/usr/bin/caddy'), 'README.md');
+/** Its copy_headers keeps what the browser sent where the answer has an empty value. */
+const COPYING = 'Caddy 2.10';
+const caddy210 = () => needFile(path.join(INSTALLED, 'caddy210/bin/caddy'), 'README.md');
+
 const all: RealProxy[] = [
   {
     name: 'Traefik 3.7',
@@ -111,11 +116,8 @@ const all: RealProxy[] = [
     },
   },
   { name: 'Caddy 2.11', kind: 'caddy', start: (...given) => startCaddy(wheel('caddy'))(...given) },
-  {
-    name: 'Caddy 2.6',
-    kind: 'caddy',
-    start: (...given) => startCaddy(needFile(path.join(INSTALLED, 'caddy26/usr/bin/caddy'), 'README.md'))(...given),
-  },
+  { name: 'Caddy 2.6', kind: 'caddy', start: (...given) => startCaddy(caddy26())(...given) },
+  { name: COPYING, kind: 'caddy', start: (...given) => startCaddy(caddy210())(...given) },
   {
     name: 'nginx 1.22',
     kind: 'nginx',
@@ -200,7 +202,6 @@ const all: RealProxy[] = [
               typed_config:
                 "@type": type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
                 stat_prefix: web
-                use_remote_address: true
                 upgrade_configs:
                   - upgrade_type: websocket
                 route_config:
@@ -877,13 +878,30 @@ const without =
   (snippet) =>
     patterns.reduce((text, pattern) => text.replace(pattern, ''), snippet);
 
+const NAMED = 'It names the website';
+const ORIGIN = 'The proxy itself says where a request comes from';
+const secret = (header: string) => `${header} reaches it without sign-ins of Gatehouse`;
+/** The configuration of another website, copied. */
+const ofOther: Spoiled = (text) => text.replace(/(?<=website=|lua\.gatehouse )http:\/\//, 'http://other.');
+
+/** As many guides have it. */
+const copyHeaders: Spoiled = (text) => {
+  const names = [...text.matchAll(/\trequest_header (\S+) \{rp\..*\n/g)].map(([, name]) => name);
+  return text
+    .replaceAll(/\trequest_header \S+ \{rp\..*\n/g, '')
+    .replace('\t\theader_up', `\t\tcopy_headers ${names.join(' ')}\n\t\theader_up`);
+};
+
 /** Faults in the configuration of each proxy, by the label of the check that finds them. */
 const spoiled: Record<ProxyKind, Record<string, Spoiled>> = {
   traefik: {
     'Remote-Email reaches the website': without(/Remote-Email, /),
     'Other spellings of the headers don’t reach it': (text) => text.replace('Strategy: delete', 'Strategy: keep'),
     '/ is closed without a session': without(/(?<=rule: Host\(`[^`]*`\)\n) {6}middlewares: .*\n/),
-    'It names the website': without(/\?website=\S+/),
+    [NAMED]: without(/\?website=\S+/),
+    [`${NAMED} `]: ofOther,
+    [secret('Cookie')]: without(/ Cookie,/),
+    [secret('Authorization')]: without(/ Authorization,/),
     'No other protocol than WebSocket reaches it': without(/, Upgrade(?=\])/),
   },
   caddy: {
@@ -891,6 +909,9 @@ const spoiled: Record<ProxyKind, Record<string, Spoiled>> = {
     'Other spellings of the headers don’t reach it': without(/\trequest_header "-.*\n/g),
     '/ is closed without a session': without(/\tforward_auth [\s\S]*?\n\t\}\n/),
     'No other protocol than WebSocket reaches it': without(/\trequest_header @other .*\n/),
+    [NAMED]: ofOther,
+    [secret('Cookie')]: without(/\trequest_header Cookie .*\n/),
+    [secret('Authorization')]: without(/\trequest_header Authorization .*\n/),
   },
   nginx: {
     'Remote-Email reaches the website': without(/ *proxy_set_header Remote-Email .*\n/),
@@ -903,6 +924,9 @@ const spoiled: Record<ProxyKind, Record<string, Spoiled>> = {
         () => '  location ~ \\.php$ {\n    auth_request off;\n    return 200;\n  }\n  location / {',
       ),
     'Redirects and cookies reach the browser': without(/.*add_header Set-Cookie.*\n/),
+    [NAMED]: (text) => text.replace('X-Original-URL http://', 'X-Original-URL http://other.'),
+    [ORIGIN]: (text) => text.replaceAll('X-Forwarded-For $remote_addr', 'X-Forwarded-For $http_x_forwarded_for'),
+    [secret('Cookie')]: without(/ *proxy_set_header Cookie .*\n/),
     'No other protocol than WebSocket reaches it': (text) =>
       text
         .replace('proxy_set_header Upgrade $gatehouse_upgrade', 'proxy_set_header Upgrade $http_upgrade')
@@ -914,12 +938,17 @@ const spoiled: Record<ProxyKind, Record<string, Spoiled>> = {
     '/ is closed without a session': without(/.*http-request (lua\.gatehouse|deny deny_status).*\n/g),
     'Cookies reach Gatehouse': (text) => text.replace("asked['content-length'] = nil", "asked['cookie'] = nil"),
     'No other protocol than WebSocket reaches it': without(/.*del-header Upgrade.*\n/),
+    [NAMED]: ofOther,
+    [ORIGIN]: without(/.*asked\['x-forwarded-for'\].*\n/),
+    [secret('Cookie')]: without(/(?<=lua\.gatehouse .*),cookie/),
   },
   envoy: {
     'Remote-Email reaches the website': without(/ *- exact: remote-email\n/),
     'Other spellings of the headers don’t reach it': (text) => text.replace(/regex: ".*"/, 'regex: "never"'),
     '/ is closed without a session': without(/ {2}- name: envoy.filters.http.ext_authz[\s\S]*?(?=\n# The cluster)/),
     'Cookies reach Gatehouse': without(/ *- exact: cookie\n/),
+    [ORIGIN]: without(/use_remote_address.*\n/),
+    [secret('Cookie')]: (text) => text.replace(/(allowed_upstream_headers:[\s\S]*?) *- exact: cookie\n/, '$1'),
   },
 };
 
@@ -928,7 +957,7 @@ async function findsFaults(gatehouse: Gatehouse, proxy: RealProxy, check: Check)
   const test = createWebsiteTest(gatehouse.services);
   const found = async (change: Spoiled, hasRoute = true) => {
     const origin = `http://127.0.0.1:${await freePort()}`;
-    const site = await putBehind(gatehouse, proxy, origin, PATHS, change, {}, (application) =>
+    const site = await putBehind(gatehouse, proxy, origin, PATHS, change, { access_tokens: 'users' }, (application) =>
       hasRoute ? linesAbout('test-route', application, gatehouse.issuer) : '',
     );
     try {
@@ -945,9 +974,13 @@ async function findsFaults(gatehouse: Gatehouse, proxy: RealProxy, check: Check)
   const plain = (await found((text) => text, false)).filter(({ state }) => state !== 'passed');
   const isSkipped = plain.length === 1 && plain[0]?.state === 'skipped';
   check('without its route it says that headers are not seen', isSkipped, plain);
-  for (const [label, change] of Object.entries(spoiled[proxy.kind])) {
+  const faulty = {
+    ...spoiled[proxy.kind],
+    ...(proxy.name === COPYING && { 'Remote-User reaches the website': copyHeaders }),
+  };
+  for (const [label, change] of Object.entries(faulty)) {
     const faults = (await found(change)).filter(({ state }) => state === 'failed');
-    const isNamed = faults.some((one) => one.label === label);
+    const isNamed = faults.some((one) => one.label === label.trim());
     check(`the Test names the fault: ${label}`, isNamed, faults);
   }
 }

@@ -198,6 +198,20 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
+    title: 'the website is told the address, scheme and host of a request by its proxy alone',
+    reports: [],
+    async run({ site }) {
+      const sent = ['X-Forwarded-For: 203.0.113.9', 'X-Forwarded-Proto: gopher', 'X-Forwarded-Host: evil.example'];
+      const { headers = {} } =
+        receivedOf(await sendRaw(site, 'GET /public/a HTTP/1.1', `Host: ${hostOf(site)}`, ...sent)) ?? {};
+      const { 'x-forwarded-for': addresses = '', 'x-forwarded-proto': scheme, 'x-forwarded-host': host = '' } = headers;
+      // A proxy may append: the last entry counts.
+      const isOwn =
+        !addresses.endsWith('203.0.113.9') && addresses !== '' && scheme === 'http' && !host.includes('evil');
+      return isOwn ? [] : [headers];
+    },
+  },
+  {
     title: 'a public path opens nothing else in another spelling, nor with a malformed path',
     reports: ['CVE-2021-32637', 'CVE-2026-134802', 'CVE-2026-40912', 'CVE-2026-48020'],
     async run({ site }) {

@@ -56,6 +56,10 @@ interface Setup {
   hasTestRoute?: boolean;
   /** Hands on each `Upgrade`, which is a fault, or agrees to each itself. */
   tunnels?: 'handed on' | 'its own';
+  /** The website in its questions. */
+  names?: string;
+  /** A fault: what the browser sent stays where the answer has an empty value, with its cookies, or as its address. */
+  keeps?: 'forged headers' | 'cookies' | 'addresses';
 }
 
 const HOP_BY_HOP = ['connection', 'upgrade', 'content-length', 'transfer-encoding', 'keep-alive', 'expect'];
@@ -116,7 +120,7 @@ export async function website(
   proxy: ProxyKind,
   identityProvider: () => string,
   handsOn: readonly string[],
-  { pages = {}, tls, hasTestRoute = false, tunnels }: Setup = {},
+  { pages = {}, tls, hasTestRoute = false, tunnels, names, keeps }: Setup = {},
 ): Promise<Website> {
   const received: Website['received'] = [];
   const { ask, isYes } = products[proxy];
@@ -126,14 +130,17 @@ export async function website(
     if (tunnels === undefined && proxy !== 'traefik' && !isWebSocket(req)) delete req.headers.upgrade;
     const { path, method = 'GET', headers } = ask(req);
     const own = Object.entries(req.headers).filter(([name]) => !HOP_BY_HOP.includes(name));
-    return request(`${identityProvider()}${path}${query}`, method, { ...Object.fromEntries(own), ...headers } as never);
+    const sent = keeps === 'addresses' ? { 'x-forwarded-for': req.headers['x-forwarded-for'] ?? '192.0.2.7' } : {};
+    if (names !== undefined && proxy === 'nginx') headers['x-original-url'] = `${names}${req.url}`;
+    const url = `${identityProvider()}${path}${names === undefined || proxy === 'nginx' ? query : `?website=${names}`}`;
+    return request(url, method, { ...Object.fromEntries(own), ...headers, ...sent } as never);
   };
   const headersFor = (req: IncomingMessage, { message }: Pick<Answer, 'message'>): IncomingHttpHeaders => {
-    const about = [...handsOn, 'Cookie'].map((name) => [
-      name.toLowerCase(),
-      message.headers[name.toLowerCase()] ?? 'FORGED',
-    ]);
-    return { ...req.headers, ...Object.fromEntries(about) };
+    const about = [...handsOn, ...(keeps === 'cookies' ? [] : ['Cookie'])].map((name) => {
+      const value = message.headers[name.toLowerCase()] ?? 'FORGED';
+      return [name.toLowerCase(), (keeps === 'forged headers' && (value || req.headers[name.toLowerCase()])) || value];
+    });
+    return { ...req.headers, ...forwarded(req), ...Object.fromEntries(about) };
   };
   const isTest = ({ url = '' }: IncomingMessage) => hasTestRoute && url.split('?')[0] === TEST_BACKEND_PATH;
   /** Where this server leads whose request it is instead of the backend's. */

@@ -91,13 +91,15 @@ function resultBlocks(
   from: 'server' | 'question' | 'backend',
 ): Block[] {
   const isReached = checks.some(({ state }) => state === 'passed' || state === 'failed');
+  const isPartly = failed === 0 && checks.some(({ state, part }) => state === 'skipped' && part === 'test-route');
+  const result = isPartly ? t('console.website-test.partly') : t('console.website-test.result', { failed });
   const faults = checks.filter(({ state, part }) => state === 'failed' && part !== undefined);
   return [
     {
       kind: 'result',
       isGood: failed === 0 && isReached,
       isWarning: !isReached,
-      title: isReached ? t('console.website-test.result', { failed }) : t('console.website-test.not-tested'),
+      title: isReached ? result : t('console.website-test.not-tested'),
       causes: checks
         .filter(({ state, explanation }) => state === 'failed' && explanation)
         .map(({ explanation = '' }) => ({ text: explanation, actions: [] })),

@@ -3,17 +3,21 @@
 
 import type { ProxiedApplication } from '../../applications/application.ts';
 import type { ApplicationServices } from '../../applications/application-services.ts';
-import { headersOf, isOnHostOf, JWT_HEADER } from '../../applications/fields/proxied-application.ts';
-import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
+import { headersOf, isOnHostOf, JWT_HEADER, letsProgramsIn } from '../../applications/fields/proxied-application.ts';
+import { limits } from '../../base/limits.ts';
+import { createOutgoingFetch, OutgoingError } from '../../base/network/outgoing-fetch.ts';
 import { listOf, type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { networkSentence } from '../../federation/connections/network-sentences.ts';
+import type { People } from '../../people/people.ts';
 import { rulesFor } from '../../protocols/forward-auth/path-rules.ts';
 import {
   createTestTickets,
   FORGED_VALUE,
+  SESSION_COOKIE,
   TEST_BACKEND_PATH,
+  TEST_COOKIE,
   TEST_PATH,
   TEST_VALUE,
   type TestReport,
@@ -33,19 +37,37 @@ interface Test {
   by: Actor;
 }
 
-type Answer = { status: number; report: TestReport | undefined; hasCookie: boolean; location: string };
+interface Answer {
+  status: number;
+  report: TestReport | undefined;
+  hasCookie: boolean;
+  location: string;
+  /** Of a rejected request: the proxy asked. */
+  reference: string | undefined;
+}
 
-const asPage = { accept: 'text/html', 'sec-fetch-mode': 'navigate', cookie: 'gatehouse_test=1' };
+/** With what a website must not receive. */
+const asPage = {
+  accept: 'text/html',
+  'sec-fetch-mode': 'navigate',
+  cookie: `${TEST_COOKIE}=1; ${SESSION_COOKIE}=${FORGED_VALUE}`,
+};
 const asProgram = { accept: 'application/json', 'sec-fetch-mode': 'cors' };
 /** HTTP/2 (RFC 7540 3.2), and one of which proxies know nothing. */
 const OTHER_PROTOCOLS = ['h2c', 'tcp'];
+/** An address of documentation (RFC 5737), which is nobody's. */
+const FORGED_ADDRESS = '192.0.2.66';
+/** Longer than each proxy waits for an answer (docs/forward-auth.md), but Traefik. */
+const TIMEOUT_MS = 10_000;
 /** So many paths are tried, each with one request. */
 const MAX_PATHS = 7;
 
 export type WebsiteTest = ReturnType<typeof createWebsiteTest>;
 
-export function createWebsiteTest(core: Core & ApplicationServices) {
-  const { outgoing, applications } = core;
+export function createWebsiteTest(core: Core & People & ApplicationServices) {
+  const { outgoingRules, applications, rejections } = core;
+  const { maxBytes } = limits.outgoing;
+  const outgoing = createOutgoingFetch({ rules: outgoingRules, timeoutMs: TIMEOUT_MS, maxBytes });
   const { issuer } = core.config;
   const tickets = createTestTickets(core);
 
@@ -67,7 +89,8 @@ export function createWebsiteTest(core: Core & ApplicationServices) {
       status: response.status,
       location,
       report: sealed === null ? undefined : tickets.read(sealed, application.id, by),
-      hasCookie: response.headers.getSetCookie().some((cookie) => cookie.startsWith('gatehouse_test=')),
+      hasCookie: response.headers.getSetCookie().some((cookie) => cookie.startsWith(`${TEST_COOKIE}=`)),
+      reference: response.headers.get('x-gatehouse-reference') ?? undefined,
     };
   }
 
@@ -76,15 +99,21 @@ export function createWebsiteTest(core: Core & ApplicationServices) {
     const host = await hostCheck(application);
     // Every question is rejected.
     if (host.state === 'failed') return [host];
+    if (!application.enabled)
+      return [
+        { label: t('console.website-test.enabled'), state: 'failed', explanation: t('console.website-test.disabled') },
+      ];
     try {
       const plain = await ask(test, TEST_PATH, asPage);
+      if (!plain.report && plain.reference !== undefined)
+        return [reached, ...(await rejectedChecks(application, plain.reference))];
       const asked = askedChecks(application, plain);
       const ways = await wayChecks(test);
       const isAsked = plain.report !== undefined;
       return [
         reached,
         ...asked,
-        ...(isAsked ? [await metadataCheck(test)] : []),
+        ...(isAsked ? await metadataChecks(test) : []),
         ...ways,
         host,
         ...(await dependencyChecks(application)),
@@ -108,19 +137,45 @@ export function createWebsiteTest(core: Core & ApplicationServices) {
     return { label, state: 'warning', explanation: t('console.website-test.host-shared', { host }) };
   }
 
-  /** The headers of a browser that describe another request must not count (CVE-2026-40575 and its kind). */
-  async function metadataCheck(test: Test): Promise<Tested> {
+  /** The proxy asked, and this server did not know what to answer. */
+  async function rejectedChecks({ clientId }: ProxiedApplication, reference: string): Promise<Tested[]> {
+    const broken = (await rejections.find(reference))?.rules.find(({ state }) => state === 'failed');
+    return [
+      { label: t('console.website-test.asks'), state: 'passed' },
+      {
+        label: t('console.website-test.website'),
+        state: 'failed',
+        explanation: t('console.website-test.rejected', { reference }),
+        received: broken?.received,
+        registered: broken?.expected ?? clientId,
+        part: 'website',
+      },
+    ];
+  }
+
+  /** The headers of a browser that describe another request, or its address, must not count (CVE-2026-40575 and its kind). */
+  async function metadataChecks(test: Test): Promise<Tested[]> {
     const other = `${test.application.clientId}/`;
     const { report } = await ask(test, TEST_PATH, {
       ...asPage,
+      'X-Forwarded-For': FORGED_ADDRESS,
       'X-Forwarded-Uri': '/',
       'X-Forwarded-Method': 'DELETE',
       'X-Original-URL': other,
       'X-Original-Method': 'DELETE',
     });
-    const label = t('console.website-test.metadata');
-    if (report?.question?.method === 'GET') return { label, state: 'passed' };
-    return { label, state: 'failed', explanation: t('console.website-test.metadata-failed'), part: 'request' };
+    const { method, address } = report?.question ?? {};
+    const check = (label: PageText, isMet: boolean, explanation: PageText, part: TestedPart): Tested =>
+      isMet ? { label, state: 'passed' } : { label, state: 'failed', explanation, part };
+    return [
+      check(t('console.website-test.metadata'), method === 'GET', t('console.website-test.metadata-failed'), 'request'),
+      check(
+        t('console.website-test.origin'),
+        address !== FORGED_ADDRESS,
+        t('console.website-test.origin-failed'),
+        'address',
+      ),
+    ];
   }
 
   /** A sign-in leaves out an address without an enabled website, and nothing tells anyone. */
@@ -159,7 +214,9 @@ export function createWebsiteTest(core: Core & ApplicationServices) {
         const isRedirect = status >= 300 && status < 400;
         const explanation = isRedirect
           ? t('console.website-test.redirects-programs')
-          : t('console.website-test.open', { path });
+          : status === 404 || status === 421
+            ? t('console.website-test.not-there', { status })
+            : t('console.website-test.open', { path });
         return { label, state: isRedirect ? 'warning' : 'failed', explanation, part: 'asks', ...values };
       }),
     );
@@ -167,15 +224,22 @@ export function createWebsiteTest(core: Core & ApplicationServices) {
 
   /** What the website receives, where the proxy sends a path of the test here. */
   async function backendChecks(test: Test): Promise<Tested[]> {
-    const names = [...Object.keys(headersOf(test.application.metadata.headers)), JWT_HEADER];
+    const names = namesFor(test.application);
     const { report } = await ask(test, TEST_BACKEND_PATH, asPage);
     if (!report?.backend) return [noRoute];
     const send = (headers: Record<string, string>) => ask(test, TEST_BACKEND_PATH, { ...asPage, ...headers }, true);
-    const plain = await send({});
-    const forged = await send(Object.fromEntries([...names, ...spellings(names)].map((name) => [name, FORGED_VALUE])));
+    const credential = credentialFor(test.application);
+    const plain = await send(credential);
+    const forgery = {
+      ...asPage,
+      ...Object.fromEntries([...names, ...spellings(names)].map((name) => [name, FORGED_VALUE])),
+    };
+    // Some proxies keep what the browser sent where the answer has an empty value.
+    const forged = [await send(forgery), await ask(test, TEST_BACKEND_PATH, forgery)];
     const hop = await send({ connection: `close, ${names.join(', ')}` });
+    const backends = forged.flatMap(({ report }) => report?.backend ?? []);
     return [
-      ...(plain.report?.backend ? receivedChecks(names, plain.report.backend, forged.report?.backend) : []),
+      ...(plain.report?.backend ? receivedChecks(test.application, plain.report.backend, backends) : []),
       connectionCheck(names, hop),
       await protocolCheck(send),
     ];
@@ -187,16 +251,14 @@ export function createWebsiteTest(core: Core & ApplicationServices) {
     /** The checks of what the browser brought back; undefined where it is forged, too old or of another website. */
     read: (sealed: string, { id }: ProxiedApplication, by: Actor) => tickets.read(sealed, id, by),
     browserChecks(application: ProxiedApplication, { question, backend }: TestReport, address: string): Tested[] {
-      if (backend) {
-        const names = [...Object.keys(headersOf(application.metadata.headers)), JWT_HEADER];
-        return receivedChecks(names, backend, undefined);
-      }
+      if (backend) return receivedChecks(application, backend, []);
       if (!question) return [];
       const answer = {
         status: 302,
         report: { by: '', applicationId: '', at: 0, question },
         hasCookie: true,
         location: '',
+        reference: undefined,
       };
       return [...askedChecks(application, answer), addressCheck(question.address, address)];
     },
@@ -242,7 +304,11 @@ function askedChecks({ metadata }: ProxiedApplication, { status, report, hasCook
         },
       ];
     const explanation =
-      status >= 500 ? t('console.website-test.no-answer', { status }) : t('console.website-test.not-asked', { status });
+      status >= 500
+        ? t('console.website-test.no-answer', { status })
+        : status === 404 || status === 421
+          ? t('console.website-test.not-there', { status })
+          : t('console.website-test.not-asked', { status });
     return [{ label: asks, state: 'failed', explanation, part: 'asks', received: String(status), registered: '302' }];
   }
   const { proxy, isNavigation, hasCookie: isSent, namesWebsite, untrusted } = question;
@@ -273,11 +339,20 @@ function askedChecks({ metadata }: ProxiedApplication, { status, report, hasCook
 
 type Backend = NonNullable<TestReport['backend']>;
 
-function receivedChecks(names: readonly string[], plain: Backend, forged: Backend | undefined): Tested[] {
-  const checks = names.map((header): Tested => {
+/** The headers that say who the user is. */
+const namesFor = ({ metadata }: ProxiedApplication) => [...Object.keys(headersOf(metadata.headers)), JWT_HEADER];
+
+/** A made-up credential of a program, of a kind that the website accepts. */
+function credentialFor({ metadata }: ProxiedApplication): Record<string, string> {
+  if (!letsProgramsIn(metadata)) return {};
+  const basic = `Basic ${Buffer.from(`${FORGED_VALUE}:${FORGED_VALUE}`).toString('base64')}`;
+  return { authorization: metadata.access_tokens === 'none' ? basic : `Bearer ${FORGED_VALUE}` };
+}
+
+function receivedChecks(application: ProxiedApplication, plain: Backend, forged: readonly Backend[]): Tested[] {
+  const checks = namesFor(application).map((header): Tested => {
     const label = t('console.website-test.header', { header });
     const values = plain.values[header] ?? [];
-    const forgedValues = forged?.values[header] ?? [];
     const failed = (explanation: PageText, received: readonly string[]): Tested => ({
       label,
       state: 'failed',
@@ -287,14 +362,23 @@ function receivedChecks(names: readonly string[], plain: Backend, forged: Backen
       part: 'header',
       header,
     });
-    if (forgedValues.includes(FORGED_VALUE)) return failed(t('console.website-test.forged', { header }), forgedValues);
+    const wrong = forged.map((one) => one.values[header] ?? []).find((sent) => sent.includes(FORGED_VALUE));
+    if (wrong) return failed(t('console.website-test.forged', { header }), wrong);
     if (values.join() !== TEST_VALUE) return failed(t('console.website-test.dropped', { header }), values);
     return { label, state: 'passed' };
   });
-  if (!forged) return checks;
+  const secret = ['Cookie', ...(letsProgramsIn(application.metadata) ? ['Authorization'] : [])];
+  for (const header of secret) {
+    const label = t('console.website-test.secret', { header });
+    const explanation = t('console.website-test.secret-arrives', { header });
+    const arrives = plain.secrets.includes(header);
+    checks.push(arrives ? { label, state: 'failed', explanation, part: 'header', header } : { label, state: 'passed' });
+  }
+  if (forged.length === 0) return checks;
   const label = t('console.website-test.aliases');
-  if (forged.aliases.length === 0) return [...checks, { label, state: 'passed' }];
-  const explanation = t('console.website-test.aliases-arrive', { names: listOf(forged.aliases) });
+  const aliases = [...new Set(forged.flatMap((one) => one.aliases))];
+  if (aliases.length === 0) return [...checks, { label, state: 'passed' }];
+  const explanation = t('console.website-test.aliases-arrive', { names: listOf(aliases) });
   return [...checks, { label, state: 'failed', explanation, part: 'aliases' }];
 }
 

@@ -74,6 +74,7 @@ import { createWebsiteTokens, userHeaders, type Visitor } from './user-headers.t
 import {
   createTestTickets,
   receivedHeaders,
+  SESSION_COOKIE,
   TEST_BACKEND_PATH,
   TEST_COOKIE,
   TEST_PATH,
@@ -101,7 +102,6 @@ type Live = { account: Account; session: RpSession };
 
 /** The reference of a rejected request, also where a proxy displays a page of its own. */
 const REFERENCE_HEADER = 'X-Gatehouse-Reference';
-const COOKIE = 'gatehouse_app';
 /** Of this website, and of those on other ports of its host. */
 const OWN_COOKIES = /(?:^|;)[ \t]*(?:__Host-)?gatehouse_app(?:_\d+)?=[^;]*/g;
 /** A sign-in that takes longer begins again. */
@@ -218,7 +218,9 @@ export function createForwardAuth(
   const tickets = createTestTickets(services);
   const macs = vault.deriveKeys('website cookies').map(hmacSha256);
   const isTrustedProxy = inNetworks(config.forwardAuthFrom);
-  const hopsFrom = keepingLast((peer) => (isTrustedProxy(clientAddress('', peer, 0)) ? 1 : config.trustProxy));
+  const hopsFrom = keepingLast((peer) =>
+    isTrustedProxy(clientAddress('', peer, 0)) ? 1 : Math.min(config.trustProxy, 1),
+  );
   /** The answers of this second to questions without a session, of browsers that began a sign-in and of all others, also by address. */
   let answered = newSecond(0);
   /** Cookies whose session was not found: no further read, and the limit of those without a session. */
@@ -421,7 +423,6 @@ export function createForwardAuth(
 
   async function decide(visit: Visit): Promise<void> {
     const { ctx, asked, by, website, application } = visit;
-    if (isAllowedPreflight(ctx, asked, website)) return pass(visit);
     if (website.paths.length > 0 && isAmbiguous(asked.path))
       return reject(visit, 400, {
         rule: 'path',
@@ -429,6 +430,7 @@ export function createForwardAuth(
         message: 'Servers read this path in two ways, and the website has rules for paths.',
         received: asked.path,
       });
+    if (isAllowedPreflight(ctx, asked, website)) return pass(visit);
     const rules = rulesFor(website.paths, asked.method, asked.path);
     if (isPublic(rules)) return pass(visit);
     const level = strongestOf(
@@ -778,8 +780,18 @@ export function createForwardAuth(
 
   async function reportQuestion(visit: Visit): Promise<void> {
     const { ctx, proxy, asked, by } = visit;
+    // Before it is used up: nginx asks twice about what is rejected.
+    const origin = tickets.originOf(new URLSearchParams(asked.query).get('ticket') ?? '');
+    if (proxy && origin !== undefined && origin !== asked.origin)
+      return reject(visit, 404, {
+        rule: 'question',
+        reason: 'not_found',
+        message: 'The proxy asks about another website than the one of the test.',
+        received: asked.origin,
+        expected: origin,
+      });
     const ticket = proxy && (await ticketOf(ctx, asked, 'question'));
-    if (!ticket || ticket.origin !== asked.origin) return refuse(ctx, proxy, 404, 'not_found');
+    if (!ticket) return refuse(ctx, proxy, 404, 'not_found');
     const hasCookie = ctx.get('Cookie').includes(`${TEST_COOKIE}=1`);
     const isBrowser = new URLSearchParams(asked.query).has('browser');
     ctx.append('Set-Cookie', `${TEST_COOKIE}=1; path=${TEST_PATH}; max-age=60; httponly; samesite=lax`);
@@ -827,7 +839,11 @@ export function createForwardAuth(
     }
     const names = [...Object.keys(headersOf(website.headers)), JWT_HEADER, 'Upgrade'];
     const received = receivedHeaders(ctx.req.rawHeaders, names);
-    ctx.set('Location', toConsole({ by, applicationId, backend: { hasValues, ...received } }));
+    const secrets = [
+      ...(ctx.get('Cookie').search(OWN_COOKIES) < 0 ? [] : ['Cookie']),
+      ...(credentialOf(ctx, website) ? ['Authorization'] : []),
+    ];
+    ctx.set('Location', toConsole({ by, applicationId, backend: { hasValues, ...received, secrets } }));
   }
 
   /** Undefined for one that was made up, or is too old. */
@@ -905,12 +921,15 @@ const isOfSession = (cookie: string) => cookie.startsWith(OF_SESSION);
 
 const isPublic = (rules: ReturnType<typeof rulesFor>) => rules.every((rule) => rule?.rule === 'public');
 
-/** A browser sends both headers with it (Fetch, CORS-preflight fetch). */
+/** What some backends take for the method. */
+const METHOD_OVERRIDES = ['x-http-method-override', 'x-http-method', 'x-method-override'];
+/** A browser sends both headers with it, and no credential (Fetch, CORS-preflight fetch). */
 const isAllowedPreflight = ({ req: { headers } }: Question, asked: AskedRequest, website: ProxiedSettings) =>
   website.preflight === 'allow' &&
   asked.method === 'OPTIONS' &&
   !!headers['access-control-request-method'] &&
-  !!headers.origin;
+  !!headers.origin &&
+  ['cookie', 'authorization', ...METHOD_OVERRIDES].every((name) => !headers[name]);
 
 const pageAt = (target: string) => (target.length > MAX_PATH ? '/' : target);
 const contextOf = (origin: string) => `website sign-in ${origin}`;
@@ -920,7 +939,7 @@ const verifierOf = (cookie: string, salt: string) => sha256(`${salt} ${cookie}`)
 /** Browsers have one store for all ports of a host (RFC 6265 8.5). Without https (on this machine only) they store no `__Host-` cookie. */
 const cookieName = keepingLast((origin) => {
   const { protocol, port } = new URL(origin);
-  return `${protocol === 'https:' ? '__Host-' : ''}${COOKIE}${port && `_${port}`}`;
+  return `${protocol === 'https:' ? '__Host-' : ''}${SESSION_COOKIE}${port && `_${port}`}`;
 });
 
 function setCookie({ ctx, asked: { origin } }: Visit, value: string): void {

@@ -18,6 +18,8 @@ export const TEST_BACKEND_PATH = `${TEST_PATH}/backend`;
 export const TEST_VALUE = 'gatehouse-test';
 export const FORGED_VALUE = 'gatehouse-forged';
 export const TEST_COOKIE = 'gatehouse_test';
+/** Of a session at a website; with prefix and port, where it has them. */
+export const SESSION_COOKIE = 'gatehouse_app';
 const MINUTES = 10;
 
 const ticket = z.object({
@@ -53,9 +55,17 @@ const report = z.object({
       untrusted: z.string().optional(),
     })
     .optional(),
-  /** What the website would have received: the values of each header about the user, and names that may be read as one of them. */
+  /** What the website would have received. */
   backend: z
-    .object({ hasValues: z.boolean(), values: z.record(z.string(), z.array(z.string())), aliases: z.array(z.string()) })
+    .object({
+      hasValues: z.boolean(),
+      /** Of each header about the user. */
+      values: z.record(z.string(), z.array(z.string())),
+      /** Names that may be read as one of them. */
+      aliases: z.array(z.string()),
+      /** Headers that have what this server accepts as a sign-in at the website. */
+      secrets: z.array(z.string()),
+    })
     .optional(),
 });
 export type TestReport = z.output<typeof report>;
@@ -83,6 +93,8 @@ export function createTestTickets({ vault, sql, now }: Core) {
     begin: (about: Omit<TestTicket, 'at' | 'id' | 'by'>, by: Actor) => begin({ ...about, by: idOf(by) }),
     /** For the next request of the same test. */
     next: (ticket: TestTicket, hasValues: boolean) => begin({ ...ticket, hasValues }),
+    /** The website of a ticket, which may be used up; undefined for one that is forged or too old. */
+    originOf: (sealed: string) => opened(ticket, sealed, TICKET)?.origin,
     /** Uses the ticket up; undefined for one that is forged, too old or used. */
     async use(sealed: string, step: Step): Promise<TestTicket | undefined> {
       const found = opened(ticket, sealed, TICKET);

@@ -54,6 +54,7 @@ function siteOf({ clientId, metadata }: ProxiedApplication, issuer: string) {
   return {
     origin: clientId,
     isTls,
+    scheme: protocol.slice(0, -1),
     host,
     hostname,
     /** An IPv6 one without the brackets. */
@@ -84,18 +85,20 @@ export type TestedPart =
   | 'protocol'
   | 'answer'
   | 'request'
+  | 'address'
   | 'website'
   | 'test-route';
 
 const partOf: Readonly<Record<Exclude<TestedPart, 'header' | 'test-route'>, RegExp>> = {
-  asks: /middlewares: |address[:=]|forward_auth |auth_request \/|lua\.gatehouse|ext_authz$|ExtAuthz|\turi \//,
+  asks: /middlewares: |address[:=]|tls: |forward_auth |auth_request \/|lua\.gatehouse|ext_authz$|ExtAuthz|\turi \//,
   aliases: /aliasHeaders|request_header "-|\[\^A-Za-z0-9-\]|remove_on_match/,
   connection: /@hop|req\.hdr\(Connection\)/,
   // Envoy has no line: it hands on no protocol that `upgrade_configs` does not name.
   protocol: /Upgrade|gatehouse_(upgrade|connection)|^ +(~\*\^)?websocket/,
   answer: /gatehouse_location|gatehouse_set_cookie|error_page|'location'|exact: (location|set-cookie)$/,
   request: /exact: (cookie|accept|referer|sec-fetch-mode)$|X-Original|X-Forwarded|x-forwarded/,
-  website: /website=|lua\.gatehouse|url = /,
+  address: /use_remote_address|X-Forwarded-For|x-forwarded-for/,
+  website: /website=|lua\.gatehouse|url = |X-Original-URL/,
 };
 
 /** The lines of the configuration that concern the part; for `header`, those that hand on this header. */
@@ -104,15 +107,14 @@ export function linesAbout(part: TestedPart, application: ProxiedApplication, is
   const site = siteOf(application, issuer);
   // An address of the website that the proxy sends to this server, for the test: lines to add to the configuration, each with its place.
   if (part === 'test-route') return eta.render(`${proxy}-test`, site);
-  const [hyphens, underscores] = [header.toLowerCase(), header.toLowerCase().replaceAll('-', '_')];
+  const variable = `\\$gatehouse_${header.replaceAll('-', '_')}`;
+  const ofHeader = new RegExp(`(^|[^\\w-])(${header}|${variable})($|[^\\w-])`, 'i');
   const isAbout = (line: string) =>
-    part === 'header'
-      ? (line.toLowerCase().includes(hyphens) || line.includes(`$gatehouse_${underscores}`)) && !/onnection/.test(line)
-      : partOf[part].test(line);
+    part === 'header' ? ofHeader.test(line) && !/onnection/.test(line) : partOf[part].test(line);
   return eta
     .render(proxy, site)
     .split('\n')
-    .filter((line) => !line.trim().startsWith('#') && isAbout(line))
+    .filter((line) => (!line.trim().startsWith('#') || line.includes('tls: ')) && isAbout(line))
     .join('\n');
 }
 
