@@ -19,7 +19,7 @@ export const statements = hotStatements('upstream-sessions', {
   begin: `INSERT INTO upstream_sessions (id, session_uid, connection_id, user_id, subject, sid, name_id_hash, data_sealed, mac,
       created_at, expires_at) VALUES (?,?,?,?,?,?,?,?,?,?,?)`,
   find: `SELECT id, session_uid AS "sessionUid", connection_id AS "connectionId", user_id AS "userId", subject,
-      data_sealed AS "dataSealed", mac FROM upstream_sessions WHERE id = ?`,
+      data_sealed AS "dataSealed", created_at AS "createdAt", mac FROM upstream_sessions WHERE id = ?`,
   attach: 'UPDATE upstream_sessions SET session_uid = ?, expires_at = ?, mac = ? WHERE id = ?',
 });
 
@@ -42,7 +42,7 @@ export function createUpstreamSessions(dependencies: Core) {
   return {
     /** Stores it for a sign-in that is finished; returns the id for `attach`. */
     async begin(
-      { connectionId, userId, subject, handle }: Omit<UpstreamSession, 'id' | 'sessionUid'>,
+      { connectionId, userId, subject, handle }: Omit<UpstreamSession, 'id' | 'sessionUid' | 'beganAt'>,
       tx?: Tx,
     ): Promise<string> {
       const row = { id: randomId(), sessionUid: NOT_ATTACHED, connectionId, userId, subject };
@@ -122,6 +122,7 @@ export interface UpstreamSession {
   userId: string;
   subject: string;
   handle: UpstreamSessionHandle | undefined;
+  beganAt: Date;
 }
 
 /** In place of the session until `attach`. No session has it: uids of the engine have no dot. */
@@ -158,16 +159,18 @@ interface SessionRow {
   userId: string;
   subject: string;
   dataSealed: string;
+  createdAt: Date;
 }
 
 function createUpstreamSessionRows({ vault }: Core) {
   return {
     seal: (id: string, handle: UpstreamSessionHandle | undefined) =>
       vault.seal(JSON.stringify(handle ?? null), `${TABLE}:${id}`),
-    toSession({ id, sessionUid, connectionId, userId, subject, dataSealed }: SessionRow): UpstreamSession {
+    toSession({ dataSealed, createdAt, ...row }: SessionRow): UpstreamSession {
+      const { id, sessionUid, connectionId, userId, subject } = row;
       const data: unknown = JSON.parse(vault.open(dataSealed, `${TABLE}:${id}`).toString());
       const handle = handleSchema.nullable().parse(data) ?? undefined;
-      return { id, sessionUid, connectionId, userId, subject, handle };
+      return { id, sessionUid, connectionId, userId, subject, handle, beganAt: new Date(createdAt) };
     },
   };
 }

@@ -211,6 +211,19 @@ it('is a signed request with the sentences for a chat, once in its quiet time, a
   await receiver.close();
 });
 
+it('no name makes a mention or a link in a chat', async () => {
+  const receiver = await aReceiver();
+  const name = '<!channel> <https://evil.example|Reset> [Reset](https://evil.example) @everyone';
+  const { account } = await aUser(idp.services, { name, email: 'mallory@example.com' });
+  await aStream(idp, { ...alert, url: receiver.url });
+  await record('role.assigned', { subjectId: account.id, data: { roleName: 'R & D' } });
+  await run();
+  const { text } = JSON.parse(receiver.received[0]?.body ?? 'null') as { text: string };
+  expect(text).not.toMatch(/[<>]|\]\(|:\/\/|(^|\s)@e/);
+  expect(text).toContain('R &amp; D');
+  await receiver.close();
+});
+
 it('has addresses and nothing else in its URL', () => {
   const url = (value: string) => newStream.safeParse({ name: 'A', kind: 'alert', url: value }).success;
   expect(url('mailto:ann@example.com')).toBe(true);

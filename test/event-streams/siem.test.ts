@@ -208,6 +208,33 @@ it('OCSF: classes and activities', async () => {
   ]);
 });
 
+it('a batch that is too large is halved, and an event that is too large alone does not stop the others', async () => {
+  const taken: string[] = [];
+  const server = await listen(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const events = JSON.parse(body) as EventBody[];
+    const isTooLarge = events.length > 2 || events.some(({ data }) => data.subject?.id === 'large');
+    if (!isTooLarge) taken.push(...events.map(({ data }) => data.subject?.id ?? ''));
+    response.writeHead(isTooLarge ? 413 : 200).end();
+  });
+  const url = `${server.origin}/events`;
+  const { stream } = await aStream(idp, { url, kind: 'siem', events: ['role.assigned'] });
+  const wanted = ['a', 'b', 'large', 'c', 'd', 'e'];
+  for (const subjectId of wanted) await record(subjectId);
+  await vi.waitFor(
+    async () => {
+      await run();
+      expect(taken.sort()).toEqual(wanted.filter((one) => one !== 'large').sort());
+    },
+    { timeout: 30_000, interval: 500 },
+  );
+  const open = await idp.services.db.eventDelivery.findMany({ where: { streamId: stream.id, doneAt: null } });
+  expect(open.map(({ seq, untilSeq }) => untilSeq - seq)).toEqual([0]);
+  await idp.services.eventStreams.remove(stream.id, {});
+  await server.close();
+});
+
 it('a batch that the SIEM does not take waits, and the next one with it', async () => {
   const receiver = await aReceiver();
   receiver.always({ status: 400 });

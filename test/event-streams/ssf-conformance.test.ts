@@ -1,6 +1,6 @@
 // What the transmitter plan of the OpenID Foundation's suite checks (openid-ssf-transmitter-test-plan, of August 2026, with the profile
-// caep_interop), in its order, as a receiver would ask. Control of subjects is optional, and not offered here. The suite itself is not run: it
-// needs https, MongoDB and Java.
+// caep_interop), in its order, as a receiver would ask. Control of subjects is optional, and not offered here. `npm run
+// conformance -- --plan Shared --plan CAEP` runs the suite itself.
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ssfApi } from '../../src/people/rbac/built-in.ts';

@@ -165,6 +165,10 @@ it('each event of a life is a signal of its type', async () => {
   await accounts.update(id, { email: 'new@example.com' });
   await accounts.setActive(id, false, {});
   await accounts.setActive(id, true, {});
+  await accounts.update(id, { activeUntil: new Date(clock.now().getTime() - 1000) });
+  // As the job does.
+  await audit.record({ type: 'account.ended', outcome: 'success', subjectId: id }, db);
+  await accounts.update(id, { activeUntil: null });
   await audit.record(
     { type: 'authorization.granted', outcome: 'success', subjectId: id, clientId: receiver.clientId },
     db,
@@ -174,7 +178,7 @@ it('each event of a life is a signal of its type', async () => {
   const { tokens } = await polled(receiver);
   expect(tokens.map(({ uri }) => uri?.slice(uri.lastIndexOf('/') + 1))).toEqual([
     ...['credential-change', 'credential-change', 'credential-change', 'identifier-changed'],
-    ...['account-disabled', 'account-enabled', 'account-purged'],
+    ...['account-disabled', 'account-enabled', 'account-disabled', 'account-enabled', 'account-purged'],
   ]);
   expect(tokens[0]).toMatchObject({
     event: { credential_type: 'password', change_type: 'update', initiating_entity: 'user' },
@@ -287,7 +291,15 @@ it('a receiver reads, changes, replaces, pauses and deletes its stream', async (
     events_delivered: [`${CAEP}/session-revoked`],
     description: 'One',
   });
-  const replaced = await receiver.ok('PUT', '/ssf/streams', { stream_id: id, events_requested: [] });
+  for (const method of ['PATCH', 'PUT']) {
+    expect((await receiver.call(method, '/ssf/streams', { stream_id: id, aud: 'another' })).status, method).toBe(400);
+    // Who calls is asked before what is sent.
+    const headers = { authorization: 'Bearer invalid' };
+    const answer = await httpClient(idp.issuer).request(method, '/ssf/streams', { json: {}, headers });
+    expect(answer.status, method).toBe(401);
+  }
+  const echoed = { stream_id: id, iss: idp.issuer, aud: receiver.clientId };
+  const replaced = await receiver.ok('PUT', '/ssf/streams', { ...echoed, events_requested: [] });
   expect(replaced).not.toHaveProperty('description');
   expect(await receiver.ok('GET', `/ssf/streams?stream_id=${id}`)).toEqual(replaced);
   const status = (change: Json) => receiver.ok('POST', '/ssf/status', { stream_id: id, ...change });

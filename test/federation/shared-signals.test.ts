@@ -93,6 +93,15 @@ it('a person who is signed out everywhere at the upstream is signed out here', a
   expect(event).toMatchObject({ data: { connection: id, channel: 'signal' } });
 });
 
+it('an event that comes days late ends no session that began after it', async () => {
+  const iat = Math.floor(Date.now() / 1000) - 2 * 24 * 3600;
+  for (const type of [REVOKED, `${RISC}/account-disabled`])
+    expect((await push(await signed({ iat, events: { [type]: {} } }))).status).toBe(202);
+  const late = { iat: iat + 2 * 24 * 3600, events: { [REVOKED]: { event_timestamp: iat } } };
+  expect((await push(await signed(late))).status).toBe(202);
+  expect(await sessions()).toBe(1);
+});
+
 it('an account that is disabled at the upstream ends its sessions here, and that is recorded', async () => {
   await upstream.services.accounts.setActive(user.account.id, false, {});
   await ended();

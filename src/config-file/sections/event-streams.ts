@@ -18,6 +18,7 @@ import {
   planEntries,
   secretChange,
   secretSet,
+  unknownGroups,
 } from '../planning.ts';
 
 const FILE = { source: 'file' } as const;
@@ -52,6 +53,7 @@ export async function planEventStreams(planning: Planning): Promise<Planned> {
         ...(before ? changeFaults(before, wanted, secret) : []),
         // Nobody could read one that is made here.
         ...(!before && secret === undefined && isSigned(wanted) ? [fault(['secret'], 'empty')] : []),
+        ...unknownGroups(wanted.groups, planning, ['groups']),
         ...(isTaken(id, wanted.name) ? [textFault(['name'], t('console.event-streams.error.taken'))] : []),
       ];
       if (wrong.length > 0) return { name: id, faults: wrong };

@@ -65,7 +65,7 @@ export const eventDetails = {
     'account.ended': { activeUntil: '2026-12-31T00:00:00.000Z' },
     'inactivity.stopped': { count: 40, deletions: 3, of: 900, days: 90, deleteDays: 365 },
     'inactivity.approved': { count: 40, deletions: 3, of: 900, days: 90, deleteDays: 365, approvedAt: 1796000000000 },
-    'account.deleted': { before: { username: 'ann' }, changedOutside: true },
+    'account.deleted': { before: { username: 'ann' }, groups: ['Lq…'], changedOutside: true },
     'account.deletion-requested': { deleteAt: '2026-12-14T00:00:00.000Z' },
     'account.deletion-canceled': { deleteAt: '2026-12-14T00:00:00.000Z' },
     'account.erased': { entries: ['4711'] },

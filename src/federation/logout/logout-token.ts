@@ -64,7 +64,11 @@ const subjectSchema = z.union([
 const eventClaims = z.object({
   jti: z.string().min(1).max(256),
   sub_id: z.unknown().optional(),
-  events: z.record(z.string().max(300), z.looseObject({ subject: z.unknown().optional() })),
+  iat: z.number(),
+  events: z.record(
+    z.string().max(300),
+    z.looseObject({ subject: z.unknown().optional(), event_timestamp: z.number().optional().catch(undefined) }),
+  ),
 });
 
 export interface SecurityEvents {
@@ -72,6 +76,8 @@ export interface SecurityEvents {
   named: NamedSessions | undefined;
   /** The last part of the URI of each. */
   types: string[];
+  /** When they happened: a provider can push what waited for days. */
+  at: Date;
   /** Marks the token as received. It is done afterwards, because what fails in between is sent again. */
   done(): Promise<void>;
 }
@@ -92,7 +98,7 @@ export async function verifySecurityEvents(
   const payload = await verifiedOf(dependencies, connection, token, kind);
   const claims = eventClaims.safeParse(payload);
   if (!claims.success) throw invalid('answer', 'The claims of the security event are invalid.', 'events');
-  const { jti, sub_id, events } = claims.data;
+  const { jti, iat, sub_id, events } = claims.data;
   const id = sha256(`secevent\0${connection.id}\0${jti}`);
   if (await db.seenMessage.findUnique({ where: { id } })) return undefined;
   // Before version 1.0 the subject was in the event.
@@ -103,6 +109,8 @@ export async function verifySecurityEvents(
   return {
     named: subject && ({ sub: subject.user.sub, ...(subject.session && { sid: subject.session.id }) } as NamedSessions),
     types: Object.keys(events).map((uri) => uri.slice(uri.lastIndexOf('/') + 1)),
+    // Its clock may be behind.
+    at: new Date((Math.max(...Object.values(events).map((one) => one.event_timestamp ?? iat)) + skew) * 1000),
     done: async () => void (await isFirstUse(sql, id, until)),
   };
 }

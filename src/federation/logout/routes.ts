@@ -99,20 +99,25 @@ async function securityEvents(services: UpstreamSignInServices, ctx: Context, id
   }
 }
 
-/** A revoked session ends the sessions from the upstream; an account that is disabled or gone there ends all that it opened here. */
+/**
+ * A revoked session ends the sessions from the upstream; an account that is disabled or gone there ends all that it opened here. A session that
+ * began after the event is none of them: the upstream let the person in again.
+ */
 async function follow(
   services: UpstreamSignInServices,
   connection: OidcConnection,
-  { named, types }: SecurityEvents,
+  { named, types, at }: SecurityEvents,
   request: RequestInfo,
 ): Promise<void> {
   const { audit, endSession, identities } = services;
   if (!named) return;
   if (types.includes('session-revoked'))
-    await endNamedSessions(services, connection, named, { request, channel: 'signal' });
+    await endNamedSessions(services, connection, named, { request, channel: 'signal', before: at });
   const event = types.find((type) => type === 'account-disabled' || type === 'account-purged');
   if (event === undefined || named.sub === undefined) return;
-  const [session] = await services.upstreamSessions.named(connection.id, { sub: named.sub });
+  const sessions = await services.upstreamSessions.named(connection.id, { sub: named.sub });
+  if (sessions.some(({ beganAt }) => beganAt > at)) return;
+  const [session] = sessions;
   const userId = session?.userId ?? (await identities.find(connection.id, named.sub))?.userId;
   if (userId === undefined) return;
   const data = { connection: connection.id, channel: 'signal', event };
@@ -181,9 +186,9 @@ async function endNamedSessions(
   { upstreamSessions: sessions, endSession, audit }: UpstreamSignInServices,
   { id }: Connection,
   named: NamedSessions,
-  { request, channel }: { request: RequestInfo; channel: 'back' | 'front' | 'signal' },
+  { request, channel, before }: { request: RequestInfo; channel: 'back' | 'front' | 'signal'; before?: Date },
 ): Promise<void> {
-  const found = await sessions.named(id, named);
+  const found = (await sessions.named(id, named)).filter(({ beganAt }) => before === undefined || beganAt <= before);
   const [first] = found;
   if (!first) return;
   const uids = found.map(({ sessionUid }) => sessionUid);

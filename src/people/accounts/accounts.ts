@@ -248,10 +248,12 @@ export function createAccounts(
     remove: (id: string, by: Actor = {}, outer?: Tx): Promise<void> =>
       withinTransaction(db, outer, async (tx) => {
         const account = await findOrThrow(id, tx);
+        const groups = await groupsOf(id, tx);
         await retire(id, core, tx);
         await tx.user.delete({ where: { id }, select: { id: true } });
         const { permissions: _permissions, createdAt: _at, updatedAt: _changed, ...before } = account;
-        await audit.record({ ...by, type: 'account.deleted', outcome: 'success', subjectId: id, data: { before } }, tx);
+        const data = { before, groups };
+        await audit.record({ ...by, type: 'account.deleted', outcome: 'success', subjectId: id, data }, tx);
       }),
 
     /**
@@ -281,6 +283,14 @@ export function createAccounts(
       await audit.record({ type: 'account.deleted', outcome: 'success', subjectId: id, data }, tx);
     },
   };
+}
+
+/** The ids of the groups of a user, and of those above them: an event stream of a group has the deletion of a member. */
+async function groupsOf(userId: string, tx: Tx): Promise<string[]> {
+  const members = await tx.groupMember.findMany({ where: { userId } });
+  const groupId = { in: members.map((one) => one.groupId) };
+  const above = members.length === 0 ? [] : await tx.groupAncestor.findMany({ where: { groupId } });
+  return [...new Set(above.map(({ ancestorId }) => ancestorId))];
 }
 
 /** An account that is created for so short a time needs no reminder of its end. */

@@ -64,6 +64,8 @@ const OF_RECEIVER = [401, 403, 404, 408, 425, 429];
 /** Characters of details in one batch. */
 const BATCH_LENGTH = 1_000_000;
 const OPEN = { doneAt: null, failedAt: null };
+/** The status for a body that is too large (RFC 9110 15.5.14). */
+const TOO_LARGE = 413;
 
 const deliveryTable = jobTable('event_deliveries');
 
@@ -88,11 +90,12 @@ interface Delivery {
   afterSeq: number | null;
   /** Of a batch whose events groups chose. */
   positions: string | null;
+  isReplay: boolean;
   createdAt: Date;
   stream: EventStream;
   /** Of the stream: its secret belongs to the address that was read with it. */
   row: StreamRow;
-  /** Set by an attempt that did not reach the receiver. */
+  /** Set by an attempt that says nothing about the events. */
   isAway?: true;
 }
 
@@ -154,6 +157,7 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
     const seqs = (await wanted).flatMap(({ chainSeq }) => chainSeq ?? []);
     const position = isOver ? { replayCursor: null, replayUntil: null } : { replayCursor: last };
     const newest = seqs.at(-1);
+    const before = isReplay && seqs.length > 0 ? await previous(stream, seqs[0] ?? 0) : row.lastSeq;
     const at = now();
     const rest = { streamId: id, isReplay, tries: 0, nextTryAt: at, createdAt: at };
     return {
@@ -162,7 +166,7 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
       data: isReplay
         ? position
         : { cursor: last, ...(newest !== undefined && { lastSeq: newest }), ...(isQuiet && { retryAt: null }) },
-      deliveries: rangesOf(seqs, stream, isReplay ? null : row.lastSeq).map((range) => ({
+      deliveries: rangesOf(seqs, stream, before).map((range) => ({
         id: randomId(),
         ...range,
         ...rest,
@@ -179,6 +183,17 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
     const where = { chainSeq: { gt: cursor }, type: { in: types }, at: { gte: stream.createdAt } };
     const found = await db.auditEvent.findMany({ where, take: PAGE });
     return (await matching(found, stream, services)).length > 0;
+  }
+
+  /** The position of the event of the stream before this one; null where groups choose, whose members have changed since. */
+  async function previous(stream: EventStream, seq: number): Promise<number | null> {
+    const { applications, groups } = stream;
+    if (groups.length > 0) return null;
+    const ids = { in: [...applications] };
+    const isAbout = applications.length === 0 ? {} : { OR: [{ clientId: ids }, { actorApp: ids }] };
+    const where = { chainSeq: { lt: seq }, ...typesOf(stream), ...isAbout };
+    const found = await db.auditEvent.findFirst({ where, orderBy: { chainSeq: 'desc' } });
+    return found?.chainSeq ?? null;
   }
 
   /** Moves the cursors and stores the deliveries in one transaction; those that were stored. */
@@ -243,7 +258,8 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
     const bodies = token === undefined ? await bodiesOf(events, form, db) : [];
     if (isAlert && recipientsOf(stream.url)) return mail(delivery, bodies);
     const secrets = eventStreams.secretsOf(row);
-    const webhookId = stream.kind === 'webhook' ? `evt_${seq}` : id;
+    // The same at each attempt and in a replay. After a restore, another event can have the position.
+    const webhookId = stream.kind === 'webhook' ? `evt_${seq}_${bodies[0]?.chain.hash.slice(0, 16)}` : id;
     let answer: Answer;
     try {
       answer = await send(stream, bodies, { id: webhookId, secrets, token });
@@ -263,11 +279,33 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
     }
     // A SIEM rejects no single event, and a receiver that redirects, or knows neither the secret nor the address, none of them.
     const isOfReceiver = OF_RECEIVER.includes(status) || (stream.kind === 'ssf' && answer.isDenied);
-    const isOfEvent = isSingle(stream.kind) && status >= 400 && status < 500 && !isOfReceiver;
+    const isTooLarge = stream.kind === 'siem' && status === TOO_LARGE;
+    if (isTooLarge && events.length > 1) return halve(delivery, events, reason);
+    const isOfEvent = isTooLarge || (isSingle(stream.kind) && status >= 400 && status < 500 && !isOfReceiver);
     if (!isOfEvent) return away(delivery, reason, retryAfterSeconds);
     // RFC 8935 2.3: the receiver cannot use this token.
     const pauseSeconds = stream.kind === 'ssf' ? undefined : PAUSES[tries];
     return pauseSeconds === undefined ? { outcome: 'give-up', reason } : { outcome: 'retry', reason, pauseSeconds };
+  }
+
+  /** Two smaller batches in place of one; each is tried, and halved again if need be. */
+  async function halve(delivery: Delivery, events: readonly SealedEvent[], reason: string): Promise<AttemptResult> {
+    const { id, positions, row } = delivery;
+    const halves = [events.slice(0, events.length >> 1), events.slice(events.length >> 1)];
+    const [first = [], second = []] = halves.map((half) => half.flatMap(({ chainSeq }) => chainSeq ?? []));
+    const [last = 0, next = 0] = [first.at(-1), second[0]];
+    const listed = (seqs: readonly number[]) => (positions === null ? null : JSON.stringify(seqs));
+    const at = now();
+    await transaction(db, async (tx) => {
+      const data = { untilSeq: last, positions: listed(first) };
+      const { count } = await tx.eventDelivery.updateMany({ where: { id, ...OPEN }, data });
+      if (count === 0) return;
+      const rest = { isReplay: delivery.isReplay, tries: 0, nextTryAt: at, createdAt: at };
+      const range = { seq: next, untilSeq: delivery.untilSeq, afterSeq: last, positions: listed(second) };
+      await tx.eventDelivery.create({ data: { id: randomId(), streamId: row.id, ...range, ...rest } });
+    });
+    delivery.isAway = true;
+    return { outcome: 'retry', reason, pauseSeconds: 1 };
   }
 
   /** Queues the alert as a mail, unless another instance did after this one's lease had ended. */
@@ -433,7 +471,8 @@ function deliveryStore(services: Core): QueueStore<Delivery> {
       if (streams.length === 0) return [];
       const deliveries = await db.eventDelivery.findMany({
         where: { ...OPEN, nextTryAt: { lte: at }, streamId: { in: streams.map(({ row }) => row.id) } },
-        orderBy: [{ seq: 'asc' }, { createdAt: 'asc' }],
+        // A replay waits for what happens now.
+        orderBy: [{ isReplay: 'asc' }, { seq: 'asc' }, { createdAt: 'asc' }],
         take: limit,
       });
       return deliveries.flatMap((delivery) => {

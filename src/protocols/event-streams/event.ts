@@ -36,6 +36,7 @@ interface TypeFilter {
 
 interface Filter extends TypeFilter {
   applications: readonly string[];
+  /** Their ids. */
   groups: readonly string[];
 }
 
@@ -66,25 +67,33 @@ export async function matching(
   { db, now }: Pick<Base, 'db' | 'now'>,
 ): Promise<SealedEvent[]> {
   const found = chosen(events, filter);
-  const names = [...filter.groups];
-  if (names.length === 0 || found.length === 0) return found;
+  const groups = new Set(filter.groups);
+  if (groups.size === 0 || found.length === 0) return found;
   const people = [...new Set(found.flatMap(({ subjectId, actorId }) => subjectId ?? actorId ?? []))];
-  const isIn = { ancestors: { some: { ancestor: { name: { in: names } } } } };
+  const isIn = { ancestors: { some: { ancestorId: { in: [...groups] } } } };
   const at = now();
   const isMember = [
     { OR: [{ since: null }, { since: { lte: at } }] },
     { OR: [{ until: null }, { until: { gt: at } }] },
   ];
-  const [members, known] = await Promise.all([
-    db.groupMember.findMany({ where: { userId: { in: people }, group: isIn, AND: isMember } }),
-    db.group.findMany({ where: { name: { in: names } } }),
-  ]);
+  const members = await db.groupMember.findMany({ where: { userId: { in: people }, group: isIn, AND: isMember } });
   const memberIds = new Set(members.map(({ userId }) => userId));
-  const groupIds = new Set(known.map(({ id }) => id));
+  const others = people.filter((id) => !memberIds.has(id));
+  for (const id of await deletedFrom(groups, others, db)) memberIds.add(id);
   return found.filter(
     ({ subjectId, actorId, data }) =>
-      memberIds.has(subjectId ?? actorId ?? '') || groupIds.has(String(detailsOf(data).groupId)),
+      memberIds.has(subjectId ?? actorId ?? '') || groups.has(String(detailsOf(data).groupId)),
   );
+}
+
+/** Those of the people who were members when their account was deleted. */
+async function deletedFrom(groups: ReadonlySet<string>, people: readonly string[], db: Db): Promise<string[]> {
+  if (people.length === 0) return [];
+  const rows = await db.auditEvent.findMany({ where: { type: 'account.deleted', subjectId: { in: [...people] } } });
+  return rows.flatMap(({ subjectId, data }) => {
+    const { groups: left } = detailsOf(data);
+    return subjectId !== null && Array.isArray(left) && left.some((id) => groups.has(String(id))) ? subjectId : [];
+  });
 }
 
 const detailsOf = (data: string) => JSON.parse(data) as Record<string, unknown>;

@@ -34,7 +34,7 @@ interface Delivered {
   createdAt: Date;
 }
 
-type SignalOf = (details: Details) => Signal | undefined;
+type SignalOf = (details: Details, at: Date) => Signal | undefined;
 
 const caep =
   (name: string, reason: string, claims: Details = {}): SignalOf =>
@@ -53,6 +53,13 @@ const changedAddress: SignalOf = ({ before, after }) => {
   return { uri: IDENTIFIER_CHANGED, claims, email: old };
 };
 
+/** An end that had come is taken back, or moved on. */
+const resumed: SignalOf = ({ before, after }, at) => {
+  const [ended, ends] = [before, after].map((one) => (one as { activeUntil?: string | null } | undefined)?.activeUntil);
+  if (!ended || ends === undefined || new Date(ended) > at) return undefined;
+  return ends === null || new Date(ends) > at ? { uri: `${RISC}account-enabled`, claims: {} } : undefined;
+};
+
 /** The end of one session is no signal: it means one browser, which a logout token names. */
 const SIGNALS: Readonly<Record<string, SignalOf>> = {
   'sessions.ended-all': caep('session-revoked', 'Signed out everywhere'),
@@ -68,7 +75,8 @@ const SIGNALS: Readonly<Record<string, SignalOf>> = {
   'account.disabled': risc('account-disabled'),
   'account.enabled': risc('account-enabled'),
   'account.deleted': risc('account-purged'),
-  'account.updated': changedAddress,
+  'account.ended': risc('account-disabled'),
+  'account.updated': (details, at) => resumed(details, at) ?? changedAddress(details, at),
 };
 
 /** The types of events of the audit log that can be signals. */
@@ -232,7 +240,7 @@ function signalOf(event: SealedEvent, stream: EventStream, application: OidcAppl
       ? { uri: VERIFICATION, claims: typeof state === 'string' ? { state } : {} }
       : undefined;
   }
-  const signal = Object.hasOwn(SIGNALS, type) ? SIGNALS[type]?.(details) : undefined;
+  const signal = Object.hasOwn(SIGNALS, type) ? SIGNALS[type]?.(details, at) : undefined;
   if (!signal || subjectId === null || !deliveredEvents(stream.events, application).includes(signal.uri))
     return undefined;
   if (!signal.uri.startsWith(CAEP)) return signal;

@@ -117,10 +117,23 @@ function alertOf({ name: stream }: Target, events: readonly EventBody[]) {
   return {
     type: 'event-stream.alert',
     timestamp: events.at(-1)?.timestamp,
-    text: [stream, ...lines].join('\n'),
+    text: plain([stream, ...lines].join('\n')),
     data: { stream, count: events.length, events: listed },
   };
 }
+
+/**
+ * Text that a chat displays as it is: names that people chose make no mention and no link there.
+ * `&`, `<` and `>` as Slack wants them (https://docs.slack.dev/messaging/formatting-message-text).
+ */
+const plain = (text: string): string =>
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replace(/(^|[^\w.+-])@/g, '$1@\u200b')
+    .replaceAll('](', ']\u200b(')
+    .replaceAll('://', ':\u200b//');
 
 /** Queues the mail that lists the events, to each address of the stream. */
 export async function queueAlert(

@@ -52,7 +52,12 @@ const configuration = z.object({
   description: lineUpTo(255).optional(),
   format: z.enum(['iss_sub', 'email']).optional(),
 });
-const identified = z.object({ stream_id: z.string().min(1).max(64), iss: z.string().optional() });
+const identified = z.object({
+  stream_id: z.string().min(1).max(64),
+  // Of the transmitter: the same where they are sent at all (SSF 1.0 8.1.1.3).
+  iss: z.unknown().optional(),
+  aud: z.unknown().optional(),
+});
 const changes = identified.extend({
   delivery: delivery.optional(),
   events_requested: configuration.shape.events_requested.unwrap().optional(),
@@ -174,14 +179,18 @@ export function createSsf(
     wake('audit-chain', db);
   }
 
-  async function change(
-    ctx: Context,
-    given: Partial<Chosen> & z.output<typeof identified>,
-    method: 'patch' | 'put',
-  ): Promise<void> {
+  async function change(ctx: Context, method: 'patch' | 'put'): Promise<void> {
     const { application, by } = await identify(ctx, 'ssf.manage');
+    const given: Partial<Chosen> & z.output<typeof identified> = await parseJson(
+      ctx,
+      method === 'put' ? replacement : changes,
+    );
     const stream = await streamOf({ application, by }, given.stream_id);
-    if (given.iss !== undefined && given.iss !== issuer) throw invalidInput([fault(['iss'], 'never-changes')]);
+    for (const [key, value] of [
+      ['iss', issuer],
+      ['aud', application.clientId],
+    ] as const)
+      if (given[key] !== undefined && String(given[key]) !== value) throw invalidInput([fault([key], 'never-changes')]);
     const { receiver, url, events } = stream;
     const before = {
       delivery: { method: receiver?.method, ...(!receiver?.isPolled && { endpoint_url: url }) },
@@ -251,8 +260,8 @@ export function createSsf(
     if (id !== undefined) ctx.body = json(await streamOf(receiver, id), application);
     else ctx.body = (await eventStreams.ofReceiver(application)).map((one) => json(one, application));
   });
-  router.patch('/ssf/streams', limited, async (ctx) => change(ctx, await parseJson(ctx, changes), 'patch'));
-  router.put('/ssf/streams', limited, async (ctx) => change(ctx, await parseJson(ctx, replacement), 'put'));
+  router.patch('/ssf/streams', limited, (ctx) => change(ctx, 'patch'));
+  router.put('/ssf/streams', limited, (ctx) => change(ctx, 'put'));
   router.delete('/ssf/streams', async (ctx) => {
     const receiver = await identify(ctx, 'ssf.manage');
     const { stream_id: id = '' } = parseQuery(ctx, query);

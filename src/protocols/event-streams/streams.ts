@@ -225,8 +225,27 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
 
   async function get(id: string, tx: Tx = db): Promise<EventStream> {
     const row = await tx.eventStream.findUnique({ where: { id } });
-    if (!row) throw notFound({ message: t('console.event-streams.error.unknown') });
-    return streamOf(row);
+    const [stream] = row ? await withNames([streamOf(row)], tx) : [];
+    if (!stream) throw notFound({ message: t('console.event-streams.error.unknown') });
+    return stream;
+  }
+
+  /** With the names of their groups in place of the ids, so far as the groups exist. */
+  async function withNames(streams: readonly EventStream[], tx: Tx): Promise<EventStream[]> {
+    const ids = streams.flatMap(({ groups }) => groups);
+    const rows = ids.length === 0 ? [] : await tx.group.findMany({ where: { id: { in: ids } } });
+    const names = new Map(rows.map(({ id, name }) => [id, name]));
+    return streams.map((one) => ({ ...one, groups: one.groups.map((id) => names.get(id) ?? id) }));
+  }
+
+  /** As they are stored: groups by their ids, so that another name changes nothing. Throws invalid_input for a group that `before` has not. */
+  async function storedColumns(given: StreamDeclaration, before: readonly string[], tx: Tx) {
+    const { groups } = given;
+    const rows = groups.length === 0 ? [] : await tx.group.findMany({ where: { name: { in: groups } } });
+    const ids = new Map(rows.map(({ id, name }) => [name, id]));
+    const unknown = groups.filter((name) => !ids.has(name) && !before.includes(name));
+    if (unknown.length > 0) throw invalidInput([fault(['groups'], 'unknown-group', { groups: unknown.join(', ') })]);
+    return columnsOf({ ...given, groups: groups.map((name) => ids.get(name) ?? name) });
   }
 
   /** What one stream signs must be valid at no other one. Throws invalid_input. */
@@ -301,7 +320,7 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
     /** By name. Those that another program wrote are left out. */
     async list(): Promise<EventStream[]> {
       const rows = await db.eventStream.findMany({ orderBy: { name: 'asc' } });
-      return rows.map(streamOf);
+      return withNames(rows.map(streamOf), db);
     },
 
     /**
@@ -336,7 +355,7 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
         };
         const data = {
           id,
-          ...columnsOf(given),
+          ...(await storedColumns(given, [], own)),
           receiver: receiver ? JSON.stringify(receiver) : '',
           source,
           ...secrets,
@@ -366,7 +385,8 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
         if (faults.length > 0) throw invalidInput(faults);
         const before = declarationOf(stored);
         const secrets = stored.kind === 'siem' && secret !== undefined ? { secretSealed: seal(id, secret) } : {};
-        const data = { ...columnsOf(given), ...secrets, source, updatedAt: now() };
+        const columns = await storedColumns(given, before.groups, own);
+        const data = { ...columns, ...secrets, source, updatedAt: now() };
         await own.eventStream.update({ where: { id }, data, select: { id: true } }).catch(throwTaken);
         const difference = { before: logged(before), after: logged(given) };
         if (!isDeepStrictEqual(before, declarationOf(given)))
