@@ -143,6 +143,25 @@ it('has all events since the last one, however many others come between', async 
   expect((await mails()).map(([, subject]) => subject)).toEqual([expect.anything(), 'Security: 3 events']);
 });
 
+it('a flood of one type neither delays nor hides another one', async () => {
+  const receiver = await aReceiver();
+  await aStream(idp, { ...alert, url: receiver.url, events: ['role.*', 'browser.forgotten'], quiet_minutes: 60 });
+  await recordOthers(1200);
+  await record('role.assigned', { subjectId: 'ann' });
+  await recordOthers(1200);
+  await run();
+  expect(receiver.received).toHaveLength(1);
+  const { data } = JSON.parse(receiver.received[0]?.body ?? 'null') as {
+    data: { count: number; events: { type: string; chain: { seq: number } }[] };
+  };
+  expect(data.count).toBe(2401);
+  expect(data.events).toHaveLength(20);
+  expect(data.events.filter(({ type }) => type === 'role.assigned')).toHaveLength(1);
+  const seqs = data.events.map(({ chain }) => chain.seq);
+  expect(seqs).toEqual([...seqs].sort((a, b) => a - b));
+  await receiver.close();
+});
+
 it('counts events in the time, however many others come between, and lists them all', async () => {
   await aStream(idp, { ...alert, events: ['sign-in.throttled'], at_least: 3, within_minutes: 10 });
   for (let count = 0; count < 3; count += 1) {

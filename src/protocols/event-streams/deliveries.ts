@@ -30,12 +30,16 @@ import {
   testEvent,
 } from './event.ts';
 import { createSecurityEvents, signalTypes } from './security-events.ts';
-import { type Answer, createSender, queueAlert } from './send.ts';
+import { type Answer, createSender, LISTED, queueAlert } from './send.ts';
 import { batchOf } from './siem-formats.ts';
 import { type EventStream, type EventStreams, recipientsOf, type StreamRow, streamOf } from './streams.ts';
 
 /** Events that one turn finds, and a batch has at most. */
 const PAGE = 500;
+/** Pages of an alert, which has all events since the last one. */
+const PAGES_OF_ALERT = 200;
+/** Positions that the row of a delivery names. */
+const MOST_POSITIONS = 5000;
 /** Positions of the log that one statement goes through. */
 const WINDOW = 10_000;
 /** Reads of the log that streams share in a turn. */
@@ -141,20 +145,25 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
     if (isQuiet && (isReplay || !(await endsQuiet(row, stream)))) return undefined;
     const cursor = isReplay ? (row.replayCursor ?? 0) : row.cursor;
     const end = isReplay ? (row.replayUntil ?? 0) : head;
-    const until = Math.min(end, cursor + WINDOW);
     const most = MOST_OPEN[stream.kind];
-    if ((!isReplay && until <= cursor) || open >= most) return undefined;
+    if ((!isReplay && end <= cursor) || open >= most) return undefined;
     const take = isSingle(stream.kind) ? Math.min(PAGE, most - open) : PAGE;
-    const found = await read({ chainSeq: { gt: cursor, lte: until }, ...typesOf(stream) }, take);
-    const events = withinSize(found);
-    // With all events of the window, the next turn begins behind it.
-    const isWhole = events.length === found.length && found.length < take;
-    const last = isWhole ? until : (events.at(-1)?.chainSeq ?? until);
+    const pages = stream.kind === 'alert' ? PAGES_OF_ALERT : 1;
+    const seqs: number[] = [];
+    let last = cursor;
+    for (let page = 0; page < pages && (last < end || page === 0); page += 1) {
+      const until = Math.min(end, last + WINDOW);
+      const found = await read({ chainSeq: { gt: last, lte: until }, ...typesOf(stream) }, take);
+      const events = withinSize(found);
+      // With all events of the window, the next turn begins behind it.
+      const isWhole = events.length === found.length && found.length < take;
+      last = isWhole ? until : (events.at(-1)?.chainSeq ?? until);
+      // Events from before the stream may have joined the chain after its creation.
+      const own = isReplay ? events : events.filter(({ at }) => at >= stream.createdAt);
+      const wanted = stream.kind === 'ssf' ? securityEvents.matching(own, stream) : matching(own, stream, services);
+      seqs.push(...(await wanted).flatMap(({ chainSeq }) => chainSeq ?? []));
+    }
     const isOver = isReplay && last >= end;
-    // Events from before the stream may have joined the chain after its creation.
-    const own = isReplay ? events : events.filter(({ at }) => at >= stream.createdAt);
-    const wanted = stream.kind === 'ssf' ? securityEvents.matching(own, stream) : matching(own, stream, services);
-    const seqs = (await wanted).flatMap(({ chainSeq }) => chainSeq ?? []);
     const position = isOver ? { replayCursor: null, replayUntil: null } : { replayCursor: last };
     const newest = seqs.at(-1);
     const before = isReplay && seqs.length > 0 ? await previous(stream, seqs[0] ?? 0) : row.lastSeq;
@@ -187,11 +196,8 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
 
   /** The position of the event of the stream before this one; null where groups choose, whose members have changed since. */
   async function previous(stream: EventStream, seq: number): Promise<number | null> {
-    const { applications, groups } = stream;
-    if (groups.length > 0) return null;
-    const ids = { in: [...applications] };
-    const isAbout = applications.length === 0 ? {} : { OR: [{ clientId: ids }, { actorApp: ids }] };
-    const where = { chainSeq: { lt: seq }, ...typesOf(stream), ...isAbout };
+    if (stream.groups.length > 0) return null;
+    const where = { chainSeq: { lt: seq }, ...typesOf(stream), ...aboutOf(stream) };
     const found = await db.auditEvent.findFirst({ where, orderBy: { chainSeq: 'desc' } });
     return found?.chainSeq ?? null;
   }
@@ -248,21 +254,22 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
   async function attempt(delivery: Delivery): Promise<AttemptResult> {
     const { id, seq, tries, stream, row } = delivery;
     const token = stream.kind === 'ssf' ? (await securityEvents.tokensOf([delivery], stream)).get(id) : undefined;
-    const { events: found, before } = stream.kind === 'ssf' ? NONE : await eventsOf(delivery, services);
-    if (token === undefined && found.length === 0)
-      return { outcome: 'give-up', reason: 'the audit log or the stream has the event no more' };
     const isAlert = stream.kind === 'alert';
-    const events = isAlert ? await withEarlier(found, stream) : found;
-    if (!events) return { outcome: 'done', detail: 'too few' };
+    const alert = isAlert ? await alertOf(delivery) : undefined;
+    if (alert === 'too few') return { outcome: 'done', detail: alert };
+    const { events, before } = alert ?? (stream.kind === 'ssf' ? NONE : await eventsOf(delivery, services));
+    if (token === undefined && events.length === 0)
+      return { outcome: 'give-up', reason: 'the audit log or the stream has the event no more' };
+    const count = alert?.count ?? events.length;
     const form = isAlert ? ({ body: 'full', before: undefined } as const) : { body: stream.body, before };
     const bodies = token === undefined ? await bodiesOf(events, form, db) : [];
-    if (isAlert && recipientsOf(stream.url)) return mail(delivery, bodies);
+    if (isAlert && recipientsOf(stream.url)) return mail(delivery, bodies, count);
     const secrets = eventStreams.secretsOf(row);
     // The same at each attempt and in a replay. After a restore, another event can have the position.
     const webhookId = stream.kind === 'webhook' ? `evt_${seq}_${bodies[0]?.chain.hash.slice(0, 16)}` : id;
     let answer: Answer;
     try {
-      answer = await send(stream, bodies, { id: webhookId, secrets, token });
+      answer = await send(stream, bodies, { id: webhookId, secrets, token, count });
     } catch (error) {
       if (!(error instanceof OutgoingError)) throw error;
       return away(delivery, error.message);
@@ -309,35 +316,64 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
   }
 
   /** Queues the alert as a mail, unless another instance did after this one's lease had ended. */
-  async function mail({ id, stream }: Delivery, events: readonly EventBody[]): Promise<AttemptResult> {
+  async function mail({ id, stream }: Delivery, events: readonly EventBody[], total: number): Promise<AttemptResult> {
     await transaction(db, async (tx) => {
       const data = { doneAt: now(), lastError: null, answer: 'queued' };
       const { count } = await tx.eventDelivery.updateMany({ where: { id, ...OPEN }, data });
       if (count === 0) return;
-      await queueAlert(services, stream, events, tx);
+      await queueAlert(services, stream, { events, count: total }, tx);
       await succeeded(stream, tx);
     });
     return { outcome: 'done', detail: 'queued' };
   }
 
-  /** The events with those before them since the last alert, in the time that the stream names; undefined where they are too few. */
-  async function withEarlier(events: readonly SealedEvent[], stream: EventStream): Promise<SealedEvent[] | undefined> {
-    const { at_least: least, within_minutes: within, lastSuccessAt, createdAt } = stream;
-    const [first] = events;
-    if (least === 1 || !first) return [...events];
-    const spanMs = within * 60_000;
-    const since = new Date(Math.max(first.at.getTime() - spanMs, (lastSuccessAt ?? createdAt).getTime()));
-    const earlier = await db.auditEvent.findMany({
-      where: { chainSeq: { lt: first.chainSeq ?? 0 }, at: { gt: since }, ...typesOf(stream) },
+  /**
+   * How many events an alert has, with those before them since the last alert in the time that the stream names, and which of them it lists: of
+   * each type the newest, the rarest types first, so that many of one type hide no other.
+   */
+  async function alertOf(delivery: Delivery) {
+    const { seq, untilSeq, positions, stream } = delivery;
+    const own = positions === null ? undefined : (JSON.parse(positions) as number[]);
+    const isOfStream = { ...typesOf(stream), ...aboutOf(stream) };
+    let where = { chainSeq: own ? { in: own } : { gte: seq, lte: untilSeq }, ...isOfStream };
+    if (stream.at_least > 1) {
+      const newest = await db.auditEvent.findMany({ where, orderBy: { chainSeq: 'desc' }, take: MOST_EARLIER });
+      const earlier = await earlierThan(seq, stream);
+      const times = [...earlier, ...newest].map(({ at }) => at.getTime()).sort((one, other) => one - other);
+      const spanMs = stream.within_minutes * 60_000;
+      const isEnough = (time: number, index: number) =>
+        time - (times[index - stream.at_least + 1] ?? Number.NEGATIVE_INFINITY) < spanMs;
+      if (!times.some(isEnough)) return 'too few' as const;
+      const before = earlier.flatMap(({ chainSeq }) => chainSeq ?? []);
+      const chainSeq = own ? { in: [...before, ...own] } : { gte: Math.min(seq, ...before), lte: untilSeq };
+      where = { ...where, chainSeq };
+    }
+    const types = await db.auditEvent.groupBy({ by: ['type'], where, _count: true });
+    types.sort((one, other) => one._count - other._count);
+    const listed: SealedEvent[] = [];
+    for (const [index, { type }] of types.entries()) {
+      const take = Math.ceil((LISTED - listed.length) / (types.length - index));
+      if (take > 0)
+        listed.push(
+          ...(await db.auditEvent.findMany({ where: { ...where, type }, orderBy: { chainSeq: 'desc' }, take })),
+        );
+    }
+    listed.sort((one, other) => (one.chainSeq ?? 0) - (other.chainSeq ?? 0));
+    return { events: listed, before: undefined, count: types.reduce((sum, { _count }) => sum + _count, 0) };
+  }
+
+  /** The events of an alert before this position since the last alert, in the time that the stream names. */
+  async function earlierThan(seq: number, stream: EventStream): Promise<SealedEvent[]> {
+    const { within_minutes: within, lastSuccessAt, createdAt } = stream;
+    const first = await db.auditEvent.findFirst({ where: { chainSeq: seq } });
+    if (!first) return [];
+    const since = new Date(Math.max(first.at.getTime() - within * 60_000, (lastSuccessAt ?? createdAt).getTime()));
+    const found = await db.auditEvent.findMany({
+      where: { chainSeq: { lt: seq }, at: { gt: since }, ...typesOf(stream) },
       orderBy: { chainSeq: 'desc' },
       take: MOST_EARLIER,
     });
-    const all = [...(await matching(earlier.reverse(), stream, services)), ...events];
-    const times = all.map(({ at }) => at.getTime()).sort((one, other) => one - other);
-    const areEnough = times.some(
-      (time, index) => time - (times[index - least + 1] ?? Number.NEGATIVE_INFINITY) < spanMs,
-    );
-    return areEnough ? all : undefined;
+    return matching(found.reverse(), stream, services);
   }
 
   /** Nothing follows an alert for a while, so that many events make few of them. */
@@ -445,11 +481,17 @@ const NONE: Awaited<ReturnType<typeof eventsOf>> = { events: [], before: undefin
 /** The condition of the types of events that a stream has. */
 const typesOf = (stream: EventStream) => (stream.kind === 'ssf' ? { type: { in: [...signalTypes] } } : ofTypes(stream));
 
+/** The condition of its applications. */
+function aboutOf({ applications }: EventStream) {
+  const ids = { in: [...applications] };
+  return applications.length === 0 ? {} : { OR: [{ clientId: ids }, { actorApp: ids }] };
+}
+
 /** One delivery for each event, or one for all. @param before position of the event before the first one */
 function rangesOf(seqs: readonly number[], { kind, groups }: EventStream, before: number | null): Range[] {
   const [first, newest] = [seqs[0], seqs.at(-1)];
   if (first === undefined || newest === undefined) return [];
-  const positions = groups.length > 0 ? JSON.stringify(seqs) : null;
+  const positions = groups.length > 0 ? JSON.stringify(seqs.slice(-MOST_POSITIONS)) : null;
   if (!isSingle(kind)) return [{ seq: first, untilSeq: newest, afterSeq: before, positions }];
   return seqs.map((seq, index) => ({ seq, untilSeq: seq, afterSeq: seqs[index - 1] ?? before, positions: null }));
 }

@@ -41,13 +41,14 @@ const DENIED = /"err"\s*:\s*"(authentication_failed|access_denied)"/;
 type Target = Pick<StreamDeclaration, 'name' | 'kind' | 'url' | 'format'>;
 
 /** Events that an alert lists. */
-const LISTED = 20;
+export const LISTED = 20;
 
 /**
  * Sends events, one to a webhook and any number to a SIEM or in an alert.
  *
  * @param id the same at each attempt (`webhook-id`)
  * @param token the Security Event Token of a `ssf`
+ * @param count of the events of an alert, which lists some
  * @returns the answer; of syslog, which has none, status 200 once everything is written, and 202 for a mail in the queue
  * @throws OutgoingError
  */
@@ -74,7 +75,12 @@ export function createSender(services: Core) {
   return async function send(
     target: Target,
     events: readonly EventBody[],
-    { id, secrets, token }: { id: string; secrets: readonly string[]; token?: string | undefined },
+    {
+      id,
+      secrets,
+      token,
+      count = events.length,
+    }: { id: string; secrets: readonly string[]; token?: string | undefined; count?: number },
   ): Promise<Answer> {
     if (target.kind === 'ssf') {
       const [authorization] = secrets;
@@ -82,12 +88,12 @@ export function createSender(services: Core) {
       return post(target, token ?? '', { ...headers, ...(authorization !== undefined && { authorization }) });
     }
     if (target.kind === 'alert' && recipientsOf(target.url)) {
-      await transaction(db, (tx) => queueAlert(services, target, events, tx));
+      await transaction(db, (tx) => queueAlert(services, target, { events, count }, tx));
       return { status: 202, text: '', retryAfterSeconds: undefined };
     }
     if (target.kind === 'webhook' || target.kind === 'alert') {
       const timestamp = Math.floor(now().getTime() / 1000);
-      const body = JSON.stringify(target.kind === 'alert' ? alertOf(target, events) : events[0]);
+      const body = JSON.stringify(target.kind === 'alert' ? alertOf(target, events, count) : events[0]);
       return post(target, body, {
         'content-type': 'application/json',
         'webhook-id': id,
@@ -110,15 +116,15 @@ export function createSender(services: Core) {
 }
 
 /** An alert as a request: the webhooks of chats display `text`. */
-function alertOf({ name: stream }: Target, events: readonly EventBody[]) {
+function alertOf({ name: stream }: Target, events: readonly EventBody[], count: number) {
   const listed = events.slice(0, LISTED);
-  const more = events.length - listed.length;
+  const more = count - listed.length;
   const lines = [...listed.map((event) => `${event.timestamp} ${textOf(event)}`), ...(more > 0 ? [`+ ${more}`] : [])];
   return {
     type: 'event-stream.alert',
     timestamp: events.at(-1)?.timestamp,
     text: plain([stream, ...lines].join('\n')),
-    data: { stream, count: events.length, events: listed },
+    data: { stream, count, events: listed },
   };
 }
 
@@ -139,12 +145,12 @@ const plain = (text: string): string =>
 export async function queueAlert(
   { outbox }: Core,
   { name: stream, url }: Target,
-  events: readonly EventBody[],
+  { events, count }: { events: readonly EventBody[]; count: number },
   tx: Tx,
 ): Promise<void> {
   const listed = events.slice(0, LISTED).map((event) => ({ at: new Date(event.timestamp), text: textOf(event) }));
   for (const email of recipientsOf(url) ?? [])
-    await outbox.send({ kind: 'event-alert', to: { email }, stream, count: events.length, listed }, tx);
+    await outbox.send({ kind: 'event-alert', to: { email }, stream, count, listed }, tx);
 }
 
 /** The sentence of the activity log. */
