@@ -39,7 +39,7 @@ export function protect({ resource, issuer, scopes }: Api) {
   return {
     /** Serves the metadata (RFC 9728 3); false for another path. Every origin may read it: clients run in browsers, too. */
     answerMetadata(request: IncomingMessage, response: ServerResponse): boolean {
-      if (new URL(request.url ?? '/', origin).pathname !== metadataPath) return false;
+      if (request.url?.split('?', 1)[0] !== metadataPath) return false;
       const metadata = {
         resource,
         authorization_servers: [issuer],

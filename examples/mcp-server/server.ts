@@ -1,7 +1,6 @@
 // An MCP server with notes of each person. Reading takes the scope notes:read, writing notes:write, and deleting all a sign-in with a second
 // factor: the server asks for more when a tool needs more (step-up).
 import { createServer, type IncomingMessage } from 'node:http';
-import { json } from 'node:stream/consumers';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { z } from 'zod';
@@ -32,9 +31,10 @@ export async function startMcpServer({ issuer, port }: { issuer: string; port: n
 
     async function answer(): Promise<void> {
       if (answerMetadata(request, response)) return;
-      if (new URL(request.url ?? '/', resource).pathname !== '/mcp') return void response.writeHead(404).end();
-      if (Number(request.headers['content-length'] ?? 0) > MAX_BYTES) return void response.writeHead(413).end();
-      const message = request.method === 'POST' ? await json(request).catch(() => undefined) : undefined;
+      if (request.url?.split('?', 1)[0] !== '/mcp') return void response.writeHead(404).end();
+      const body = request.method === 'POST' ? await bodyOf(request) : '';
+      if (body === undefined) return void response.writeHead(413, { connection: 'close' }).end();
+      const message = parsed(body);
       const who = await caller(request, response, needOf(message));
       if (!who) return;
       // Nothing is kept between requests, so any number of servers can answer.
@@ -54,6 +54,26 @@ export async function startMcpServer({ issuer, port }: { issuer: string; port: n
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** Undefined for one that is too long, whatever its length was said to be. */
+async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    bytes += (chunk as Buffer).length;
+    if (bytes > MAX_BYTES) return undefined;
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
 }
 
 function needOf(message: unknown): Need {

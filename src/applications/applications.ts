@@ -277,8 +277,9 @@ export function createApplications(
       // Tokens of the time before are not bound to a key, and codes may lack PKCE.
       if (profileOf(application) !== undefined && profileOf(before) === undefined)
         await removeClientArtifacts(clientId, tx, { keepsRegistration: true });
-      // Its tokens were given to others than the document names now.
-      if (source === 'document' && !hasSameReceivers(before, application)) await removeClientArtifacts(clientId, tx);
+      // Its tokens were given to others than the client itself names now.
+      if ((source === 'document' || source === 'dynamic') && !hasSameReceivers(before, application))
+        await removeClientArtifacts(clientId, tx, { keepsRegistration: true });
       await planPictureOf(application, tx);
       const difference = declarationDifference(before, application);
       const recorded = { name: row.name, ...difference, ...(hasNewToken && { newProvisioningToken: true }) };
@@ -573,7 +574,8 @@ const profileOf = (application: Application) =>
   application.protocol === 'oidc' ? application.metadata.profile : undefined;
 
 /** Whether two registrations send codes to the same places and know the client by the same keys. */
-function hasSameReceivers(before: Application, after: Application): boolean {
+/** Whether codes and tokens go to the same places, and to who has the same keys. */
+export function hasSameReceivers(before: Application, after: Application): boolean {
   const receivers = ({ metadata }: Application) => {
     const { redirect_uris, jwks, jwks_uri, token_endpoint_auth_method: method } = metadata as OidcMetadata;
     return JSON.stringify([redirect_uris, jwks, jwks_uri, method]);

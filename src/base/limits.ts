@@ -246,7 +246,7 @@ export const limits = {
     total: 500,
     retrySeconds: HOUR,
     unusedDays: 90,
-    unconsentedDays: 1,
+    unconsentedDays: 7,
     everySeconds: 6 * HOUR,
     batch: 1000,
   },

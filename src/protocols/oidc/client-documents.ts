@@ -11,7 +11,7 @@ import { isOpenToDocumentsOn } from '../../applications/resources.ts';
 import { applicationTypeOf, httpsUriFault, redirectUriFault } from '../../applications/uris.ts';
 import { forbidden } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
-import { createOutgoingFetch, OutgoingError } from '../../base/network/outgoing-fetch.ts';
+import { createOutgoingFetch, isPublicAnswer, OutgoingError } from '../../base/network/outgoing-fetch.ts';
 import { sha256 } from '../../base/platform/random.ts';
 import { check, faultLine } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
@@ -24,6 +24,7 @@ import { AGENT_LIFETIMES, ignoreMissing, OF_UNREGISTERED, shownName, withoutCons
 const { maxAgeSeconds, minAgeSeconds, perHost, perPerson, total, ...fetchLimits } = limits.clientDocument;
 
 const FAILED_MS = 500;
+const NOT_READ = 'its host did not answer with one in time';
 
 /** A client as its document describes it, in the fields that this server takes from it. */
 export interface ClientDocument {
@@ -80,6 +81,17 @@ export function createClientDocuments(
   /** Throws InvalidClientMetadata with the cause, and OutgoingError for a host that does not answer. */
   async function fetchDocument(url: string): Promise<ClientDocument> {
     const response = await call(url, { redirect: 'manual', headers: { accept: 'application/json' } });
+    try {
+      return await documentIn(response, url);
+    } catch (error) {
+      if (error instanceof OutgoingError || isPublicAnswer(response)) throw error;
+      // Why is for the log: the answer would tell about inner networks that mail or webhooks may reach.
+      logger.info({ err: error, url }, 'a client metadata document was not accepted');
+      throw invalid(url, NOT_READ);
+    }
+  }
+
+  async function documentIn(response: Response, url: string): Promise<ClientDocument> {
     const { status, headers } = response;
     if (status >= 500) throw new OutgoingError('network', `${new URL(url).origin} answered with status ${status}`);
     if (status !== 200) throw invalid(url, `it was answered with status ${status}; only 200 without a redirect counts`);
@@ -117,7 +129,7 @@ export function createClientDocuments(
   /** Removes the oldest stored client with this start of its address that nobody allows any more. False where there is none. */
   async function makeRoom(start: string): Promise<boolean> {
     const of = { source: 'document', clientId: { startsWith: start } };
-    const [oldest] = await withoutConsent(services, { before: now(), most: 10, of });
+    const [oldest] = await withoutConsent(services, { before: now(), most: 1, of });
     if (oldest) await applications.remove(oldest.id, { source: 'document', by: SERVER }).catch(ignoreMissing);
     return oldest !== undefined;
   }
@@ -134,8 +146,7 @@ export function createClientDocuments(
       } catch (error) {
         if (!(error instanceof OutgoingError)) throw error;
         logger.info({ err: error, url }, 'a client metadata document could not be read');
-        // Why is for the log: the answer would tell about inner networks.
-        throw invalid(url, 'its host did not answer with one in time');
+        throw invalid(url, NOT_READ);
       }
     },
 
@@ -170,7 +181,9 @@ export function createClientDocuments(
         await consents.withdrawAll(id);
         return true;
       } catch (error) {
-        if (!(error instanceof OutgoingError)) throw error;
+        // What others ask for from the same address or host ends nothing either.
+        const isLimited = error instanceof Error && 'status' in error && error.status === 429;
+        if (!(error instanceof OutgoingError) && !isLimited) throw error;
         logger.info({ err: error, url: clientId }, 'a client metadata document could not be read again');
         return false;
       }

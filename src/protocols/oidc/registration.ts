@@ -3,6 +3,7 @@
 
 import type { Application, ApplicationSource, OidcApplication } from '../../applications/application.ts';
 import type { ApplicationServices } from '../../applications/application-services.ts';
+import { hasSameReceivers } from '../../applications/applications.ts';
 import { fieldsWith } from '../../applications/fields/application-field.ts';
 import {
   grantTypes,
@@ -123,7 +124,7 @@ export function createOpenRegistration(services: Core & People & ApplicationServ
     if (!allowed) throw tooManyRequests(retryAfterSeconds);
     if ((await db.application.count({ where: OPEN_CLIENTS })) >= total) {
       // So that they cannot be used up without an account: the last ones may still be waiting for the consent.
-      const [oldest] = await withoutConsent(services, { before: now(), most: SOME });
+      const [oldest] = await withoutConsent(services, { before: now(), most: 1 });
       if (!oldest) throw tooManyRequests(retrySeconds, { message: t('app-error.too-many-registered') });
       await applications.remove(oldest.id, change).catch(ignoreMissing);
     }
@@ -132,7 +133,6 @@ export function createOpenRegistration(services: Core & People & ApplicationServ
 }
 
 const OPEN_CLIENTS = { source: 'dynamic', clientId: { startsWith: OPEN_CLIENT } };
-const SOME = 10;
 
 /** Clients from before that nobody registered, which nobody consents to and no administrator changed; the oldest first. */
 export async function withoutConsent(
@@ -147,10 +147,11 @@ export async function withoutConsent(
     where: { ...of, createdAt: { lte: before }, consents: { none: {} } },
     select: { clientId: true },
     orderBy: { createdAt: 'asc' },
-    take: most,
+    take: Math.max(most, limits.openRegistration.total),
   });
   const found: Application[] = [];
   for (const { clientId } of rows) {
+    if (found.length === most) break;
     const application = await applications.find(clientId);
     if (application && managesItself(application)) found.push(application);
   }
@@ -341,7 +342,7 @@ export function consentedSince(
 const change = { source: 'dynamic', by: { grantedRights: [] } } as const;
 
 /** What the engine's adapter for clients writes. The engine has checked the metadata. */
-export function createDynamicRegistration({ applications }: ApplicationServices): DynamicRegistration {
+export function createDynamicRegistration({ applications, consents }: ApplicationServices): DynamicRegistration {
   return {
     async register(clientId, metadata) {
       const { client_name, client_secret } = metadata;
@@ -388,7 +389,10 @@ export function createDynamicRegistration({ applications }: ApplicationServices)
         client_name: metadata.client_name,
         ...(isNeeded && { client_secret: secret }),
       } as OidcClientInput;
-      await applications.update('oidc', before.id, input, change);
+      const { application } = await applications.update('oidc', before.id, input, change);
+      // People consented to what it said about itself, and where it takes them.
+      if (application.name !== before.name || !hasSameReceivers(before, application))
+        await consents.withdrawAll(before.id);
     },
 
     async unregister(clientId) {
@@ -434,8 +438,8 @@ export function unusedClientsJob(services: Core & ApplicationServices): Schedule
         if (!found || !managesItself(found) || (await isUsed(found, since))) continue;
         await applications.remove(found.id, { source: found.source });
       }
-      const dayBefore = new Date(now().getTime() - unconsentedDays * DAY_MS);
-      for (const { id } of await withoutConsent(services, { before: dayBefore, most: batch })) {
+      const weekBefore = new Date(now().getTime() - unconsentedDays * DAY_MS);
+      for (const { id } of await withoutConsent(services, { before: weekBefore, most: batch })) {
         if (signal.aborted) return;
         await applications.remove(id, change).catch(ignoreMissing);
       }

@@ -521,6 +521,29 @@ describe('a client with a document', () => {
     await db.application.deleteMany({ where: { clientId: { startsWith: host.origin } } });
   });
 
+  it('gets errors on a page of this server, which leads nobody to its website', async () => {
+    const redirect_uri = 'https://web.example/cb';
+    const url = aDocument({ redirect_uris: [redirect_uri, LOOPBACK] });
+    const faults: Record<string, string | null>[] = [{ prompt: 'none' }, { code_challenge: null }, { resource: null }];
+    for (const faulty of faults) {
+      const page = await httpClient(idp.issuer).get(urlFor(url, { redirect_uri, ...faulty }));
+      expect([page.status, page.location]).toEqual([400, undefined]);
+      const local = await httpClient(idp.issuer).get(urlFor(url, faulty));
+      expect(local.location).toContain(`${LOOPBACK}?error=`);
+    }
+  });
+
+  it('that people use is not stopped by what others ask for from the same address', async () => {
+    const url = aDocument();
+    await answered(url);
+    offset += 6 * MINUTE;
+    await idp.services.settings.set('rate_limits', true);
+    await idp.services.settings.reload();
+    for (let at = 0; at < 25; at += 1) await httpClient(idp.issuer).get(urlFor(vendor.urlOf(`/junk-${at}`)));
+    expect((await httpClient(idp.issuer).get(urlFor(vendor.urlOf('/junk')))).status).toBe(429);
+    expect((await httpClient(idp.issuer).get(urlFor(url))).status).toBe(303);
+  });
+
   it('asks for one API at a time', async () => {
     const other = await anApi(idp.services, {
       identifier: 'https://more.example',

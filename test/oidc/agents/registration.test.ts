@@ -7,7 +7,7 @@ import { anApi, aUser } from '../../support/factories.ts';
 import { httpClient, type Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { textOf } from '../../support/pages/html.ts';
-import { authorizeUrl, completeSignIn } from '../support.ts';
+import { authorizeUrl, completeSignIn, verifier } from '../support.ts';
 
 const API = 'https://notes.example';
 const LOOPBACK = 'http://localhost:33418/callback';
@@ -101,11 +101,52 @@ it('warns of a program on the own computer, and gets the scopes of the API', asy
   expect(done.location).toContain('code=');
 });
 
+it('on this computer is asked about each time, whatever type it registers', async () => {
+  await agents('allowed');
+  const user = await aUser(idp.services);
+  const { client_id: clientId = '' } = (await register({ application_type: 'web' })).json<{ client_id?: string }>();
+  const url = authorizeUrl(idp, clientId, { redirect_uri: LOOPBACK, resource: API, scope: 'notes:read' });
+  const browser = httpClient(idp.issuer);
+  await completeSignIn(browser, url, { user, redirectUri: LOOPBACK });
+  const again = await browser.follow(await browser.get(url), (to) => to.startsWith(LOOPBACK));
+  expect(textOf(again.text)).toContain('A program on this computer gets the access.');
+});
+
+it('is asked about again, and loses its tokens, when it changes where it takes people', async () => {
+  await agents('allowed');
+  const [before, after] = ['https://good.example/cb', 'https://evil.example/cb'];
+  const grant_types = ['authorization_code', 'refresh_token'];
+  const made = (await register({ redirect_uris: [before], grant_types })).json<Record<string, string>>();
+  const { client_id: clientId = '', registration_client_uri: uri = '', registration_access_token: token } = made;
+  const user = await aUser(idp.services);
+  const urlFor = (redirect_uri: string) =>
+    authorizeUrl(idp, clientId, { redirect_uri, resource: API, scope: 'notes:read' });
+  const allowed = await completeSignIn(httpClient(idp.issuer), urlFor(before), { user, redirectUri: before });
+  const code = new URL(allowed.location ?? '').searchParams.get('code') ?? '';
+  const form = { client_id: clientId, redirect_uri: before };
+  const redeem = { ...form, grant_type: 'authorization_code', code, code_verifier: verifier };
+  const { refresh_token = '' } = (await httpClient(idp.issuer).post('/token', { form: redeem })).json<{
+    refresh_token?: string;
+  }>();
+  expect(refresh_token).not.toBe('');
+  const put = await httpClient(idp.issuer).request('PUT', new URL(uri).pathname, {
+    headers: { authorization: `Bearer ${token}` },
+    json: { client_id: clientId, redirect_uris: [after], grant_types, token_endpoint_auth_method: 'none' },
+  });
+  expect([put.status, put.text]).toEqual([200, expect.stringContaining(after)]);
+  const browser = httpClient(idp.issuer);
+  const first = await browser.follow(await browser.get(urlFor(after)));
+  const page = await browser.follow(await browser.submit(first, { username: user.username, password: user.password }));
+  expect(textOf(page.text)).toContain('Allow evil.example to use your account?');
+  const refresh = { ...form, grant_type: 'refresh_token', refresh_token };
+  expect((await httpClient(idp.issuer).post('/token', { form: refresh })).json().error).toBe('invalid_grant');
+});
+
 const registered = async () => (await register()).json<{ client_id: string }>().client_id;
 const found = async (clientId: string) => (await idp.services.applications.find(clientId))?.id;
 const granted = { scopes: ['openid'], claims: [], resources: {} };
 
-it('goes after a day without a consent, and after 90 days without use', async () => {
+it('goes after a week without a consent, and after 90 days without use', async () => {
   await agents('allowed');
   const unused = await registered();
   const user = await aUser(idp.services);
@@ -127,9 +168,9 @@ it('goes after a day without a consent, and after 90 days without use', async ()
   const { now } = idp.services;
   const later = (days: number) =>
     unusedClientsJob({ ...idp.services, now: () => new Date(now().getTime() + days * 86_400_000) });
-  await later(0.9).run(new AbortController().signal);
+  await later(6.9).run(new AbortController().signal);
   expect(await found(unconsented)).toBeDefined();
-  await later(1.1).run(new AbortController().signal);
+  await later(7.1).run(new AbortController().signal);
   expect(await found(unconsented)).toBeUndefined();
   await later(89).run(new AbortController().signal);
   expect([await found(unused), await found(withToken)]).toEqual([expect.any(String), expect.any(String)]);

@@ -1,6 +1,7 @@
 // The engine's events as metrics, audit entries and log lines. Rejected requests are expected; everything else is an error.
 
 import { accessDecisionRule } from '../../../applications/access-decision.ts';
+import { isOnThisComputer } from '../../../applications/uris.ts';
 import type { Context } from '../../../base/http/context.ts';
 import { logError } from '../../../base/http/error-handler.ts';
 import { databaseUnavailable } from '../../../base/http/errors.ts';
@@ -19,7 +20,7 @@ import type { RejectionEndpoint, Rejections } from '../../../core/rejections/rej
 import type { BrokenRule } from '../../../core/rejections/rules.ts';
 import { accountOf } from '../claims/find-account.ts';
 import { TooManyAttempts } from '../rate-limits.ts';
-import { faultsOfRegistration, registrationFault } from '../registration.ts';
+import { faultsOfRegistration, isUnregistered, registrationFault } from '../registration.ts';
 import { type ClientSource, matchingSecret } from '../store/clients.ts';
 import { appContext, isDecided, withCode } from './app-context.ts';
 import type { KoaContextWithOIDC, Provider } from './library.ts';
@@ -97,11 +98,24 @@ export function listenToEvents(provider: Provider, events: EngineEvents): void {
   for (const [event, type] of Object.entries(AUDIT_EVENTS)) {
     on(event, (ctx, error) => reportRejection(ctx, error, event, type, events));
   }
+  on('authorization.error', (ctx, error) => keepHere(ctx, error, events));
   for (const event of OTHER_ERRORS) on(event, (ctx, error) => void noteDatabaseError(appContext(ctx), error));
   provider.on('server_error', (ctx: KoaContextWithOIDC, err: Error) => {
     if (!noteDatabaseError(appContext(ctx), err))
       appContext(ctx).state.log().error({ err }, 'the OpenID Connect engine failed');
   });
+}
+
+/**
+ * An error before anybody was asked is a page of this server where nobody registered the client: else a link to this server would lead to any
+ * website (RFC 9700 4.11.2). The listener is called before the engine redirects.
+ */
+function keepHere({ oidc }: KoaContextWithOIDC, error: EngineError, { clients }: EngineEvents): void {
+  const { client, params, route } = oidc;
+  const application = client && clients.cachedApplicationOf(client.clientId);
+  if (route !== 'authorization' || !application || !isUnregistered(application)) return;
+  const uri = String(params?.redirect_uri ?? '');
+  if (URL.canParse(uri) && !isOnThisComputer(uri)) Object.assign(error, { allow_redirect: false });
 }
 
 /** Records the use of the session, if the user made this request: `prompt=none` and frames are made by applications. */

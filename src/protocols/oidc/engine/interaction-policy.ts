@@ -4,6 +4,7 @@
 import { accessDecision, accessDecisionRule } from '../../../applications/access-decision.ts';
 import { claimSources } from '../../../applications/fields/claim-settings.ts';
 import { acceptsSignIn, type SignInRule } from '../../../applications/rules/sign-in-rule.ts';
+import { isOnThisComputer } from '../../../applications/uris.ts';
 import type { Account } from '../../../people/accounts/account.ts';
 import { acrClaim, demandsMailedCode, essentialAcrs, PASSWORD_ACR, voluntaryAcrs } from '../../../people/mfa/acr.ts';
 import type { SessionContext, SessionNeed } from '../../../people/mfa/policy.ts';
@@ -12,6 +13,7 @@ import { accountOf } from '../claims/find-account.ts';
 import type { ClosedApi } from '../claims/resource-servers.ts';
 import { hashOfClient } from '../client-documents.ts';
 import { upstreamLogin } from '../patches/provider/session-auth-time.ts';
+import { isUnregistered } from '../registration.ts';
 import type { ClientApplication, ClientSource } from '../store/clients.ts';
 import { isEmpty, requestedBy } from '../store/grants.ts';
 import { appContext } from './app-context.ts';
@@ -363,7 +365,7 @@ function alwaysReleased({ oidc }: KoaContextWithOIDC, { clients }: PromptDepende
 
 /**
  * Any program on the device can pose as a native client (RFC 8252 8.6), so consent is prompted for at each request,
- * except for first-party applications (`consent: implicit`).
+ * except for first-party applications (`consent: implicit`). One that nobody registered is judged by where it returns to, whatever it says.
  */
 function nativeClientCheck({ clients }: PromptDependencies) {
   return new Check(
@@ -372,12 +374,14 @@ function nativeClientCheck({ clients }: PromptDependencies) {
     'interaction_required',
     async (ctx) => {
       const { client, params, result } = ctx.oidc;
-      if (client?.applicationType !== 'native' || params?.response_type === 'none' || result?.consent) {
-        return NO_NEED_TO_PROMPT;
-      }
-      return (await clients.applicationOf(client.clientId))?.consent === 'implicit'
-        ? NO_NEED_TO_PROMPT
-        : REQUEST_PROMPT;
+      if (!client || params?.response_type === 'none' || result?.consent) return NO_NEED_TO_PROMPT;
+      const application = await clients.applicationOf(client.clientId);
+      const uri = String(params?.redirect_uri ?? '');
+      const isNative =
+        application && isUnregistered(application)
+          ? !URL.canParse(uri) || isOnThisComputer(uri)
+          : client.applicationType === 'native';
+      return !isNative || application?.consent === 'implicit' ? NO_NEED_TO_PROMPT : REQUEST_PROMPT;
     },
   );
 }
