@@ -2,7 +2,7 @@
 
 import { missingRoles } from '../applications/access-decision.ts';
 import type { Application } from '../applications/application.ts';
-import { displayName } from '../base/http/pages/tokens.ts';
+import { nameAndUsername } from '../base/http/pages/tokens.ts';
 import { oneOf, type Text, t } from '../base/texts/text.ts';
 import type { Account } from '../people/accounts/account.ts';
 
@@ -10,5 +10,5 @@ import type { Account } from '../people/accounts/account.ts';
 export function roleInFile({ access }: Application, account: Account): Text | undefined {
   const roles = missingRoles(access, account);
   if (account.source !== 'file' || roles.length === 0) return undefined;
-  return t('console.access-check.role-in-file', { user: displayName(account), roles: oneOf(roles) });
+  return t('console.access-check.role-in-file', { user: nameAndUsername(account), roles: oneOf(roles) });
 }

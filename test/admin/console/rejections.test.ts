@@ -205,7 +205,7 @@ describe('a rejected authorization request', () => {
     const rejected = await browser.follow(
       await browser.submit(signIn, { username: user.username, password: PASSWORD }),
     );
-    const told = 'The configuration file manages the user dana. Add the role payroll to the user there.';
+    const told = 'The configuration file manages the user Ann Example (dana). Add the role payroll to the user there.';
     const page = await admin.get(`/admin/rejections/${codeIn(rejected)}`);
     expect(page.text).not.toContain('Give dana');
     expect(page.text).not.toContain('Give Ann Example');
