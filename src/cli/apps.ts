@@ -22,9 +22,11 @@ const CHANGES = ['create', 'update', 'deactivate', 'delete'] as const;
 
 const PEOPLE_PAGE = 200;
 
+const PROTOCOLS = { oidc: 'OpenID Connect', saml: 'SAML', proxy: 'Website behind a reverse proxy' } as const;
+
 export const appCommands: Commands = {
   'app list': {
-    summary: 'list all applications, OIDC and SAML',
+    summary: 'list all applications',
     async act({ applications }) {
       const all = await applications.all();
       return {
@@ -42,8 +44,10 @@ export const appCommands: Commands = {
   'app show': {
     args: ['IDENTIFIER'],
     summary: 'show an application in the format of the configuration file',
+    options: { proxy: { type: 'boolean', help: 'show the configuration of the reverse proxy of a website instead' } },
     async act(services, input) {
       const application = await appOf(services, input);
+      if (input.flag('proxy')) return proxyOf(application, services);
       const { protocol, source, updatedAt } = application;
       const secrets = await services.applications.unexpiredSecrets(application.id);
       const [{ writeYaml }, { applicationEntry }] = await Promise.all([
@@ -56,7 +60,7 @@ export const appCommands: Commands = {
           secrets: secrets.map(({ id, createdAt, expiresAt }) => ({ id, createdAt, expiresAt })),
         },
         text: [
-          `# ${protocol === 'oidc' ? 'OpenID Connect' : 'SAML'}, from ${source}, changed ${formatDate(updatedAt)}`,
+          `# ${PROTOCOLS[protocol]}, from ${source}, changed ${formatDate(updatedAt)}`,
           ...secrets.map(
             ({ createdAt, expiresAt }) =>
               `# a secret of ${formatDate(createdAt)}${expiresAt ? `, until ${formatDate(expiresAt)}` : ''}`,
@@ -265,6 +269,13 @@ function changesIn(preview: Preview): Result {
 
 /** A client secret, which is displayed only once. */
 const secretLines = (secret: string) => [`Client secret: ${secret}`, "Copy it now. You won't see it again."];
+
+async function proxyOf(application: Application, { config }: Services): Promise<Result> {
+  if (application.protocol !== 'proxy') return fail('This application has no reverse proxy of its own.');
+  const { proxyConfiguration } = await import('../admin/applications/presets/proxies.ts');
+  const { title, text } = proxyConfiguration(application, config.issuer);
+  return { json: { file: title, configuration: text }, text: text.trimEnd().split('\n') };
+}
 
 async function addClient(input: Input, { applications, config }: Services): Promise<Result> {
   const isPublic = input.flag('public');

@@ -9,6 +9,8 @@ import { type CallOptions, commandLine, type Ended } from './support.ts';
 const FILE = `
 clients:
   - { client_id: shop, client_name: Shop, client_secret: replace-this-with-32-random-bytes, redirect_uris: [https://shop.example/cb], provision: { url: 'https://shop.example/scim/v2', token: a-token } }
+proxied_applications:
+  - { name: Notes, url: https://notes.example, proxy: caddy }
 service_providers:
   - name: Wiki
     metadata_file: wiki.xml
@@ -85,6 +87,7 @@ const calls: { argv: string; stdin?: string; env?: Record<string, string>; code?
   { argv: 'app list' },
   { argv: 'app show shop' },
   { argv: 'app show https://wiki.example/sp' },
+  { argv: 'app show https://notes.example --proxy' },
   { argv: 'app people shop' },
   { argv: 'app provision shop' },
   { argv: 'app provision shop --preview' },

@@ -185,8 +185,8 @@ export function createPrograms(
   async function wrong(ctx: Context, challenge: string): Promise<Rejection> {
     const { allowed, retryAfterSeconds } = await wrongCredentials.consume({ address: ctx.state.request.address });
     const received = challenge.startsWith('Basic') ? 'app password' : 'access token';
-    if (allowed)
-      return { status: 401, error: 'invalid_credential', challenge, broken: { rule: 'credential', received } };
+    const broken = { rule: 'credential', received, expected: 'a valid one' } as const;
+    if (allowed) return { status: 401, error: 'invalid_credential', challenge, broken };
     return { status: 429, error: 'too_many_requests', retryAfterSeconds };
   }
 
