@@ -2,8 +2,9 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import tls from 'node:tls';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createEventStreamAdmin } from '../../src/admin/event-streams/event-streams.ts';
+import { auditEventTypes, eventDetails } from '../../src/core/audit/events.ts';
 import { makeCertificate } from '../../src/core/keys/make-certificate.ts';
 import { createEventDeliveries } from '../../src/protocols/event-streams/deliveries.ts';
 import type { EventBody } from '../../src/protocols/event-streams/event.ts';
@@ -14,6 +15,8 @@ import { anRsaKey } from '../support/applications/rsa-keys.ts';
 import { aUser } from '../support/factories.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { listen } from '../support/listen.ts';
+// The classes that are used, of https://github.com/ocsf/ocsf-schema at 1.3.0.
+import ocsfSchema from './ocsf-1.3.0.json' with { type: 'json' };
 import { aReceiver, aStream, deliver, startWithoutJobs } from './support.ts';
 
 let idp: TestIdp;
@@ -233,6 +236,50 @@ it('a batch that is too large is halved, and an event that is too large alone do
   expect(open.map(({ seq, untilSeq }) => untilSeq - seq)).toEqual([0]);
   await idp.services.eventStreams.remove(stream.id, {});
   await server.close();
+});
+
+describe('OCSF: every event fits the schema of its class', () => {
+  const classes: Record<
+    string,
+    { activities: number[]; required: string[]; attributes: string[]; atLeastOne: string[] }
+  > = ocsfSchema;
+  const about = { actor: { id: 'root', username: 'root' }, subject: { id: 'ann', username: 'ann' } };
+  it.each(auditEventTypes.flatMap((type) => [about, { actor: null, subject: null }].map((who) => ({ type, who }))))(
+    '$type $who.actor.id',
+    ({ type, who }) => {
+      const details = { ...Object.assign({}, ...Object.values(eventDetails))[type] } as Record<string, unknown>;
+      const data = { id: 1, outcome: 'success', reason: null, actor_application: null, application: null, details };
+      const request = { address: '192.0.2.7', user_agent: 'Test', request_id: 'r1' };
+      const chain = { seq: 1, hash: 'h', digest: 'd', after: null };
+      const event = { type, timestamp: '2026-11-29T00:00:00Z', data: { ...data, ...request, ...who }, chain };
+      const [sent] = JSON.parse(batchOf('ocsf', [event]).body) as [Record<string, unknown>];
+      const schema = classes[String(sent.class_uid)];
+      expect(schema?.activities).toContain(sent.activity_id);
+      expect(Object.keys(sent)).toEqual(expect.arrayContaining(schema?.required ?? []));
+      expect(schema?.attributes).toEqual(expect.arrayContaining(Object.keys(sent)));
+      if (schema?.atLeastOne.length) expect(schema.atLeastOne.some((name) => name in sent)).toBe(true);
+      expect(sent.type_uid).toBe(Number(sent.class_uid) * 100 + Number(sent.activity_id));
+    },
+  );
+
+  it.each([
+    ['account.registered', 'success', 300_101],
+    ['sign-up-code.created', 'success', 300_401],
+    ['recovery-codes.created', 'success', 300_199],
+    ['email.changed', 'success', 300_199],
+    ['factors.reset', 'success', 300_111],
+    ['sign-in.password', 'success', 300_206],
+    ['sign-in.password', 'failure', 300_201],
+    ['sign-in.completed', 'success', 300_201],
+    ['sign-in.unlocked', 'success', 99],
+    ['server.started', 'success', 99],
+  ])('%s, %s', (type, outcome, type_uid) => {
+    const data = { id: 1, outcome, reason: null, actor: null, subject: null, details: {} };
+    const none = { actor_application: null, application: null, address: null, user_agent: null, request_id: null };
+    const chain = { seq: 1, hash: 'h', digest: 'd', after: null };
+    const event = { type, timestamp: '2026-11-29T00:00:00Z', data: { ...data, ...none }, chain };
+    expect(JSON.parse(batchOf('ocsf', [event]).body)).toMatchObject([{ type_uid }]);
+  });
 });
 
 it('a batch that the SIEM does not take waits, and the next one with it', async () => {

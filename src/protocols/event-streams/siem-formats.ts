@@ -1,6 +1,6 @@
 // The events in the formats of SIEMs: Splunk HTTP Event Collector, Elastic Common Schema 8, OCSF 1.3 and syslog (RFC 5424).
 import { hostname } from 'node:os';
-import { kindOfEvent } from '../../core/audit/events.ts';
+import { type AuditEventType, kindOfEvent } from '../../core/audit/events.ts';
 import type { EventBody } from './event.ts';
 import type { StreamDeclaration } from './streams.ts';
 
@@ -98,58 +98,101 @@ function toEcs({ type, timestamp, data, chain }: EventBody) {
   };
 }
 
-/** Class and activity: https://schema.ocsf.io/1.3.0. */
-function ocsfClass(type: string): { class_uid: number; activity_id: number } {
-  const verb = type.slice(type.indexOf('.') + 1);
-  switch (kindOfEvent(type)) {
-    case 'sign-in':
-      return { class_uid: 3002, activity_id: 1 }; // Authentication: Logon
-    case 'session':
-      return { class_uid: 3002, activity_id: 2 }; // Logoff
-    case 'account':
-    case 'password':
-    case 'factor': {
-      const activities: Readonly<Record<string, number>> = {
-        created: 1,
-        enabled: 2,
-        changed: 3,
-        reset: 4,
-        disabled: 5,
-        deleted: 6,
-        enrolled: 10,
-        removed: 11,
-      };
-      return { class_uid: 3001, activity_id: activities[verb] ?? 99 }; // Account Change
-    }
-    case 'role':
-      return { class_uid: 3005, activity_id: verb === 'assigned' ? 1 : verb === 'unassigned' ? 2 : 99 }; // User Access Management
-    case 'group': {
-      const activities: Readonly<Record<string, number>> = {
-        'member-added': 3,
-        'member-removed': 4,
-        deleted: 5,
-        created: 6,
-      };
-      return { class_uid: 3006, activity_id: activities[verb] ?? 99 }; // Group Management
-    }
-    default: {
-      const activities: Readonly<Record<string, number>> = { created: 1, updated: 3, deleted: 4 };
-      return { class_uid: 3004, activity_id: activities[verb] ?? 99 }; // Entity Management
-    }
-  }
+/** What OCSF 1.3 has a name for (https://schema.ocsf.io/1.3.0): the class and its activity. */
+const OCSF_ACTIVITIES: Readonly<Partial<Record<AuditEventType, readonly [OcsfClass, number]>>> = {
+  'account.created': ['account', 1],
+  'account.registered': ['account', 1],
+  'account.enabled': ['account', 2],
+  'account.disabled': ['account', 5],
+  'account.ended': ['account', 5],
+  'account.deleted': ['account', 6],
+  'password.set': ['account', 3],
+  'password.changed': ['account', 3],
+  'password.reset-requested': ['account', 4],
+  'password.reset': ['account', 4],
+  'totp.enrolled': ['account', 10],
+  'passkey.enrolled': ['account', 10],
+  'phone.confirmed': ['account', 10],
+  'totp.removed': ['account', 11],
+  'passkey.removed': ['account', 11],
+  'phone.removed': ['account', 11],
+  'factors.reset': ['account', 11],
+  'sign-in.completed': ['authentication', 1],
+  'session.ended': ['authentication', 2],
+  'sessions.ended-all': ['authentication', 2],
+  'role.assigned': ['access', 1],
+  'role.unassigned': ['access', 2],
+  'group.role-added': ['group', 1],
+  'group.role-removed': ['group', 2],
+  'group.member-added': ['group', 3],
+  'group.member-removed': ['group', 4],
+  'group.member-expired': ['group', 4],
+  'group.deleted': ['group', 5],
+  'group.created': ['group', 6],
+};
+
+const OCSF_CLASSES = {
+  other: 0,
+  account: 3001,
+  authentication: 3002,
+  entity: 3004,
+  access: 3005,
+  group: 3006,
+} as const;
+type OcsfClass = keyof typeof OCSF_CLASSES;
+
+/** A step of a sign-in is its preparation, and a failed one a failed sign-in. */
+const OCSF_SIGN_IN_STEPS = ['password', 'passkey', 'upstream', 'second-factor', 'recovery-code'].map(
+  (step) => `sign-in.${step}`,
+);
+const [LOGON, PREAUTH, OTHER] = [1, 6, 99];
+const OCSF_ENTITY_ACTIVITIES: Readonly<Record<string, number>> = {
+  created: 1,
+  updated: 3,
+  changed: 3,
+  deleted: 4,
+  revoked: 4,
+  enabled: 8,
+  disabled: 9,
+};
+
+function ocsfActivity(type: string, isFailure: boolean): readonly [OcsfClass, number] {
+  const known = OCSF_ACTIVITIES[type as AuditEventType];
+  if (known) return known;
+  if (OCSF_SIGN_IN_STEPS.includes(type)) return ['authentication', isFailure ? LOGON : PREAUTH];
+  const kind = kindOfEvent(type);
+  if (kind === 'group') return ['group', OTHER];
+  const activity = OCSF_ENTITY_ACTIVITIES[type.slice(type.indexOf('.') + 1)];
+  if (activity && kind !== 'request' && kind !== 'factor' && !type.startsWith('email.')) return ['entity', activity];
+  return kind === 'account' || kind === 'password' || kind === 'factor' ? ['account', OTHER] : ['other', OTHER];
 }
 
-function toOcsf(event: EventBody) {
-  const { type, timestamp, data, chain } = event;
-  const { class_uid, activity_id } = ocsfClass(type);
+function toOcsf({ type, timestamp, data, chain }: EventBody) {
+  const { details, application } = data;
   const isFailure = data.outcome !== 'success';
+  const [name, activity_id] = ocsfActivity(type, isFailure);
+  const class_uid = OCSF_CLASSES[name];
   const userOf = (person: typeof data.subject) =>
     person && without({ uid: person.id, name: person.username, full_name: person.name, email_addr: person.email });
+  const user = userOf(data.subject ?? data.actor) ?? { name: 'unknown' };
+  const [noun = ''] = type.split('.');
+  const namesOf = {
+    other: {},
+    account: { user },
+    authentication: { user, service: application === null ? { name: 'Gatehouse' } : { uid: application } },
+    entity: { entity: { type: noun, ...ocsfEntity(details, application ?? noun) } },
+    access: { user, privileges: [String(details.roleName ?? '')] },
+    group: {
+      group: without({ uid: details.groupId, name: details.groupName }) ?? { name: 'unknown' },
+      ...(data.subject && { user }),
+      privileges: details.roleName === undefined ? [] : [String(details.roleName)],
+    },
+  } as const;
   return {
-    category_uid: 3,
+    category_uid: Math.floor(class_uid / 1000),
     class_uid,
     activity_id,
-    ...(activity_id === 99 && { activity_name: type }),
+    ...(activity_id === OTHER && { activity_name: type }),
     type_uid: class_uid * 100 + activity_id,
     time: Date.parse(timestamp),
     severity_id: isFailure ? 2 : 1,
@@ -162,17 +205,28 @@ function toOcsf(event: EventBody) {
       event_code: type,
       product: { name: 'Gatehouse', vendor_name: 'Gatehouse' },
     },
-    ...(data.actor && { actor: { user: userOf(data.actor) } }),
-    user: userOf(data.subject ?? data.actor) ?? { name: 'unknown' },
-    ...(data.address !== null && { src_endpoint: { ip: data.address } }),
-    ...(data.user_agent !== null && { http_request: { user_agent: data.user_agent, uid: data.request_id } }),
+    ...namesOf[name],
+    // The Base Event has neither; they are in `unmapped` then.
+    ...(class_uid > 0 && {
+      ...(data.actor && { actor: { user: userOf(data.actor) } }),
+      ...(data.address !== null && { src_endpoint: { ip: data.address } }),
+      ...(data.user_agent !== null && { http_request: { user_agent: data.user_agent, uid: data.request_id } }),
+    }),
     unmapped: {
+      ...(class_uid === 0 && { actor: data.actor, subject: data.subject, address: data.address }),
       actor_application: data.actor_application,
-      application: data.application,
-      details: data.details,
+      application,
+      details,
       chain,
     },
   };
+}
+
+/** What was created, changed or deleted: by the names that the details of events have. */
+function ocsfEntity(details: EventBody['data']['details'], otherwise: string): object {
+  const uid = details.connectionId ?? details.streamId ?? details.codeId ?? details.keyId ?? details.tokenId;
+  const { name = details.roleName ?? details.setting ?? details.connection ?? details.kid } = details;
+  return without({ uid, name }) ?? { name: otherwise };
 }
 
 /** The facility "security/authorization", and the severities informational and warning. */
