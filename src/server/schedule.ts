@@ -5,6 +5,7 @@ import { brandJobs } from '../applications/brand/pictures.ts';
 import { pictureJobs } from '../applications/pictures/pictures.ts';
 import type { Base } from '../base/base.ts';
 import { limits } from '../base/limits.ts';
+import type { Metrics } from '../base/platform/metrics.ts';
 import type { Db } from '../base/storage/database.ts';
 import { auditJobs } from '../core/audit/jobs.ts';
 import type { ScheduledJob } from '../core/jobs/scheduler.ts';
@@ -17,7 +18,7 @@ import { unusedClientsJob } from '../protocols/oidc/registration.ts';
 import type { Services } from './services.ts';
 
 /** The jobs of the server itself and of the folders below the protocols. */
-export function serverJobs(services: Services): ScheduledJob[] {
+export function serverJobs(services: Services, metrics?: Metrics): ScheduledJob[] {
   const sweep = createSweep({ ...services, targets: expiringRows, batch: limits.sweep.batch });
   return [
     {
@@ -33,7 +34,7 @@ export function serverJobs(services: Services): ScheduledJob[] {
     ...endJobs(services.ends),
     accountLifeJob(services.accountLife),
     ...services.groupChanges.jobs,
-    ...createEventDeliveries(services).jobs,
+    ...createEventDeliveries(services, (outcome) => metrics?.eventDeliveries.inc({ outcome })).jobs,
     ...auditJobs({ ...services, retentionDays: () => services.settings.latest().audit_retention_days }),
     services.deletion.job,
     services.inactivity.job,

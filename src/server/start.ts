@@ -132,7 +132,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
     countMail: (outcome) => metrics.mails.inc({ outcome }),
     notReceived: services.inactivity.notReceived,
   });
-  for (const job of serverJobs(services)) scheduler.add(job);
+  for (const job of serverJobs(services, metrics)) scheduler.add(job);
   const { federationJobs, provisioning } = services;
   for (const job of [
     ...federationJobs,

@@ -108,6 +108,21 @@ describe('gatehouse doctor', () => {
     expect(text.out).toMatch(/\d failed, \d warnings?, \d+ passed\n$/);
   });
 
+  it('names the event streams that take nothing for an hour', async () => {
+    const [url, at] = ['https://siem.example/events', new Date(Date.now() - 7_200_000)];
+    const kind = { kind: 'webhook', format: 'json', body: 'thin', atLeast: 1, withinMinutes: 1, quietMinutes: 1 };
+    const chosen = { events: '["*"]', applications: '[]', groups: '[]', enabled: true, cursor: 0 };
+    const times = { createdAt: at, updatedAt: at, failingSince: at };
+    for (const [name, since] of Object.entries({ hr: at, new: new Date() }))
+      await cli.db.asStored.eventStream.create({
+        data: { id: name, name, url, ...kind, ...chosen, ...times, failingSince: since, lastError: 'status 503' },
+      });
+    const { findings } = await doctor();
+    const message = 'hr takes nothing: status 503';
+    expect(findings.filter(({ check }) => check === 'event streams')).toMatchObject([{ status: 'warning', message }]);
+    await cli.db.asStored.eventStream.deleteMany();
+  });
+
   itOnSqlite('connects to the mail server, and reports one that does not speak SMTP', async () => {
     const server = createServer((socket) => void socket.resume().end(greeting));
     let greeting = '220 ready\r\n';

@@ -62,6 +62,20 @@ it('the console adds a stream, shows its secret once, tries it, shows what was d
   await idp.services.eventStreams.remove(stream?.id ?? '', {});
 });
 
+it('the overview warns of destinations that take nothing for an hour', async () => {
+  const { db, eventStreams } = idp.services;
+  const { stream } = await aStream(idp, { url: 'https://down.example/', events: ['role.*'] });
+  const admin = await consoleOf(idp, await staff(idp, 'admin'));
+  const failsFor = async (minutes: number) => {
+    const failingSince = new Date(Date.now() - minutes * 60_000);
+    await db.eventStream.updateMany({ where: { id: stream.id }, data: { failingSince } });
+    return textOf((await admin.get('/admin')).text);
+  };
+  expect(await failsFor(59)).not.toContain('destination');
+  expect(await failsFor(61)).toContain('Deliveries 1 destination takes nothing');
+  await eventStreams.remove(stream.id, {});
+});
+
 it('the console adds an alert for addresses as people write them', async () => {
   const admin = await consoleOf(idp, await staff(idp, 'admin'));
   const form = await admin.get('/admin/event-streams/new?kind=alert');

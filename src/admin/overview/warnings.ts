@@ -4,6 +4,7 @@
 import { readMetadata } from '../../applications/application.ts';
 import { needsPkce } from '../../applications/fields/oidc-client.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
+import { isDown } from '../../core/jobs/outages.ts';
 import { countUnsentMail, mailOf } from '../../core/mail/message-store.ts';
 import { certificateEnds, pastedMetadataEnd } from '../../protocols/saml/metadata/certificate-ends.ts';
 import type { AdminServices } from '../admin-services.ts';
@@ -139,6 +140,8 @@ async function healthOf(services: AdminServices): Promise<Warnings['health']> {
   const { failed: failedMails } = await countUnsentMail(db);
   const minutes = waiting ? Math.floor((now().getTime() - waiting.createdAt.getTime()) / 60_000) : 0;
   const keys = await keyring.list();
+  const where = isDown(now());
+  const down = (await db.asStored.eventStream.count({ where })) + (await db.asStored.provisioningTarget.count({ where }));
   const waitingMetadata = await db.samlMetadata.count({ where: { pendingXml: { not: null } } });
   // The text finds candidates; the parsed registration decides.
   const candidates = await db.asStored.application.findMany({
@@ -188,6 +191,16 @@ async function healthOf(services: AdminServices): Promise<Warnings['health']> {
           '/admin/mail',
         )
       : row(t('console.navigation.mail'), 'warn', t('console.health.mail-to-files'), '/admin/settings/mail'),
+    ...(down > 0
+      ? [
+          row(
+            t('console.deliveries'),
+            'warn',
+            t('console.health.destinations-down', { count: down }),
+            '/admin/deliveries',
+          ),
+        ]
+      : []),
     config.secure || config.loopback
       ? row(
           t('console.health.address'),

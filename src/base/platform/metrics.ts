@@ -44,6 +44,7 @@ export function createMetrics(labels: Record<string, string> = {}) {
     tokensIssued: counter('tokens_issued', 'Tokens issued by the OpenID Connect engine', ['type']),
     samlResponses: counter('saml_responses', 'SAML responses sent', ['outcome']),
     logoutDeliveries: counter('logout_deliveries', 'Back-channel logout calls', ['outcome']),
+    eventDeliveries: counter('event_deliveries', 'Deliveries to event streams: done, retried, given-up', ['outcome']),
     mails: counter('mails', 'Emails by outcome: sent, written (to a file), deferred, failed', ['outcome']),
     alarms: counter('integrity_alarms', 'Rows with a wrong MAC', ['kind']),
     jobs: histogram('job_duration', 'Time a periodic job took', ['job', 'outcome'], JOB_BUCKETS),

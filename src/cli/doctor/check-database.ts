@@ -24,6 +24,7 @@ import { ignoredTexts } from '../../base/texts/overrides.ts';
 import { readStoredText } from '../../base/texts/stored-text.ts';
 import { FIRST_PASSWORD_ADVICE, isFirstPasswordUnused } from '../../config-file/first-admin.ts';
 import { createAudit } from '../../core/audit/audit.ts';
+import { isDown } from '../../core/jobs/outages.ts';
 import { decryptDataKeys } from '../../core/keys/data-keys.ts';
 import { certificateEnds } from '../../core/keys/key-rows.ts';
 import { createKeyring } from '../../core/keys/keyring.ts';
@@ -120,6 +121,7 @@ async function findingsOf(needs: Opened, file: string | undefined): Promise<Find
     rowFindings,
     groupFindings,
     mailFindings,
+    destinationFindings,
     clientFindings,
     pictureFindings,
     connectionFindings,
@@ -276,6 +278,29 @@ async function mailFindings({ database: { db } }: Opened): Promise<Finding[]> {
       `${plural(waiting, 'email')} waiting after several tries, ${lost} failed after ${plural(limits.delivery.maxTries, 'try', 'tries')}`,
       "Look for the mail server's response in the log.",
     ),
+  ];
+}
+
+async function destinationFindings({ database: { db }, now }: Opened): Promise<Finding[]> {
+  const where = isDown(now());
+  const [streams, targets] = await Promise.all([
+    db.asStored.eventStream.findMany({ where, select: { name: true, lastError: true, pausedAt: true } }),
+    db.asStored.provisioningTarget.findMany({ where, select: { applicationId: true, lastError: true, pausedAt: true } }),
+  ]);
+  const applications = await db.asStored.application.findMany({
+    where: { id: { in: targets.map(({ applicationId }) => applicationId) } },
+    select: { id: true, name: true },
+  });
+  const nameOf = (id: string) => applications.find((one) => one.id === id)?.name ?? id;
+  const findingOf = (check: string, name: string, { lastError, pausedAt }: (typeof streams | typeof targets)[number]) =>
+    warning(
+      check,
+      `${name} takes nothing${pausedAt ? ' and is paused' : ''}: ${lastError ?? 'see the log'}`,
+      pausedAt ? 'Correct its address or secret, then resume it in the console.' : 'It is paused after three days.',
+    );
+  return [
+    ...streams.map((one) => findingOf('event streams', one.name, one)),
+    ...targets.map((one) => findingOf('provisioning', nameOf(one.applicationId), one)),
   ];
 }
 

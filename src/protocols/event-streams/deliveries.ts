@@ -15,7 +15,13 @@ import { unavailableIn } from '../../base/storage/unavailable.ts';
 import type { AuditEventType } from '../../core/audit/events.ts';
 import type { Core } from '../../core/core.ts';
 import { createOutages, isTried, NO_FAILURES } from '../../core/jobs/outages.ts';
-import { type AttemptResult, createJobQueue, jobTable, type QueueStore } from '../../core/jobs/queue.ts';
+import {
+  type AttemptResult,
+  createJobQueue,
+  type JobOutcome,
+  jobTable,
+  type QueueStore,
+} from '../../core/jobs/queue.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
 import {
   bodiesOf,
@@ -120,7 +126,11 @@ interface Plan {
   hasMore: boolean;
 }
 
-export function createEventDeliveries(services: Core & ApplicationServices & { eventStreams: EventStreams }) {
+/** @param countDelivery counts in the metrics */
+export function createEventDeliveries(
+  services: Core & ApplicationServices & { eventStreams: EventStreams },
+  countDelivery: (outcome: JobOutcome) => void = () => {},
+) {
   const { db, now, audit, logger, notifyAdministrators, eventStreams, wake } = services;
   const send = createSender(services);
   const securityEvents = createSecurityEvents(services);
@@ -413,6 +423,7 @@ export function createEventDeliveries(services: Core & ApplicationServices & { e
     now,
     store: deliveryStore(services),
     attempt,
+    onOutcome: (_delivery, outcome) => countDelivery(outcome),
     leaseSeconds: LEASE_SECONDS,
     reopensLanes: true,
     concurrency: {
