@@ -141,7 +141,8 @@ async function healthOf(services: AdminServices): Promise<Warnings['health']> {
   const minutes = waiting ? Math.floor((now().getTime() - waiting.createdAt.getTime()) / 60_000) : 0;
   const keys = await keyring.list();
   const where = isDown(now());
-  const down = (await db.asStored.eventStream.count({ where })) + (await db.asStored.provisioningTarget.count({ where }));
+  const down =
+    (await db.asStored.eventStream.count({ where })) + (await db.asStored.provisioningTarget.count({ where }));
   const waitingMetadata = await db.samlMetadata.count({ where: { pendingXml: { not: null } } });
   // The text finds candidates; the parsed registration decides.
   const candidates = await db.asStored.application.findMany({

@@ -285,7 +285,10 @@ async function destinationFindings({ database: { db }, now }: Opened): Promise<F
   const where = isDown(now());
   const [streams, targets] = await Promise.all([
     db.asStored.eventStream.findMany({ where, select: { name: true, lastError: true, pausedAt: true } }),
-    db.asStored.provisioningTarget.findMany({ where, select: { applicationId: true, lastError: true, pausedAt: true } }),
+    db.asStored.provisioningTarget.findMany({
+      where,
+      select: { applicationId: true, lastError: true, pausedAt: true },
+    }),
   ]);
   const applications = await db.asStored.application.findMany({
     where: { id: { in: targets.map(({ applicationId }) => applicationId) } },
