@@ -24,6 +24,7 @@ import {
 } from './application.ts';
 import {
   type Access,
+  documentFields,
   metadataOf,
   needsSecretValue,
   type OidcClient,
@@ -282,6 +283,8 @@ export function createApplications(
         await removeClientArtifacts(clientId, tx, { keepsRegistration: true });
       await planPictureOf(application, tx);
       const difference = declarationDifference(before, application);
+      if (before.source === 'document' && source === 'local')
+        assertNotOfDocument(before, Object.keys(difference.after));
       const recorded = { name: row.name, ...difference, ...(hasNewToken && { newProvisioningToken: true }) };
       if (Object.keys(difference.after).some((field) => field !== 'source') || hasNewToken)
         await recordChange('application.updated', clientId, tx, by, recorded);
@@ -626,6 +629,14 @@ function declarationForAudit({ name, consent, access, enabled, source, metadata 
   const xml = 'metadata_xml' in metadata ? metadata.metadata_xml : undefined;
   const document = xml === undefined ? {} : { metadata_xml: `${xml.length} characters, SHA-256 ${sha256(xml)}` };
   return { name, consent, access, enabled, source, ...metadata, ...document };
+}
+
+/** Throws invalid_input for what the metadata document of the client decides: it is read again, so a change here would not last. */
+function assertNotOfDocument({ clientId }: Application, changedFields: readonly string[]): void {
+  const own = changedFields.map((field) => (field === 'name' ? 'client_name' : field));
+  // Nobody here has checked the client, so every person is asked.
+  const fixed = own.filter((field) => field === 'consent' || documentFields.includes(field));
+  if (fixed.length > 0) throw invalidInput(fixed.map((field) => fault([field], 'of-document', { url: clientId })));
 }
 
 /** The fields that differ, before and after; null where one is absent. */

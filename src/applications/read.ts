@@ -8,7 +8,14 @@ import { isStorable, withoutUnstorable } from '../base/storage/storable-text.ts'
 import type { Account } from '../people/accounts/account.ts';
 import { nameKey } from '../people/accounts/names.ts';
 import { accessDecisionFilter } from './access-decision.ts';
-import { type Application, fromRow, type Protocol, UnreadableApplication, withAccess } from './application.ts';
+import {
+  type Application,
+  type ApplicationSource,
+  fromRow,
+  type Protocol,
+  UnreadableApplication,
+  withAccess,
+} from './application.ts';
 import { withoutGroupToChoose } from './groups-to-choose.ts';
 
 export interface ListApplications {
@@ -16,6 +23,8 @@ export interface ListApplications {
   search?: string | undefined;
   protocol?: Protocol | undefined;
   enabled?: boolean | undefined;
+  /** `agents`: those that registered themselves, or have a metadata document. */
+  source?: ApplicationSource | 'agents' | undefined;
   /** Only these, by client_id or entity ID. */
   identifiers?: readonly string[] | undefined;
   limit?: number | undefined;
@@ -180,7 +189,7 @@ async function byIds(db: Db, ids: readonly string[]): Promise<Application[]> {
   return ids.flatMap((one) => rows.filter((row) => row.id === one).map(fromRow));
 }
 
-function matching({ search, identifiers, ...query }: ListApplications): Fragment {
+function matching({ search, identifiers, source, ...query }: ListApplications): Fragment {
   const {
     protocol = null,
     enabled = null,
@@ -193,11 +202,13 @@ function matching({ search, identifiers, ...query }: ListApplications): Fragment
     : only.length === 0
       ? fragment`1 = 0`
       : fragment`client_id IN (${joinFragments(only, ', ')})`;
+  const sources = source === 'agents' ? ['dynamic', 'document'] : [source ?? 'local'];
+  const isFrom = source ? fragment`source IN (${joinFragments(sources, ', ')})` : fragment`1 = 1`;
   return fragment`(CAST(${protocol} AS TEXT) IS NULL OR protocol = ${protocol})
     AND (CAST(${enabled} AS BOOLEAN) IS NULL OR enabled = ${enabled})
     AND (CAST(${pattern} AS TEXT) IS NULL
       OR lower(name) LIKE ${pattern} ESCAPE '\\' OR lower(client_id) LIKE ${pattern} ESCAPE '\\')
-    AND ${isListed}`;
+    AND ${isListed} AND ${isFrom}`;
 }
 
 /** 0 where the name or identifier is the text, 1 where it begins with it, else 2. */

@@ -48,6 +48,7 @@ describe('an audit event', () => {
       amr: ['pwd'],
       country: 'CH',
       api: 'https://api.example.com',
+      host: 'vendor.example',
     };
     for (const outcome of ['success', 'failure'] as const)
       for (const parties of [{}, { actorId: 'a', subjectId: 'b', clientId: 'pay' }, { actorId: 'b', subjectId: 'b' }]) {

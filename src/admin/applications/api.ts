@@ -91,6 +91,7 @@ const declarationChanges = declaration.meta({
   id: 'ApplicationChanges',
   anyOf: [mergePatchOf(changeableClient), mergePatchOf(saml), mergePatchOf(proxiedApplication.shape)],
 });
+const sources = ['local', 'file', 'dynamic', 'document'] as const;
 const application = z
   .object({
     id: z.string(),
@@ -99,7 +100,7 @@ const application = z
     name: z.string(),
     enabled: z.boolean(),
     source: z
-      .enum(['local', 'file', 'dynamic', 'document'])
+      .enum(sources)
       .describe(
         'file: declared in the configuration file; dynamic: registered itself; document: by its metadata document',
       ),
@@ -272,6 +273,7 @@ export function applicationEndpoints(applications: ApplicationAdmin, groups: Gro
         search: text.optional().describe('Part of the name or identifier'),
         protocol: z.enum(['oidc', 'saml', 'proxy']).optional(),
         enabled: flag.optional(),
+        source: z.enum(sources).optional(),
       }),
       response: pageOf(application),
       async handle({ cursor, ...query }, by) {

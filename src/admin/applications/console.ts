@@ -18,7 +18,7 @@ import { accessCell, protocolName } from './console-parts.ts';
 import { addWebsiteTestPage } from './console-website-test.ts';
 import { addPicturePages } from './picture/console.ts';
 import type { SignInCount } from './sign-in-counts.ts';
-import { stateTag } from './tabs/tab-page.ts';
+import { sourceTags, stateTag } from './tabs/tab-page.ts';
 import { addTabs } from './tabs/tabs.ts';
 
 /** All pages below /admin/applications. */
@@ -43,6 +43,7 @@ const listIn = listAt(
     q: listQuery.shape.q,
     protocol: z.enum(['', 'oidc', 'saml', 'proxy']).default(''),
     state: z.enum(['', 'enabled', 'disabled']).default(''),
+    source: z.enum(['', 'agents']).default(''),
   },
   ['name', '-name', 'sign-ins', '-sign-ins', 'match'],
 );
@@ -54,10 +55,10 @@ function addListPage(
   const { applications } = admin;
   addList(async ({ ctx, by, may }) => {
     const list = listIn(ctx);
-    const { q, after, protocol, state, sort } = list.given;
+    const { q, after, protocol, state, source, sort } = list.given;
     const counts = await signIns.lastDays();
     const isBySignIns = sort.endsWith('sign-ins');
-    const filter = { search: q, ...(state && { enabled: state === 'enabled' }) };
+    const filter = { search: q, ...(state && { enabled: state === 'enabled' }), ...(source && { source }) };
     const [page, byProtocol] = await Promise.all([
       applications.list(
         {
@@ -122,7 +123,7 @@ function addListPage(
               { label: t('console.applications.list.last'), isShort: true },
               signInCell((used) => used?.last ?? t('console.applications.list.not-recently')),
             ],
-            [t('console.shared.status'), stateTag],
+            [t('console.shared.status'), (one) => [stateTag(one), ...(one.source === 'file' ? [] : sourceTags(one))]],
           ]),
           empty: list.isFiltered ? t('console.applications.list.no-match') : noApplications(may(WRITE)),
           count: t('console.applications.list.count', { count: total }),
@@ -134,7 +135,7 @@ function addListPage(
 }
 
 function filterOf(list: ReturnType<typeof listIn>, counts: Record<Protocol, number>): Search {
-  const { q, protocol, state } = list.given;
+  const { q, protocol, state, source } = list.given;
   const segment = (value: '' | Protocol, label: PageText, count: number) => ({
     label,
     count: t('console.shared.number', { value: count }),
@@ -148,6 +149,10 @@ function filterOf(list: ReturnType<typeof listIn>, counts: Record<Protocol, numb
         '': t('console.applications.list.any-status'),
         enabled: t('console.shared.enabled'),
         disabled: t('console.shared.disabled'),
+      }),
+      choiceField('source', t('console.applications.list.source'), source, {
+        '': t('console.applications.list.any-source'),
+        agents: t('console.applications.list.agents'),
       }),
     ],
     {

@@ -135,6 +135,7 @@ function listPage(
           [t('console.apis.scopes'), scopeCells],
           [t('console.apis.signed-with'), ({ signingAlg }) => signingAlg],
           [t('console.apis.access'), accessCell],
+          [t('console.apis.clients.label'), clientsText],
           [
             t('console.apis.managed-by'),
             ({ source }) => (source === 'file' ? { text: t('console.page.configuration-file'), tone: 'plain' } : ''),
@@ -226,7 +227,7 @@ function apiPage(
     rows: [
       { label: t('console.apis.signing-alg'), value: api.signingAlg },
       { label: options.access.fields({})[0]?.label ?? '', value: accessCell(api) },
-      { label: t('console.apis.clients.label'), value: textAt(`console.apis.clients.${api.clients}`) ?? api.clients },
+      { label: t('console.apis.clients.label'), value: clientsText(api) },
     ],
   };
   const danger = dangerZone([
@@ -287,6 +288,8 @@ function fieldsOf(given: ApiForm, { access, signingAlgs }: FormOptions): Field[]
     ...agentKeys.flatMap((key) => key.fields(bodyOf(agentKeys, sentOf(given)))),
   ];
 }
+
+const clientsText = ({ clients }: Resource) => textAt(`console.apis.clients.${clients}`) ?? clients;
 
 const sentOf = ({ clients, document_hosts, agent_scopes }: ApiForm) =>
   toSent({ clients, document_hosts, agent_scopes });

@@ -460,7 +460,7 @@ async function consentBlocks(
       lead: t('console.users.consents.lead'),
       caption: t('console.users.consents.caption', { user: displayName(account) }),
       ...tableOf(all, [
-        [t('console.users.access.application'), consentCell],
+        [t('console.users.access.application'), consentCells],
         [
           t('console.navigation.apis'),
           ({ granted }) =>
@@ -484,11 +484,12 @@ async function consentBlocks(
   ];
 }
 
-const consentCell = ({ applicationId, applicationName, clientId }: AllowedApplication): Mark => ({
-  text: applicationName,
-  small: clientId,
-  href: `/admin/applications/${applicationId}`,
-});
+const consentCells = ({ applicationId, applicationName, clientId, goesTo }: AllowedApplication): Cell[] => [
+  { text: applicationName, small: clientId, href: `/admin/applications/${applicationId}` },
+  ...(goesTo === undefined
+    ? []
+    : [goesTo === 'this-computer' ? t('console.users.consents.program') : t('consents.goes-to', goesTo)]),
+];
 
 /** Below the same tab: the page that ends the access of one. */
 function consentPages(router: Router<State, Extras>, { frame, admin: { users } }: ConsoleServices): void {

@@ -513,3 +513,17 @@ export function metadataOf(client: OidcMetadata): OidcMetadata {
   const metadata = Object.fromEntries(entries) as OidcMetadata;
   return { ...metadata, response_types: client.grant_types.includes('authorization_code') ? ['code'] : [] };
 }
+
+/** The fields that a client metadata document decides, also as it changes; an administrator decides the others. */
+export const documentFields: readonly string[] = [
+  'client_name',
+  'redirect_uris',
+  'application_type',
+  'grant_types',
+  'response_types',
+  'token_endpoint_auth_method',
+  'token_endpoint_auth_signing_alg',
+  'jwks',
+  'jwks_uri',
+  'dpop_bound_access_tokens',
+];

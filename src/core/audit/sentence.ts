@@ -141,6 +141,10 @@ function variantOf({ type, outcome, subjectId, clientId, data }: AuditEntry): st
     case 'configuration.taken-over':
     case 'configuration.released':
       return data.section === 'settings' ? 'setting' : undefined;
+    case 'application.created':
+      return data.source === 'dynamic' || data.source === 'document' ? data.source : undefined;
+    case 'consent.granted':
+      return apisOf(data).length > 0 ? 'apis' : undefined;
     case 'setting.changed':
       return (data.setting ?? data.name) ? undefined : 'unnamed';
     case 'mail.sent':
@@ -178,7 +182,18 @@ function reasonText({ reason }: AuditEntry): Text | undefined {
 /** The values of all placeholders of the sentences. */
 function valuesOf(event: AuditEntry, nameOf: MentionRenderer): Record<string, string | Slot | Text> {
   const { subjectId, clientId, data } = event;
-  const nameFields = ['name', 'roleName', 'number', 'message', 'domain', 'version', 'groupName', 'childName', 'api'];
+  const nameFields = [
+    'name',
+    'roleName',
+    'number',
+    'message',
+    'domain',
+    'version',
+    'groupName',
+    'childName',
+    'api',
+    'host',
+  ];
   const connection =
     typeof data.connection === 'string' ? nameOf({ type: 'connection', id: data.connection }) : undefined;
   return {
@@ -201,8 +216,12 @@ function valuesOf(event: AuditEntry, nameOf: MentionRenderer): Record<string, st
     channel: String(data.channel),
     country: typeof data.country === 'string' ? countryName(data.country) : nameSlot('…'),
     count: nameSlot(String(data.count ?? '…')),
+    apis: nameSlot(apisOf(data).join(', ')),
   };
 }
+
+/** The APIs that a consent is for. */
+const apisOf = ({ resources }: Record<string, unknown>): string[] => Object.keys(resources ?? {});
 
 /** Of an email: the user as in every other sentence, else the address. */
 function recipientOf({ subjectId, data }: AuditEntry, nameOf: MentionRenderer): Slot | Text {

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { type OidcApplication, readMetadata } from '../../applications/application.ts';
 import type { ApplicationServices } from '../../applications/application-services.ts';
-import { metadataOf, type OidcMetadata, oidcClient } from '../../applications/fields/oidc-client.ts';
+import { documentFields, metadataOf, type OidcMetadata, oidcClient } from '../../applications/fields/oidc-client.ts';
 import { oidcRules } from '../../applications/oidc-rules.ts';
 import { isOpenToDocumentsOn } from '../../applications/resources.ts';
 import { applicationTypeOf, httpsUriFault, redirectUriFault } from '../../applications/uris.ts';
@@ -169,7 +169,7 @@ export function createClientDocuments(
           if (isCurrent(document)) return false;
         }
         const { enabled, access } = before;
-        const own = Object.entries(before.metadata).filter(([field]) => !TAKEN.has(field));
+        const own = Object.entries(before.metadata).filter(([field]) => !documentFields.includes(field));
         const input = {
           ...Object.fromEntries(own),
           ...taken(document.metadata),
@@ -234,19 +234,8 @@ type StoredClient = Pick<OidcApplication, 'id' | 'clientId' | 'name'> & { metada
 /** What the document says has no rights that it could give. */
 const SERVER = { grantedRights: [] };
 
-/** The fields that a document decides; an administrator decides the others. */
-const TAKEN: ReadonlySet<string> = new Set([
-  'redirect_uris',
-  'application_type',
-  'grant_types',
-  'response_types',
-  'token_endpoint_auth_method',
-  'token_endpoint_auth_signing_alg',
-  'jwks',
-  'jwks_uri',
-  'dpop_bound_access_tokens',
-]);
-const taken = (metadata: object) => Object.fromEntries(Object.entries(metadata).filter(([field]) => TAKEN.has(field)));
+const taken = (metadata: object) =>
+  Object.fromEntries(Object.entries(metadata).filter(([field]) => documentFields.includes(field)));
 
 /** Of what a document says, as it was taken over. */
 export const hashOfClient = ({ name, metadata }: { name: string; metadata: object }): string =>

@@ -1,7 +1,7 @@
 // What a sent form of an application changes beyond its keys: a security profile fixes fields, and a service provider has one source of metadata.
 
 import type { Application } from '../../../applications/application.ts';
-import type { SecurityProfile } from '../../../applications/fields/oidc-client.ts';
+import { documentFields, type SecurityProfile } from '../../../applications/fields/oidc-client.ts';
 import { fixedFields, isSecurityProfile } from '../../../applications/security-profile.ts';
 import { invalidInput } from '../../../base/http/errors.ts';
 import { fault } from '../../../base/texts/faults.ts';
@@ -18,10 +18,15 @@ export function valuesOf(application: Application): Values {
   return application.protocol === 'oidc' ? { ...entry, client_name: application.name } : entry;
 }
 
-/** Keys that another key decides, with the reason. */
-export function lockedKeys({ profile, token_endpoint_auth_method: method }: Values): Record<string, PageText> {
+/** Keys that another key or the metadata document of the client decides, with the reason. */
+export function lockedKeys(
+  { source }: Application,
+  { profile, token_endpoint_auth_method: method }: Values,
+): Record<string, PageText> {
   const fixed = isSecurityProfile(profile) ? Object.keys(fixedFields(profile)) : [];
+  const ofDocument = source === 'document' ? [...documentFields, 'consent'] : [];
   return {
+    ...Object.fromEntries(ofDocument.map((key) => [key, t('console.fields.document.decides')])),
     ...(method === 'none' && { require_pkce: t('console.fields.pkce.always') }),
     ...Object.fromEntries(fixed.map((key) => [key, t('console.fields.profile.decides')])),
   };
@@ -30,7 +35,7 @@ export function lockedKeys({ profile, token_endpoint_auth_method: method }: Valu
 /** JSON merge patch of the declaration: only what the form changes. Throws invalid_input. */
 export function declarationPatch(application: Application, sections: readonly KeySection[], sent: Sent): Declaration {
   const values = valuesOf(application);
-  const locked = lockedKeys(values);
+  const locked = lockedKeys(application, values);
   const keys = sections.flatMap((section) => section.keys).filter(({ key }) => locked[key] === undefined);
   const patch = patchOf(keys, values, sent);
   if ('profile' in patch) Object.assign(patch, profileChange(patch.profile ?? undefined, values.profile));

@@ -5,6 +5,7 @@ import { type Access, needsPkce } from '../../../applications/fields/oidc-client
 import type { Context } from '../../../base/http/context.ts';
 import { oneOf, type PageText, t } from '../../../base/texts/text.ts';
 import type { AuditEntry } from '../../../core/audit/audit.ts';
+import { isUnregistered } from '../../../protocols/oidc/registration.ts';
 import { certificateEnds } from '../../../protocols/saml/metadata/certificate-ends.ts';
 import { metadataWarnings, parseServiceProviderMetadata } from '../../../protocols/saml/metadata/parse.ts';
 import { eventItems } from '../../audit/console-rows.ts';
@@ -63,7 +64,15 @@ export async function overviewPage(
         usageBlock(days),
       ],
       aside: [
-        { kind: 'steps', title: t('console.tabs.overview.setup'), steps: setupSteps(open, firstSignIn, demands) },
+        ...(isUnregistered(application)
+          ? []
+          : [
+              {
+                kind: 'steps' as const,
+                title: t('console.tabs.overview.setup'),
+                steps: setupSteps(open, firstSignIn, demands),
+              },
+            ]),
         ...(mayReadAudit ? [await activityBlock(events, `${path}/activity`, services)] : []),
       ],
     },
@@ -150,7 +159,8 @@ function connectionBlock(application: Application, issuer: string, path: string,
             ...certificateRow(certificateEnds(metadata), now),
           ];
   const access = { label: t('console.tabs.access'), value: accessCell(application) };
-  const actions = [{ label: t('console.tabs.value.all-endpoints'), href: `${path}/setup` }];
+  const endpoints = { label: t('console.tabs.value.all-endpoints'), href: `${path}/setup` };
+  const actions = isUnregistered(application) ? [] : [endpoints];
   return { kind: 'facts', title: t('console.tabs.overview.connection'), actions, rows: [...rows, access] };
 }
 

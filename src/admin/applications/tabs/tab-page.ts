@@ -4,6 +4,7 @@ import { type Application, isServiceAccount } from '../../../applications/applic
 import type { PictureState } from '../../../applications/pictures/pictures.ts';
 import { type PageText, t } from '../../../base/texts/text.ts';
 import { within } from '../../../people/rbac/rights.ts';
+import { isUnregistered } from '../../../protocols/oidc/registration.ts';
 import type { ConsolePage, Mark } from '../../console/blocks.ts';
 import { FILE_TAG, fileNotice, RELEASE } from '../../console/managed-by-file.ts';
 import type { Visit } from '../../console/pages.ts';
@@ -73,7 +74,7 @@ export async function openApplication(
 }
 
 /** Where it comes from, unless an administrator registered it here. */
-function sourceTags({ source }: Application): Mark[] {
+export function sourceTags({ source }: Application): Mark[] {
   if (source === 'file') return [FILE_TAG];
   return source === 'local' ? [] : [{ text: t(`console.tabs.source.${source}`) }];
 }
@@ -102,7 +103,10 @@ export function tabPage(
     logo: { name: application.name, picture: picture?.address, product: application.metadata.preset },
     back: { href: '/admin/applications', label: t('console.navigation.applications') },
     tags: [stateTag(application), { text: protocolName[application.protocol] }, ...sourceTags(application)],
-    actions: [...(content.actions ?? []), ...(mayChange && application.enabled ? [test] : [])],
+    actions: [
+      ...(content.actions ?? []),
+      ...(mayChange && application.enabled && !isUnregistered(application) ? [test] : []),
+    ],
     tabs: offered.map((one) => ({
       href: one === '' ? path : `${path}/${one}`,
       label: labelOf(application, one),
@@ -113,9 +117,14 @@ export function tabPage(
   };
 }
 
-/** Whether the protocol has the tab: a service provider has no secrets, and its certificates are among its settings. */
-export function tabsOf({ protocol }: Application): TabPath[] {
-  return (Object.keys(tabs) as TabPath[]).filter((tab) => protocol === 'oidc' || tab !== 'credentials');
+/** The tabs of an application: a service provider has no secrets, and its certificates are among its settings; nobody here sets an agent up. */
+export function tabsOf(application: Application): TabPath[] {
+  const closed: readonly TabPath[] = [
+    ...(application.protocol === 'oidc' ? [] : ['credentials' as const]),
+    ...(isUnregistered(application) ? (['setup', 'provisioning'] as const) : []),
+    ...(application.source === 'document' ? (['credentials'] as const) : []),
+  ];
+  return (Object.keys(tabs) as TabPath[]).filter((tab) => !closed.includes(tab));
 }
 
 function labelOf({ protocol }: Application, tab: TabPath): PageText {

@@ -224,7 +224,7 @@ async function formPage(
     kind: 'form',
     action: `${path}/${tab}`,
     fields: mayWrite ? [versionField(version)] : [],
-    sections: formSections(sections, values, { isLocked: !mayWrite, locked: lockedKeys(values), sent }),
+    sections: formSections(sections, values, { isLocked: !mayWrite, locked: lockedKeys(application, values), sent }),
     ...(mayWrite && {
       button: t('console.shared.save-changes'),
       cancel: `${path}/${tab}`,

@@ -1,0 +1,98 @@
+// What administrators see of agents that nobody registered: among the applications, at a user, in the activity log and in rejected requests.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { consoleOf, staff } from '../../admin/console/support.ts';
+import { aService } from '../../admin/support.ts';
+import { anApi, aUser, type TestUser } from '../../support/factories.ts';
+import { type HttpClient, httpClient } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { type DocumentHost, documentHost } from '../../support/mcp.ts';
+import { textOf } from '../../support/pages/html.ts';
+import { authorizeUrl, completeSignIn } from '../support.ts';
+
+const API = 'https://notes.example';
+const LOOPBACK = 'http://localhost:33418/callback';
+let idp: TestIdp;
+let vendor: DocumentHost;
+let user: TestUser;
+let admin: HttpClient;
+/** The application of an agent that the user allowed. */
+let id: string;
+let url: string;
+
+beforeAll(async () => {
+  idp = await startIdp();
+  vendor = await documentHost('vendor.localhost');
+  await anApi(idp.services, { identifier: API, scopes: ['notes:read'], clients: 'documents' });
+  await idp.services.settings.set('rate_limits', false);
+  await agents('allowed');
+  user = await aUser(idp.services);
+  admin = await consoleOf(idp, await staff(idp, 'admin'));
+  url = vendor.urlOf('/client.json');
+  vendor.documents.set('/client.json', {
+    client_id: url,
+    client_name: 'Helper',
+    redirect_uris: ['http://localhost/callback'],
+  });
+  await completeSignIn(httpClient(idp.issuer), urlFor(url), { user, redirectUri: LOOPBACK });
+  id = (await idp.services.applications.find(url))?.id ?? '';
+});
+afterAll(async () => {
+  await Promise.all([vendor?.close(), idp?.stop()]);
+});
+
+async function agents(agents: 'off' | 'listed' | 'allowed', hosts: string[] = []): Promise<void> {
+  await idp.services.settings.set('agents', agents);
+  await idp.services.settings.set('agent_hosts', hosts);
+  await idp.services.settings.reload();
+}
+
+const urlFor = (clientId: string, parameters: Record<string, string | null> = {}) =>
+  authorizeUrl(idp, clientId, { redirect_uri: LOOPBACK, scope: 'notes:read', resource: API, ...parameters });
+const at = async (path: string) => textOf((await admin.get(path)).text);
+
+describe('the application of an agent', () => {
+  it('is marked in the list of applications, which has a filter for it', async () => {
+    await idp.services.applications.createOidc({ client_name: 'Payroll', redirect_uris: ['https://pay.example/cb'] });
+    expect(await at('/admin/applications')).toMatch(/Helper.*By its metadata document/s);
+    const filtered = await at('/admin/applications?source=agents');
+    expect(filtered).toContain('Helper');
+    expect(filtered).not.toContain('Payroll');
+    expect(await at('/admin/apis')).toContain('Also apps with a metadata document');
+  });
+
+  it('says at the user where the answers go', async () => {
+    expect(await at(`/admin/users/${user.account.id}/sessions`)).toContain('A program on a computer of the user');
+  });
+
+  it('offers nothing to set up, and no field that the document decides', async () => {
+    const overview = (await admin.get(`/admin/applications/${id}`)).text;
+    expect(textOf(overview)).not.toMatch(/Set home page|Add logout URI|Test sign-in/);
+    expect(overview).not.toMatch(new RegExp(`/admin/applications/${id}/(setup|credentials|provisioning)"`));
+    const settings = await admin.get(`/admin/applications/${id}/settings`);
+    expect(textOf(settings.text)).toContain('The app’s metadata document decides this.');
+    const saved = await admin.submit(settings, { client_name: 'Vendor helper' });
+    expect(saved.status).toBe(303);
+    expect((await idp.services.applications.get(id)).name).toBe(`${vendor.host} (Helper)`);
+  });
+
+  it('rejects a change of what the document decides, and takes others', async () => {
+    const api = await aService(idp);
+    const path = `/applications/${id}`;
+    for (const patch of [
+      { client_name: 'Vendor helper' },
+      { redirect_uris: ['https://elsewhere.example/cb'] },
+      { consent: 'implicit' },
+    ]) {
+      const answer = await api.send('PATCH', path, patch, { 'if-match': '*' });
+      expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(url)]);
+    }
+    expect((await api.send('PATCH', path, { access_token_minutes: 5 }, { 'if-match': '*' })).status).toBe(200);
+  });
+
+  it('is in the activity log with its host, how it came, and the API', async () => {
+    const log = await at('/admin/audit');
+    expect(log).toContain(`was the first to allow an app from ${vendor.host}`);
+    expect(log).toMatch(/was added by its metadata document when .* allowed it/);
+    expect(log).toMatch(new RegExp(`allowed .* to use ${API}`));
+  });
+});
