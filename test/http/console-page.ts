@@ -168,6 +168,14 @@ const page: ConsolePage = {
           hint: 'Who may open it',
         },
         {
+          name: 'groups',
+          label: 'Groups',
+          type: 'checks',
+          values: ['g-1'],
+          options: Array.from({ length: 12 }, (_, at) => ({ value: `g-${at}`, label: `Group ${at}` })),
+          isLocked: true,
+        },
+        {
           name: 'urls',
           label: 'URLs',
           type: 'rows',
