@@ -2011,7 +2011,7 @@ CREATE INDEX "provisioned_objects_application_id_kind_next_try_at_idx" ON "provi
 CREATE INDEX "provisioned_objects_application_id_id_idx" ON "provisioned_objects"("application_id", "id");
 
 -- CreateIndex
-CREATE INDEX "provisioned_objects_application_id_is_held_is_active_idx" ON "provisioned_objects"("application_id", "is_held", "is_active");
+CREATE INDEX "provisioned_objects_application_id_kind_is_held_is_active_idx" ON "provisioned_objects"("application_id", "kind", "is_held", "is_active");
 
 -- CreateIndex
 CREATE UNIQUE INDEX "provisioned_objects_application_id_kind_local_id_key" ON "provisioned_objects"("application_id", "kind", "local_id");
