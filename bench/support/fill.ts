@@ -1,8 +1,8 @@
-// Fills a database as after years of use: users, sessions, mails, rejected requests and audit rows, and 2,000 applications. `signRows`
+// Fills a database as after years of use: users, sessions, mails, rejected requests, audit rows and queues, and 2,000 applications. `signRows`
 // (target.ts) gives the rows their MACs afterwards. Everybody is in ten of 5,000 groups, which are four levels deep; group 0 is at the top,
 // group 1 has a tenth of the users, group 2 has all. The administrator is in 50 and owns group 3. The oldest tenth has a role of its own.
 import type { Database } from '../../src/base/storage/database.ts';
-import { client, serviceProvider } from './target.ts';
+import { client, directory, serviceProvider } from './target.ts';
 
 const APPLICATIONS = 2000;
 const GROUPS = 5000;
@@ -100,7 +100,35 @@ export async function fill({ db, kind }: Database, rows: number): Promise<void> 
   await run(`INSERT INTO audit_events (at, type, outcome, actor_id, subject_id, data, chain_seq, chain_hash)
     ${numbers(rows)} SELECT ${at}, ${oneOf(['group.member-added', 'group.member-removed', 'group.request-granted'])}, 'success', 'sub-0',
     'sub-' || n, '{"groupId":"' || ${group} || '","groupName":"Group","via":"direct"}', 200000000 + n, 'x' FROM n`);
+  await fillQueues();
   if (!sqlite) await run('VACUUM ANALYZE');
+
+  /** What goes to others, and comes from a directory. Jobs delete old rows, so these are of today; nothing is sent, as all is paused. */
+  async function fillQueues(): Promise<void> {
+    const today = moment(`${Date.now()} - n * 500`);
+    const ended = `CASE WHEN n % 100 < 98 THEN ${today} END, CASE WHEN n % 100 = 98 THEN ${today} END, CASE WHEN n % 100 > 97 THEN '503' END`;
+    await run(`INSERT INTO event_streams (id, name, kind, url, format, body, events, applications, groups, at_least, within_minutes,
+      quiet_minutes, enabled, created_at, updated_at, cursor, paused_at, last_error)
+      VALUES ('st-1', 'Stream', 'webhook', 'https://siem.example/', 'json', 'thin', '["*"]', '[]', '[]', 1, 60, 60, true, ${later}, ${later},
+      2000000000, ${later}, '503')`);
+    await run(`INSERT INTO event_deliveries (id, stream_id, seq, until_seq, tries, next_try_at, created_at, done_at, failed_at, last_error)
+      ${numbers(rows)} SELECT 'd-' || n, 'st-1', 100000000 + n, 100000000 + n, 1, ${later}, ${today}, ${ended} FROM n`);
+    await run(`INSERT INTO logout_deliveries (id, client_id, account_id, tries, next_try_at, created_at, done_at, failed_at, last_error)
+      ${numbers(rows)} SELECT 'l-' || n, 'https://oidc-' || (n % 1000) || '.example.com/', 'sub-' || n, 1, ${later}, ${today}, ${ended} FROM n`);
+    await run(`INSERT INTO scim_users (user_id, connection_id, external_id, content, deleted_at, created_at, updated_at)
+      ${numbers(rows)} SELECT 'sub-' || n, '${directory.id}', 'e-' || n, '{"userName":"user-' || n || '"}',
+      CASE WHEN n % 10 = 0 THEN ${today} END, ${today}, ${today} FROM n`);
+    const where = { id: 'oidc-1' };
+    const provisioned = await db.asStored.application.findUniqueOrThrow({ where, select: { metadata: true } });
+    const url = 'https://app.example/scim/v2';
+    const metadata = JSON.stringify({ ...JSON.parse(provisioned.metadata), provision: { url } });
+    await db.asStored.application.update({ where, data: { metadata } });
+    await run(`INSERT INTO provisioning_targets (application_id, url, audit_seq, looked_at, paused_at, paused_by, stopped_at)
+      VALUES ('oidc-1', '${url}', 2000000000, ${later}, ${later}, 'administrator', ${later})`);
+    await run(`INSERT INTO provisioned_objects (id, application_id, kind, local_id, remote_id, is_active, pending, is_held, next_try_at, last_error)
+      ${numbers(rows)} SELECT 'p-' || n, 'oidc-1', 'user', 'sub-' || n, 'r-' || n, n % 20 <> 0,
+      CASE n % 20 WHEN 1 THEN 'update' WHEN 2 THEN 'deactivate' ELSE '' END, n % 20 = 2, ${later}, CASE WHEN n % 20 = 1 THEN '400' END FROM n`);
+  }
 }
 
 /** The pages to measure, by name. */
@@ -129,6 +157,10 @@ export async function pagesOf({ db }: Database): Promise<Record<string, string>>
     'users, active': '/admin/users?state=active',
     'users, without an invitation': '/admin/users?state=uninvited',
     'users, active, by name': '/admin/users?state=active&sort=name',
+    'users, locked': '/admin/users?state=locked',
+    'users, invited': '/admin/users?state=invited',
+    'users, whom nobody has seen': '/admin/users?state=unseen',
+    'users, whose accounts end': '/admin/users?state=ending',
     'users, by role': '/admin/users?role=many',
     'users, by role, by name': '/admin/users?role=many&sort=name',
     'users, by role and search': '/admin/users?role=many&q=user-77',
@@ -137,6 +169,9 @@ export async function pagesOf({ db }: Database): Promise<Record<string, string>>
     'users, suggested': '/admin/suggest/users?q=us',
     'one user': '/admin/users/sub-5000',
     'one user, sessions': '/admin/users/sub-5000/sessions',
+    'one user, roles and groups': '/admin/users/sub-5000/roles',
+    'one user, activity': '/admin/users/sub-5000/activity',
+    'one user, deletion': '/admin/users/sub-5000/delete',
     applications: '/admin/applications',
     'applications, last page': `/admin/applications?after=${after('application 998 (saml)', 'x')}`,
     'applications, reversed': '/admin/applications?sort=-name',
@@ -152,8 +187,19 @@ export async function pagesOf({ db }: Database): Promise<Record<string, string>>
     'one application, people, search': '/admin/applications/oidc-55/people?q=user-777',
     'one application, people, search (nobody)': '/admin/applications/oidc-5/people?q=nobody-at-all',
     'one user, applications': '/admin/users/sub-5000/access',
+    'one application, activity': '/admin/applications/oidc-5/activity',
+    'one application, provisioning': '/admin/applications/oidc-1/provisioning',
+    'one application, deletion': '/admin/applications/oidc-1/delete',
     APIs: '/admin/apis',
     connections: '/admin/connections',
+    directories: '/admin/scim',
+    'one directory, with its leavers': `/admin/scim/${directory.id}`,
+    'one directory, deletion': `/admin/scim/${directory.id}/delete`,
+    'event streams': '/admin/event-streams',
+    'one event stream': '/admin/event-streams/st-1',
+    'one event stream, a delivery': '/admin/event-streams/st-1/deliveries/d-50',
+    deliveries: '/admin/deliveries',
+    'import of users': '/admin/import',
     roles: '/admin/roles',
     'roles, permissions': '/admin/roles/permissions',
     'roles, members of one': `/admin/roles/${role?.id}/members`,
@@ -196,6 +242,7 @@ export async function pagesOf({ db }: Database): Promise<Record<string, string>>
     'app list': '/dashboard',
     'signing keys': '/admin/keys',
     'access check, of one and one': `/admin/access-check?user=user-5000&app=${client.id}`,
+    'access check, of one person': '/admin/access-check?user=user-5000',
     'access check, by request': '/admin/access-check?request=req-5000',
     'rejected requests': '/admin/rejections',
     'rejected requests, last page': `/admin/rejections?after=${early}.C9`,
