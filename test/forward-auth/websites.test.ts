@@ -22,6 +22,9 @@ const sites: Partial<Record<ProxyKind, Website>> = {};
 
 beforeAll(async () => {
   idp = await startIdp();
+  // All of these tests sign in from one address.
+  await idp.services.settings.set('rate_limits', false);
+  await idp.services.settings.reload();
   inManyGroups = await aUserInGroups(idp.services, limits.groups.inToken);
   for (const kind of proxyKinds) sites[kind] = await website(kind, () => idp.issuer, HANDED_ON);
 });
@@ -496,6 +499,16 @@ describe('a website', () => {
     expect(await denied('198.51.100.0/24')).toBe(200);
     await settings.unset('denied_networks');
     await settings.reload();
+  });
+
+  it('asks nobody to sign in for a form of another site, with which no cookie comes', async () => {
+    const site = await aWebsite('caddy');
+    const form = { headers: { accept: 'text/html', 'sec-fetch-mode': 'navigate' } };
+    const own = await httpClient().request('POST', `${site.origin}/save`, form);
+    expect([own.status, own.text.includes('Sign in to continue')]).toEqual([401, true]);
+    const foreign = { headers: { ...form.headers, 'sec-fetch-site': 'cross-site', origin: 'https://pay.example' } };
+    const page = await httpClient().request('POST', `${site.origin}/save`, foreign);
+    expect([page.status, page.text.includes('Not sent by this website')]).toEqual([403, true]);
   });
 
   it('takes changes from its own pages only, where it says so', async () => {

@@ -415,6 +415,8 @@ function metadata({ application, now }: AccessFacts, endsAt: Date): Result {
 /** Those that apply to the application. */
 function registrationChecks(facts: AccessFacts): Check[] {
   const { application, registration, unsignable } = facts;
+  // A website has neither scopes nor keys.
+  if (application.protocol === 'proxy') return [];
   const complete: Check = {
     id: 'registration',
     label: t('console.access-check.label.registration'),

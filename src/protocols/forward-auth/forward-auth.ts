@@ -574,9 +574,11 @@ export function createForwardAuth(
 
   /** @param acr what the page needs, which the session does not have */
   function signIn(visit: Visit, acr?: Acr, weak?: Live): void {
-    const { by, asked } = visit;
+    const { ctx, by, asked } = visit;
     if (by === 'navigation') beginSignIn(visit, { page: pageAt(`${asked.path}${asked.query}`), acr, round: 0 });
     else if (by === 'program') demandSignIn(visit, acr, weak);
+    // No cookie comes with it, after a sign-in neither: what is loaded again still comes from there (RFC 6265bis 5.6.7.1).
+    else if (by === 'form' && ctx.get('Sec-Fetch-Site') === 'cross-site') fromElsewhere(visit);
     else {
       const text = by === 'form' ? t('website.form.text') : t('website.frame.text');
       showPage(visit, 401, t('website.sign-in.title'), text, { signInAt: signInAddress(visit, acr) });
