@@ -36,6 +36,10 @@ export interface RunningGatehouse {
   clients(id: string): [PlanClient, PlanClient];
   /** Runs a command of the command line on the same data. */
   cli(...command: string[]): Promise<string>;
+  /** Redeems the code of a sign-in, with which the user has used the client. */
+  redeem(client: PlanClient, code: { code: string; redirect_uri: string }): Promise<void>;
+  /** Sets the password of the user, which ends all sessions: two events for receivers of shared signals. */
+  signOutEverywhere(): Promise<void>;
   /** Rotates the key of ID tokens and waits until the server publishes the new one. */
   rotateKeys(): Promise<void>;
 }
@@ -100,12 +104,15 @@ export async function startGatehouse(options: GatehouseOptions): Promise<Running
   const readyUrl = `http://127.0.0.1:${inner}/readyz`;
   const child = await startChild({ arguments: [main], cwd: folder, env, readyUrl, readySeconds: 180 });
   atEnd(() => child.stop());
-  const cli = async (...command: string[]) => {
+  const run = async (command: readonly string[], input = '') => {
     const { PATH = '', HOME = '' } = process.env;
     const bin = path.join(root, 'bin', 'gatehouse.js');
     const options = { cwd: folder, env: { PATH, HOME, ...env } };
-    return (await promisify(execFile)(process.execPath, [bin, ...command], options)).stdout;
+    const running = promisify(execFile)(process.execPath, [bin, ...command], options);
+    running.child.stdin?.end(input);
+    return (await running).stdout;
   };
+  const cli = (...command: string[]) => run(command);
   for (const { id, username } of JSON.parse(await cli('user', 'list', '--json')) as { id: string; username: string }[])
     subjects.set(username, id);
   const publishedKeys = async () => {
@@ -122,6 +129,16 @@ export async function startGatehouse(options: GatehouseOptions): Promise<Running
       return pair;
     },
     cli,
+    async redeem({ client_id, client_secret = '' }, code) {
+      const authorization = basic({ client_id, client_secret });
+      const headers = { authorization, 'content-type': 'application/x-www-form-urlencoded' };
+      const body = new URLSearchParams({ grant_type: 'authorization_code', ...code }).toString();
+      const answer = await callFront(`${issuer}/token`, { method: 'POST', headers, body });
+      if (!answer.includes('"access_token"')) throw new Error(`the code was not redeemed: ${answer}`);
+    },
+    async signOutEverywhere() {
+      await run(['user', 'set-password', user.username, '--password-stdin'], user.password);
+    },
     async rotateKeys() {
       const before = await publishedKeys();
       // The condition of the suite ends at a new key of another type than RSA and EC, and there is one for Ed25519.
@@ -175,7 +192,7 @@ async function makeClient({ id, alg }: PlanClients, number: number): Promise<Pla
   return { client_id, jwks: { keys: [{ ...(await exportJWK(privateKey)), kid: client_id, alg, use: 'sig' }] } };
 }
 
-function configurationOf({ suite, alias, clients: all }: GatehouseOptions, pairs: Pairs): object {
+function configurationOf({ suite, alias, clients: all, host, port }: GatehouseOptions, pairs: Pairs): object {
   const at = (name: string) => `${suite}/test/a/${alias}/${name}`;
   const callback = at('callback');
   const declared = [...pairs].flatMap(([id, pair]) =>
@@ -185,7 +202,7 @@ function configurationOf({ suite, alias, clients: all }: GatehouseOptions, pairs
       // The suite sends the second client there with parameters, which must stay.
       redirect_uris: index === 0 ? [callback] : [callback, `${callback}?dummy1=lorem&dummy2=ipsum`],
       ...(client_secret ? { client_secret } : { jwks: { keys: (jwks?.keys ?? []).map(publicPart) } }),
-      ...all.find((clients) => clients.id === id)?.metadata(at),
+      ...all.find((clients) => clients.id === id)?.metadata(at, `https://${host}:${port}`),
     })),
   );
   return {

@@ -1,4 +1,5 @@
 // The plans that are run: their names and variants in the suite, their clients, and the configuration that the suite gets.
+import { ssfApi } from '../../src/people/rbac/built-in.ts';
 import type { PlanClient, RunningGatehouse } from './gatehouse.ts';
 
 export interface Plan {
@@ -18,7 +19,7 @@ export interface PlanClients {
   /** The scope that the suite requests. */
   scope?: string;
   /** Their registration besides the redirect URIs and what proves who they are; `at` gives an address of the suite. */
-  metadata(at: (name: string) => string): object;
+  metadata(at: (name: string) => string, issuer: string): object;
 }
 
 export type SigningAlg = 'ES256' | 'PS256' | 'EdDSA';
@@ -27,12 +28,12 @@ export type SigningAlg = 'ES256' | 'PS256' | 'EdDSA';
 function openid(id: string, more: PlanClients['metadata'] = () => ({})): PlanClients {
   return {
     id,
-    metadata: (at) => ({
+    metadata: (at, issuer) => ({
       require_pkce: false,
       id_token_claims: 'conform',
       grant_types: ['authorization_code', 'refresh_token'],
       post_logout_redirect_uris: [at('post_logout_redirect')],
-      ...more(at),
+      ...more(at, issuer),
     }),
   };
 }
@@ -65,6 +66,27 @@ const security = {
 };
 const signing = { ...security, authorization_request_type: 'simple' };
 const signed = { ...signing, fapi_request_method: 'signed_non_repudiation' };
+/** Nothing is there. A module of the suite ends at a request that it does not expect. */
+export const receiverCallback = (issuer: string): string => `${issuer}/conformance/callback`;
+/** A receiver of shared signals, at which the user signs in, so that its stream has the user's events. */
+const receiver: PlanClients = {
+  id: 'receiver',
+  scope: 'ssf.manage ssf.read',
+  metadata: (_at, issuer) => ({
+    require_pkce: false,
+    grant_types: ['authorization_code', 'client_credentials'],
+    resources: [ssfApi(issuer)],
+    scope: 'openid ssf.manage ssf.read',
+    redirect_uris: [receiverCallback(issuer)],
+  }),
+};
+const transmitter = {
+  server_metadata: 'discovery',
+  ssf_server_metadata: 'discovery',
+  ssf_auth_mode: 'dynamic',
+  client_registration: 'static_client',
+  client_auth_type: 'client_secret_basic',
+};
 const authzen = { pdp_server_metadata: 'discovery', pdp_auth_type: 'none', authzen_support: 'core' };
 
 const securityPlan = 'fapi2-security-profile-final-test-plan';
@@ -160,6 +182,20 @@ export const plans: readonly Plan[] = [
     variant: { ...signed, fapi_response_mode: 'jarm' },
     clients: fapi('signing', alg, { profile: 'fapi2-signing', ...jar(alg), ...jarm(alg) }),
   })),
+  ...(['push', 'poll'] as const).flatMap((ssf_delivery_mode) => [
+    {
+      name: `Shared Signals transmitter, ${ssf_delivery_mode}`,
+      planName: 'openid-ssf-transmitter-test-plan',
+      variant: { ...transmitter, ssf_delivery_mode, ssf_profile: 'default' },
+      clients: receiver,
+    },
+    {
+      name: `CAEP interoperability, transmitter, ${ssf_delivery_mode}`,
+      planName: 'openid-ssf-transmitter-caep-test-plan',
+      variant: { ...transmitter, ssf_delivery_mode },
+      clients: receiver,
+    },
+  ]),
   {
     name: 'AuthZEN evaluation',
     planName: 'authzen-pdp-evaluation-test-plan',
@@ -189,6 +225,10 @@ export async function configurationOf(plan: Plan, gatehouse: RunningGatehouse): 
     return { ...common, server, client: client('First'), client2: client('Second') };
   }
   const [client, client2] = gatehouse.clients(clients.id);
+  if (clients === receiver) {
+    const { scope } = receiver;
+    return { ...common, server, client: { ...client, scope }, ssf: { transmitter: { issuer } } };
+  }
   if (!clients.alg) return { ...common, server, client, client2, client_secret_post: client };
   const { alg, scope } = clients;
   // UserInfo takes only tokens with the scope `openid` (OpenID Connect Core 1.0, 5.3).

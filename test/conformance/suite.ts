@@ -15,7 +15,7 @@ export interface ModuleInfo {
 /** One entry of the log of a module. */
 export interface LogEntry {
   src: string;
-  msg: string;
+  msg?: string;
   result?: string;
   /** The name of a placeholder for a picture of the browser. */
   upload?: string;

@@ -66,7 +66,7 @@ type Receiver = Awaited<ReturnType<typeof aReceiver>>;
 /** Where tokens are pushed to. */
 async function anEndpoint() {
   const received: { body: string; authorization: string | undefined; type: string | undefined }[] = [];
-  let [status, err] = [202, 'invalid_audience'];
+  let [status, err] = [202, 'invalid_request'];
   const server = await listen(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
@@ -187,8 +187,9 @@ it('each event of a life is a signal of its type', async () => {
   expect(tokens[3]).toMatchObject({
     uri: `${RISC}/identifier-changed`,
     subject: { format: 'email', email: ann.account.email },
-    event: { 'new-value': 'new@example.com' },
   });
+  // Nobody has proven the new one.
+  expect(tokens[3]?.event).toEqual({});
 });
 
 it('names people by the pairwise subject of the application, or by address where it asks and may learn that', async () => {
@@ -267,10 +268,32 @@ it('pushes in order with the header of the receiver, and lists what it rejects',
   await Promise.all([endpoint.close(), elsewhere.close()]);
 });
 
-it('a push that the receiver rejects for its own sake waits', async () => {
+it('an address that nobody has proven names nobody', async () => {
+  const receiver = await aReceiver();
+  const { accounts } = idp.services;
+  const people = [
+    await aUser(idp.services, { email: 'proven@example.com', emailVerified: true }),
+    await aUser(idp.services, { email: 'ceo@example.com', emailVerified: false }),
+  ];
+  for (const one of people) await receiver.used(one);
+  await receiver.ok('POST', '/ssf/streams', { format: 'email' });
+  for (const { account } of people) await accounts.setActive(account.id, false, {});
+  const [proven, other] = people.map(({ account }) => account.id);
+  await accounts.update(proven ?? '', { email: 'new@example.com', emailVerified: true });
+  await accounts.update(other ?? '', { email: 'victim@example.com', emailVerified: false });
+  await run();
+  const { tokens } = await polled(receiver);
+  expect(tokens.map(({ uri, subject, event }) => [uri?.split('/').at(-1), subject, event])).toEqual([
+    ['account-disabled', { format: 'email', email: 'new@example.com' }, {}],
+    ['account-disabled', { format: 'iss_sub', iss: idp.issuer, sub: other }, {}],
+    ['identifier-changed', { format: 'email', email: 'proven@example.com' }, { 'new-value': 'new@example.com' }],
+  ]);
+});
+
+it.each(['authentication_failed', 'invalid_key'])('a push that is rejected with %s waits', async (error) => {
   const receiver = await aReceiver();
   const endpoint = await anEndpoint();
-  endpoint.answer(400, 'authentication_failed');
+  endpoint.answer(400, error);
   const delivery = { method: PUSH, endpoint_url: endpoint.url };
   const { stream_id: id } = await receiver.ok('POST', '/ssf/streams', { delivery });
   await run();

@@ -122,6 +122,33 @@ it('a receiver that is away costs one request for each pause, loses nothing, and
   await other.close();
 });
 
+it('a receiver that rejects everything is failing, and is paused with its events after three days', async () => {
+  const { stream } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
+  receiver.always({ status: 400 });
+  const of = () => idp.services.eventStreams.get(stream.id);
+  await record('role.assigned', { subjectId: 'a' });
+  clock.advance({ minutes: 1 });
+  await run();
+  await vi.waitFor(async () => expect((await of()).lastError).toBe('answered with status 400'), 20_000);
+  expect((await of()).failingSince).not.toBeNull();
+  for (let hour = 0; hour < 80 && (await of()).pausedAt === null; hour += 1) {
+    clock.advance({ hours: 1 });
+    await record('role.assigned', { subjectId: `at ${hour}` });
+    await run();
+  }
+  expect((await of()).pausedAt).not.toBeNull();
+  const where = { streamId: stream.id };
+  expect(await idp.services.db.eventDelivery.count({ where: { ...where, failedAt: { not: null } } })).toBe(0);
+  receiver.always({ status: 204 });
+  await idp.services.eventStreams.resume(stream.id, {});
+  await run();
+  await vi.waitFor(
+    async () => expect(await idp.services.db.eventDelivery.count({ where: { ...where, doneAt: null } })).toBe(0),
+    { timeout: 20_000 },
+  );
+  expect((await of()).failingSince).toBeNull();
+});
+
 it('410 pauses at once', async () => {
   const { stream } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
   receiver.always({ status: 410 });

@@ -123,6 +123,14 @@ it('a verification event and one that means nothing here are taken', async () =>
   expect(await sessions()).toBe(1);
 });
 
+it('only the events of CAEP and RISC end sessions', async () => {
+  const other = 'https://evil.example/x/session-revoked';
+  expect((await push(await signed({ events: { [other]: {}, constructor: {} } }))).status).toBe(202);
+  expect(await sessions()).toBe(1);
+  expect((await push(await signed({ events: { [`${RISC}/sessions-revoked`]: {} } }))).status).toBe(202);
+  expect(await sessions()).toBe(0);
+});
+
 it('the same token ends nothing twice, and is taken', async () => {
   const token = await signed({});
   expect((await push(token)).status).toBe(202);

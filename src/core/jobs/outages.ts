@@ -36,29 +36,37 @@ interface OutageStore<Destination> {
 }
 
 export function createOutages<Destination>({ db, now }: Base, store: OutageStore<Destination>) {
-  /** Plans the next attempt; `isOver` pauses at once. */
-  const note = (one: Destination, reason: string, { pauseSeconds, isOver }: { pauseSeconds?: number; isOver?: true }) =>
-    transaction(db, async (tx) => {
+  /** Plans the next attempt, unless others go on; `isOver` pauses at once. Resolves with whether it is paused. */
+  const note = (
+    one: Destination,
+    reason: string,
+    { pauseSeconds, isOver, goesOn }: { pauseSeconds?: number; isOver?: true; goesOn?: true },
+  ) =>
+    transaction(db, async (tx): Promise<boolean> => {
       const before = await store.read(one, tx);
-      if (!before || before.pausedAt) return;
+      if (!before || before.pausedAt) return before !== null;
       const { failures, failingSince } = before;
       const at = now();
       // Attempts that were made beside each other are one failure.
-      if (!isOver && failures > 0 && before.retryAt && before.retryAt > at) return;
+      if (!isOver && failures > 0 && before.retryAt && before.retryAt > at) return false;
       const since = failingSince ?? at;
-      const retryAt = new Date(at.getTime() + (pauseSeconds ?? retryPauseSeconds(failures)) * 1000);
+      const next = new Date(at.getTime() + (pauseSeconds ?? retryPauseSeconds(failures)) * 1000);
+      const retryAt = goesOn ? before.retryAt : next;
       const lastError = reason.slice(0, MAX_REASON);
       const isPaused = isOver || at.getTime() - since.getTime() >= limits.delivery.pausedAfterSeconds * 1000;
       const data = { failures: failures + 1, failingSince: since, retryAt, lastError };
       await store.write(one, { ...data, ...(isPaused && { pausedAt: at }) }, tx);
       if (isPaused) await store.paused(one, { since, reason: lastError }, tx);
+      return isPaused === true;
     });
 
   return {
     /** It took nothing: its next attempt is later each time, or after `pauseSeconds`. */
-    failed: (one: Destination, reason: string, pauseSeconds?: number): Promise<void> =>
+    failed: (one: Destination, reason: string, pauseSeconds?: number): Promise<boolean> =>
       note(one, reason, pauseSeconds === undefined ? {} : { pauseSeconds }),
+    /** It rejected one thing, and takes others perhaps: nothing waits, but it is paused where it took nothing for three days. */
+    rejected: (one: Destination, reason: string): Promise<boolean> => note(one, reason, { goesOn: true }),
     /** It wants nothing any more. */
-    ended: (one: Destination, reason: string): Promise<void> => note(one, reason, { isOver: true }),
+    ended: (one: Destination, reason: string): Promise<boolean> => note(one, reason, { isOver: true }),
   };
 }

@@ -71,11 +71,19 @@ const eventClaims = z.object({
   ),
 });
 
+const EVENTS = 'https://schemas.openid.net/secevent';
+/** The events that mean something here (CAEP 1.0, RISC 1.0). */
+const MEANT = new Map<string, SecurityEvents['types'][number]>([
+  [`${EVENTS}/caep/event-type/session-revoked`, 'session-revoked'],
+  [`${EVENTS}/risc/event-type/sessions-revoked`, 'session-revoked'],
+  [`${EVENTS}/risc/event-type/account-disabled`, 'account-disabled'],
+  [`${EVENTS}/risc/event-type/account-purged`, 'account-purged'],
+]);
+
 export interface SecurityEvents {
   /** Who is meant; undefined for a person who is not named by issuer and subject. */
   named: NamedSessions | undefined;
-  /** The last part of the URI of each. */
-  types: string[];
+  types: ('session-revoked' | 'account-disabled' | 'account-purged')[];
   /** When they happened: a provider can push what waited for days. */
   at: Date;
   /** Marks the token as received. It is done afterwards, because what fails in between is sent again. */
@@ -108,7 +116,7 @@ export async function verifySecurityEvents(
   const until = new Date(now().getTime() + (upstreamSeconds + 2 * skew) * 1000);
   return {
     named: subject && ({ sub: subject.user.sub, ...(subject.session && { sid: subject.session.id }) } as NamedSessions),
-    types: Object.keys(events).map((uri) => uri.slice(uri.lastIndexOf('/') + 1)),
+    types: Object.keys(events).flatMap((uri) => MEANT.get(uri) ?? []),
     // Its clock may be behind.
     at: new Date((Math.max(...Object.values(events).map((one) => one.event_timestamp ?? iat)) + skew) * 1000),
     done: async () => void (await isFirstUse(sql, id, until)),

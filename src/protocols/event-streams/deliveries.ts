@@ -84,7 +84,7 @@ export const statements = hotStatements('event-deliveries', {
   complete: `UPDATE event_deliveries SET done_at = ?, last_error = NULL, answer = ?
     WHERE id = ? AND done_at IS NULL AND failed_at IS NULL`,
   events: `SELECT id, at, type, outcome, reason, actor_id AS "actorId", actor_app AS "actorApp", subject_id AS "subjectId",
-    client_id AS "clientId", address, user_agent AS "userAgent", request_id AS "requestId", data, digest,
+    client_id AS "clientId", address, user_agent AS "userAgent", request_id AS "requestId", data, digest, erased_by AS "erasedBy",
     chain_seq AS "chainSeq", chain_hash AS "chainHash"
     FROM audit_events WHERE chain_seq IN (?, ?)`,
 });
@@ -300,6 +300,12 @@ export function createEventDeliveries(
     if (isTooLarge && events.length > 1) return halve(delivery, events, reason);
     const isOfEvent = isTooLarge || (isSingle(stream.kind) && status >= 400 && status < 500 && !isOfReceiver);
     if (!isOfEvent) return away(delivery, reason, retryAfterSeconds);
+    // A receiver that rejects all of them, such as one with another secret, is not delivered to.
+    const isAlone = stream.lastSuccessAt === null || stream.lastSuccessAt < delivery.createdAt;
+    if (isAlone && (await outages.rejected(stream, reason))) {
+      delivery.isAway = true;
+      return { outcome: 'retry', reason, pauseSeconds: 1, closesLane: true };
+    }
     // RFC 8935 2.3: the receiver cannot use this token.
     const pauseSeconds = stream.kind === 'ssf' ? undefined : PAUSES[tries];
     return pauseSeconds === undefined ? { outcome: 'give-up', reason } : { outcome: 'retry', reason, pauseSeconds };

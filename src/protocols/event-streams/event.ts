@@ -9,10 +9,7 @@ import { auditEventTypes, type EventKind, eventTypesByKind } from '../../core/au
 export const TEST = 'event-stream.test';
 
 /** A row of `audit_events` that has its place in the chain. */
-export type SealedEvent = Omit<
-  NonNullable<Awaited<ReturnType<Db['auditEvent']['findFirst']>>>,
-  'salt' | 'rowMac' | 'erasedBy'
->;
+export type SealedEvent = Omit<NonNullable<Awaited<ReturnType<Db['auditEvent']['findFirst']>>>, 'salt' | 'rowMac'>;
 
 /** Patterns that are no beginning of a type: everything about accounts and their factors. */
 const KINDS_OF_PATTERN: Readonly<Record<string, readonly EventKind[]>> = {
@@ -131,6 +128,8 @@ export interface EventBody {
     user_agent: string | null;
     request_id: string | null;
     details: Record<string, unknown>;
+    /** Nothing is left of it but its place (docs/privacy.md). */
+    erased?: true;
   };
   chain: Chain;
 }
@@ -178,6 +177,7 @@ export async function bodiesOf(
         user_agent: event.userAgent,
         request_id: event.requestId,
         details: detailsOf(event.data),
+        ...(event.erasedBy !== null && { erased: true }),
       },
       chain,
     };

@@ -25,6 +25,8 @@ interface Signal {
   claims: Details;
   /** The address that the event is about, in place of the person. */
   email?: string;
+  /** Whether the old and the new address were verified, where the event says so; else as the account is now. */
+  verified?: readonly [old: boolean | undefined, changed: boolean | undefined];
 }
 
 interface Delivered {
@@ -47,10 +49,12 @@ const risc =
 
 /** RISC 1.0 2.5: about the old address. */
 const changedAddress: SignalOf = ({ before, after }) => {
-  const [old, changed] = [before, after].map((one) => (one as { email?: unknown } | undefined)?.email);
+  const sides = [before, after].map((one) => (one ?? {}) as { email?: unknown; emailVerified?: boolean });
+  const [old, changed] = sides.map(({ email }) => email);
+  const verified = [sides[0]?.emailVerified, sides[1]?.emailVerified] as const;
   if (typeof old !== 'string' || old === '' || changed === undefined) return undefined;
   const claims = typeof changed === 'string' ? { 'new-value': changed } : {};
-  return { uri: IDENTIFIER_CHANGED, claims, email: old };
+  return { uri: IDENTIFIER_CHANGED, claims, email: old, verified };
 };
 
 /** An end that had come is taken back, or moved on. */
@@ -158,6 +162,16 @@ export function createSecurityEvents({
     return found;
   }
 
+  /** Whether the old address was verified; a new one that is not is left out of the claims. */
+  async function provenChange(
+    { verified: [old, changed] = [undefined, undefined], claims }: Signal,
+    id: string | null,
+  ) {
+    const user = id === null ? null : await db.user.findUnique({ where: { id } });
+    if (!(changed ?? user?.emailVerified)) delete claims['new-value'];
+    return old ?? user?.emailVerified ?? false;
+  }
+
   async function subjectIdOf(
     { subjectId, data, type }: SealedEvent,
     application: OidcApplication,
@@ -165,10 +179,11 @@ export function createSecurityEvents({
   ): Promise<SubjectId | undefined> {
     if (subjectId === null) return undefined;
     if (format === 'email' && mayLearnAddresses(application)) {
-      const { before } = JSON.parse(data) as { before?: { email?: string | null } };
+      const { before } = JSON.parse(data) as { before?: { email?: string | null; emailVerified?: boolean } };
       const user = await db.user.findUnique({ where: { id: subjectId } });
-      const email = user ? user.email : type === 'account.deleted' ? before?.email : null;
-      if (email) return { format: 'email', email };
+      const { email, emailVerified } = user ?? ((type === 'account.deleted' && before) || {});
+      // One that nobody has proven can be that of somebody else.
+      if (email && emailVerified) return { format: 'email', email };
     }
     return { format: 'iss_sub', iss: issuer, sub: await subjectOf(application, subjectId) };
   }
@@ -201,6 +216,7 @@ export function createSecurityEvents({
         const event = events.get(seq);
         const signal = event && signalOf(event, stream, application);
         if (!signal) continue;
+        if (signal.email !== undefined && !(await provenChange(signal, event.subjectId))) continue;
         const address = signal.email === undefined ? undefined : { format: 'email', email: signal.email };
         const ofStream = signal.uri === VERIFICATION ? { format: 'opaque', id: stream.id } : address;
         const subject = ofStream ?? (await subjectIdOf(event, application, receiver));

@@ -31,12 +31,12 @@ export interface Answer {
   status: number;
   /** Of a rejection; empty where the address may be an internal one. */
   text: string;
-  /** The transmitter is not accepted, whatever the event is (RFC 8935 2.4). */
+  /** The transmitter or its key is not accepted, whatever the event is (RFC 8935 2.4). */
   isDenied?: boolean;
   retryAfterSeconds: number | undefined;
 }
 
-const DENIED = /"err"\s*:\s*"(authentication_failed|access_denied)"/;
+const DENIED = /"err"\s*:\s*"(authentication_failed|access_denied|invalid_(key|issuer|audience))"/;
 
 type Target = Pick<StreamDeclaration, 'name' | 'kind' | 'url' | 'format'>;
 

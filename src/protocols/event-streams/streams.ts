@@ -85,7 +85,7 @@ export const eventStreamFields = {
   body: z
     .enum(['thin', 'full'])
     .default('thin')
-    .describe('`thin`: people by their `sub`; `full`: also username, name and email'),
+    .describe('`thin`: people by their `sub`; `full`: also username, name and email, as an `alert` always has'),
   at_least: z.int().min(1).max(1000).default(1).describe('of an `alert`: it is sent after so many events'),
   within_minutes: minutes(1440).min(1).default(10).describe('of an `alert`: that happened in this time'),
   quiet_minutes: minutes(10_080)
