@@ -4,6 +4,7 @@ import type { ProxyKind } from '../../src/applications/fields/proxied-applicatio
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { listen } from '../support/listen.ts';
 import { linksOf, textOf } from '../support/pages/html.ts';
 import { type Website, website } from '../support/website.ts';
 
@@ -113,6 +114,23 @@ it.each([
     );
   },
 );
+
+it('tells an address without a website from one that is open', async () => {
+  const empty = await listen((_, res) => void res.writeHead(404).end());
+  onTestFinished(() => empty.close());
+  const { id } = await idp.services.applications.createProxied({ name: 'Empty', url: empty.origin, proxy: 'traefik' });
+  const text = await run(admin, `/admin/applications/${id}/test`);
+  expect(text).toContain('The proxy answers with 404 without asking');
+  expect(text).not.toContain('a way past Gatehouse');
+});
+
+it('says that it did not see what the website receives', async () => {
+  const behind = await website('envoy', () => idp.issuer, HEADERS);
+  onTestFinished(() => behind.close());
+  const { id } = await idp.services.applications.createProxied({ name: 'Plain', url: behind.origin, proxy: 'envoy' });
+  const text = await run(admin, `/admin/applications/${id}/test`);
+  expect(text).toContain('No fault found; what the website receives wasn’t tested');
+});
 
 it('says that a website is disabled', async () => {
   const off = await idp.services.applications.find('https://off.example.com');
