@@ -6,6 +6,9 @@ import { exportConfiguration } from '../../src/config-file/export.ts';
 import { parseFile } from '../../src/config-file/file.ts';
 import { addressOf, consoleOf, staff } from '../admin/console/support.ts';
 import { commandLine } from '../cli/support.ts';
+import { anApplication, authorizeUrl } from '../oidc/support.ts';
+import { aUser } from '../support/factories.ts';
+import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { textOf } from '../support/pages/html.ts';
 import { aReceiver, aStream, deliver, isSigned } from './support.ts';
@@ -102,6 +105,27 @@ it('the console moves a SIEM to another host with the token for there', async ()
   expect(saved.status).toBe(303);
   expect(await idp.services.eventStreams.secrets(stream.id)).toEqual(['the-token-for-elsewhere']);
   await idp.services.eventStreams.remove(stream.id, {});
+});
+
+it('a stream of an application has the failed steps of sign-ins at it', async () => {
+  const receiver = await aReceiver();
+  const app = await anApplication(idp);
+  const { account } = await aUser(idp.services);
+  const { stream } = await aStream(idp, { url: receiver.url, events: ['sign-in.*'], applications: [app.clientId] });
+  const browser = httpClient(idp.issuer);
+  const form = await browser.follow(await browser.get(authorizeUrl(idp, app.clientId)));
+  await browser.submit(form, { username: account.username, password: 'a wrong password it is' });
+  await vi.waitFor(
+    async () => {
+      await deliver(idp.services);
+      expect(receiver.received.map(({ event }) => [event.type, event.data.outcome, event.data.application])).toEqual([
+        ['sign-in.password', 'failure', app.clientId],
+      ]);
+    },
+    { timeout: 20_000 },
+  );
+  await idp.services.eventStreams.remove(stream.id, {});
+  await receiver.close();
 });
 
 it('the deliveries of every kind are on one page, by destination', async () => {

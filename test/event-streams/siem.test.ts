@@ -151,6 +151,36 @@ it.each(['json', 'splunk', 'ecs', 'ocsf'] as const)('%s: a test of the stream is
   await receiver.close();
 });
 
+it('syslog: a message is no longer than each receiver takes, and says what was cut', async () => {
+  const { body } = await sentAs('json');
+  const [short] = body.split('\n').flatMap((line) => JSON.parse(line) as EventBody[]);
+  const event = short ?? expect.fail();
+  const forged = '\n<86>1 2026-11-30T00:00:00Z vm gatehouse - sign-in.completed - {}';
+  const wide = (length: number) => '\u20ac'.repeat(length);
+  const events = [
+    ...[8, 40, 60, 200].map((count) => ({ after: Array.from({ length: count }, () => forged.repeat(2)) })),
+    { texts: [1, 2, 3, 4, 5].map(() => wide(2000)) },
+  ].map((details): EventBody => ({ ...event, data: { ...event.data, details } }));
+  const wideData = { user_agent: wide(512), application: wide(1024), actor_application: wide(1024) };
+  for (const one of [...events, { ...event, data: { ...event.data, ...wideData } }]) {
+    const bytes = Buffer.from(batchOf('syslog', [one]).body);
+    const [prefix, length] = /^(\d+) /.exec(bytes.toString()) ?? expect.fail();
+    expect(Number(length)).toBe(bytes.length - prefix.length);
+    expect(Number(length)).toBeLessThanOrEqual(8192);
+    const message = bytes.subarray(prefix.length).toString();
+    expect(message).not.toMatch(/[\r\n]/);
+    const sent = JSON.parse(message.slice(message.indexOf('{'))) as EventBody & { data: { truncated?: number } };
+    expect(sent.chain).toEqual(one.chain);
+    expect(sent.data.id).toBe(one.data.id);
+    const whole = Buffer.byteLength(JSON.stringify(one));
+    expect(sent.data.truncated === undefined).toBe(whole < 7600);
+    // A replay says the same of it, with another event before.
+    const replayed = batchOf('syslog', [{ ...one, chain: { ...one.chain, after: null } }]).body;
+    const both = [message, replayed.slice(replayed.indexOf(' ') + 1)].join('\n');
+    expect(verifyEvents(both)).toMatchObject({ ok: true, events: 1 });
+  }
+});
+
 it('a batch has only the events of its groups', async () => {
   const receiver = await aReceiver();
   const { account: ann } = await aUser(idp.services);

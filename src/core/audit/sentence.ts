@@ -45,7 +45,13 @@ export function sentenceOfType(type: AuditEventType): PageText {
 }
 
 /** The application that the event is about, or whose sign-in it is a step of. */
-export function applicationOf({ clientId, data }: AuditEntry): Mention | undefined {
+export function applicationOf({
+  clientId,
+  data,
+}: {
+  clientId: string | null;
+  data: Record<string, unknown>;
+}): Mention | undefined {
   if (clientId !== null) return { type: 'application', id: clientId, name: nameIn(data, 'name') };
   return typeof data.application === 'string' ? { type: 'application', id: data.application } : undefined;
 }

@@ -98,7 +98,7 @@ interface Delivery {
   seq: number;
   untilSeq: number;
   afterSeq: number | null;
-  /** Of a batch whose events groups chose. */
+  /** Of a batch whose events applications or groups chose. */
   positions: string | null;
   isReplay: boolean;
   createdAt: Date;
@@ -207,9 +207,10 @@ export function createEventDeliveries(
   /** The position of the event of the stream before this one; null where groups choose, whose members have changed since. */
   async function previous(stream: EventStream, seq: number): Promise<number | null> {
     if (stream.groups.length > 0) return null;
-    const where = { chainSeq: { lt: seq }, ...typesOf(stream), ...aboutOf(stream) };
-    const found = await db.auditEvent.findFirst({ where, orderBy: { chainSeq: 'desc' } });
-    return found?.chainSeq ?? null;
+    const take = stream.applications.length > 0 ? PAGE : 1;
+    const where = { chainSeq: { lt: seq }, ...typesOf(stream) };
+    const found = await db.auditEvent.findMany({ where, orderBy: { chainSeq: 'desc' }, take });
+    return chosen(found, stream)[0]?.chainSeq ?? null;
   }
 
   /** Moves the cursors and stores the deliveries in one transaction; those that were stored. */
@@ -350,8 +351,7 @@ export function createEventDeliveries(
   async function alertOf(delivery: Delivery) {
     const { seq, untilSeq, positions, stream } = delivery;
     const own = positions === null ? undefined : (JSON.parse(positions) as number[]);
-    const isOfStream = { ...typesOf(stream), ...aboutOf(stream) };
-    let where = { chainSeq: own ? { in: own } : { gte: seq, lte: untilSeq }, ...isOfStream };
+    let where = { chainSeq: own ? { in: own } : { gte: seq, lte: untilSeq }, ...typesOf(stream) };
     if (stream.at_least > 1) {
       const newest = await db.auditEvent.findMany({ where, orderBy: { chainSeq: 'desc' }, take: MOST_EARLIER });
       const earlier = await earlierThan(seq, stream);
@@ -498,17 +498,15 @@ const NONE: Awaited<ReturnType<typeof eventsOf>> = { events: [], before: undefin
 /** The condition of the types of events that a stream has. */
 const typesOf = (stream: EventStream) => (stream.kind === 'ssf' ? { type: { in: [...signalTypes] } } : ofTypes(stream));
 
-/** The condition of its applications. */
-function aboutOf({ applications }: EventStream) {
-  const ids = { in: [...applications] };
-  return applications.length === 0 ? {} : { OR: [{ clientId: ids }, { actorApp: ids }] };
-}
-
 /** One delivery for each event, or one for all. @param before position of the event before the first one */
-function rangesOf(seqs: readonly number[], { kind, groups }: EventStream, before: number | null): Range[] {
+function rangesOf(
+  seqs: readonly number[],
+  { kind, applications, groups }: EventStream,
+  before: number | null,
+): Range[] {
   const [first, newest] = [seqs[0], seqs.at(-1)];
   if (first === undefined || newest === undefined) return [];
-  const positions = groups.length > 0 ? JSON.stringify(seqs.slice(-MOST_POSITIONS)) : null;
+  const positions = groups.length + applications.length > 0 ? JSON.stringify(seqs.slice(-MOST_POSITIONS)) : null;
   if (!isSingle(kind)) return [{ seq: first, untilSeq: newest, afterSeq: before, positions }];
   return seqs.map((seq, index) => ({ seq, untilSeq: seq, afterSeq: seqs[index - 1] ?? before, positions: null }));
 }

@@ -4,6 +4,7 @@ import type { Base } from '../../base/base.ts';
 import { fullName } from '../../base/http/pages/tokens.ts';
 import type { Db } from '../../base/storage/database.ts';
 import { auditEventTypes, type EventKind, eventTypesByKind } from '../../core/audit/events.ts';
+import { applicationOf } from '../../core/audit/sentence.ts';
 
 /** The type of the event that tries a stream, and is not in the audit log. */
 export const TEST = 'event-stream.test';
@@ -51,11 +52,17 @@ export const hasType = ({ kind, events: patterns }: TypeFilter, type: string): b
   patterns.some((one) => one === '*' || one === type || eventPattern(one)?.includes(type));
 
 /** Those of the events, of types that the stream has, that are about its applications. */
-export const chosen = (events: readonly SealedEvent[], { applications }: Pick<Filter, 'applications'>): SealedEvent[] =>
-  events.filter(
-    ({ clientId, actorApp }) =>
-      applications.length === 0 || applications.includes(clientId ?? '') || applications.includes(actorApp ?? ''),
-  );
+export const chosen = (
+  events: readonly SealedEvent[],
+  { applications }: Pick<Filter, 'applications'>,
+): SealedEvent[] =>
+  applications.length === 0
+    ? [...events]
+    : events.filter((event) => [event.actorApp, applicationIn(event)].some((id) => applications.includes(id ?? '')));
+
+/** The application that the event is about, or whose sign-in it is a step of. */
+const applicationIn = ({ clientId, data }: SealedEvent): string | null =>
+  clientId ?? applicationOf({ clientId, data: detailsOf(data) })?.id ?? null;
 
 /** Those of the events, of types that the stream has, that are about its applications and groups: by the groups of their people now. */
 export async function matching(
@@ -172,7 +179,7 @@ export async function bodiesOf(
         actor: personOf(event.actorId),
         actor_application: event.actorApp,
         subject: personOf(event.subjectId),
-        application: event.clientId,
+        application: applicationIn(event),
         address: event.address,
         user_agent: event.userAgent,
         request_id: event.requestId,

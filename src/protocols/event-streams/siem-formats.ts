@@ -1,5 +1,6 @@
 // The events in the formats of SIEMs: Splunk HTTP Event Collector, Elastic Common Schema 8, OCSF 1.3 and syslog (RFC 5424).
 import { hostname } from 'node:os';
+import { limitedJson } from '../../core/audit/audit.ts';
 import { type AuditEventType, kindOfEvent } from '../../core/audit/events.ts';
 import type { EventBody } from './event.ts';
 import type { StreamDeclaration } from './streams.ts';
@@ -233,11 +234,20 @@ function ocsfEntity(details: EventBody['data']['details'], otherwise: string): o
 const PRIORITY = { success: 10 * 8 + 6, failure: 10 * 8 + 4 };
 const printable = (text: string, max: number) => text.replace(/[^\x21-\x7e]/g, '_').slice(0, max) || '-';
 
-/** A message with its length before it; the event is its text, in JSON. */
+/** What each receiver takes (RFC 5425 4.3.1). A server cuts a longer message, and stores the rest as one of its own. */
+const MOST_OCTETS = 8192;
+
+/** A message with its length before it; the event is its text, in JSON. `data` that is too long is cut, and `data.truncated` says so. */
 function toSyslog(event: EventBody): string {
-  const { type, timestamp, data } = event;
+  const { type, timestamp, data, chain } = event;
   const priority = data.outcome === 'success' ? PRIORITY.success : PRIORITY.failure;
   const header = `<${priority}>1 ${timestamp} ${printable(HOST, 255)} gatehouse - ${printable(type, 32)} -`;
-  const message = `${header} \ufeff${JSON.stringify(event)}`;
+  const textOf = (content: object) => `${header} \ufeff${JSON.stringify({ ...event, data: content })}`;
+  // By an `after` that is no shorter, so that an event is the same in a replay.
+  const around =
+    Buffer.byteLength(textOf({ id: data.id })) - JSON.stringify(chain.after).length + JSON.stringify(chain).length;
+  const most = MOST_OCTETS - around;
+  const isTooLong = Buffer.byteLength(JSON.stringify(data)) > most;
+  const message = textOf(isTooLong ? { ...JSON.parse(limitedJson({ ...data }, most)), id: data.id } : data);
   return `${Buffer.byteLength(message)} ${message}`;
 }
