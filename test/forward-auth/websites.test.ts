@@ -22,9 +22,6 @@ const sites: Partial<Record<ProxyKind, Website>> = {};
 
 beforeAll(async () => {
   idp = await startIdp();
-  // All of these tests sign in from one address.
-  await idp.services.settings.set('rate_limits', false);
-  await idp.services.settings.reload();
   inManyGroups = await aUserInGroups(idp.services, limits.groups.inToken);
   for (const kind of proxyKinds) sites[kind] = await website(kind, () => idp.issuer, HANDED_ON);
 });
@@ -637,6 +634,10 @@ describe('a website', () => {
   });
 
   it('has no code that anybody else can redeem', async () => {
+    // The tests before have signed in as often as one address may.
+    const { settings } = idp.services;
+    await settings.set('rate_limits', false);
+    await settings.reload();
     const site = await aWebsite('caddy');
     const [user, browser] = [await aUser(idp.services), httpClient()];
     await opened(browser, site, '/', user);
@@ -663,6 +664,8 @@ describe('a website', () => {
     expect([redeemed.status, redeemed.json().error]).toEqual([401, 'invalid_client']);
     for (const mode of ['fragment', 'form_post', 'jwt'])
       expect(await answerTo({ response_mode: mode })).not.toMatch(/[?&#]code=|name="code"/);
+    await settings.unset('rate_limits');
+    await settings.reload();
   });
 
   it.each(['/@me/', '/%40me/', '/%40%6De/x', '/%40Me', '/a(b)', '/a%28b%29', '/a(b)/'])(
