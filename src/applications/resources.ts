@@ -7,7 +7,7 @@ import { inChunks } from '../base/storage/chunks.ts';
 import { type Db, isUniqueConstraintError, type Tx, withinTransaction } from '../base/storage/database.ts';
 import { isStorable } from '../base/storage/storable-text.ts';
 import { type Fault, fault, rule } from '../base/texts/faults.ts';
-import { t } from '../base/texts/text.ts';
+import { type PageText, t } from '../base/texts/text.ts';
 import type { Actor } from '../core/audit/audit.ts';
 import type { Core } from '../core/core.ts';
 import type { KeyAlg } from '../core/keys/rotation.ts';
@@ -89,17 +89,36 @@ export async function agentsWithApi(
   };
 }
 
-/** Whether some API is open to clients with a document on this host. */
-export async function isOpenToDocumentsOn(host: string, of: AgentSettings, { asStored }: Db): Promise<boolean> {
-  if (of.agents === 'off' || (of.agents === 'listed' && !of.agent_hosts.includes(host))) return false;
+/** What keeps clients with a document on this host out; undefined: some API is open to them. */
+export async function documentsClosedBy(
+  host: string,
+  of: AgentSettings,
+  { asStored }: Db,
+): Promise<'off' | 'not-listed' | 'no-api' | undefined> {
+  if (of.agents === 'off') return 'off';
+  if (of.agents === 'listed' && !of.agent_hosts.includes(host)) return 'not-listed';
   const apis = await asStored.resource.findMany({
     where: { clients: { not: 'registered' } },
     select: { documentHosts: true },
   });
-  return apis.some(({ documentHosts }) => {
+  const isOpen = apis.some(({ documentHosts }) => {
     const hosts = JSON.parse(documentHosts) as string[];
     return hosts.length === 0 || hosts.includes(host);
   });
+  return isOpen ? undefined : 'no-api';
+}
+
+/** Why an API that is open to clients that nobody registered gets none of them, or not all; undefined: nothing is in the way. */
+export function agentWarning(
+  { identifier: api, clients, documentHosts }: Pick<Resource, 'identifier' | 'clients' | 'documentHosts'>,
+  { agents, agent_hosts: hosts }: AgentSettings,
+): PageText | undefined {
+  if (clients === 'registered' || agents === 'allowed') return undefined;
+  if (agents === 'off') return t('console.apis.agents-off', { api });
+  if (hosts.length === 0) return t('console.apis.agents-no-host', { api });
+  if (documentHosts.length > 0 && !documentHosts.some((one) => hosts.includes(one)))
+    return t('console.apis.agents-other-hosts', { api });
+  return clients === 'self-registered' ? t('console.apis.agents-listed', { api }) : undefined;
 }
 
 /** Which clients may ask for APIs without being registered: the settings of these names. */
@@ -165,6 +184,8 @@ export function createResources(core: Core, isReserved: (identifier: string) => 
     get,
     /** The algorithms that an API may have. */
     signingAlgs: signingAlgorithms,
+    /** What keeps agents out of an API that is open to them. */
+    warningOf: (api: Resource): PageText | undefined => agentWarning(api, settings.latest()),
     list: async (tx: Tx = db): Promise<Resource[]> =>
       resourcesOf(await tx.asStored.resource.findMany({ orderBy: { identifier: 'asc' } }), tx),
 

@@ -240,7 +240,7 @@ async function appOf({ applications }: Services, { words: [identifier = ''] }: I
   return (await applications.find(identifier)) ?? noSuch('application', 'app', identifier);
 }
 
-const accessText = (rule: Access): string =>
+export const accessText = (rule: Access): string =>
   rule === 'everyone' ? rule : [...rule.roles, ...(rule.groups ?? []).map((name) => `group ${name}`)].join(', ') || '-';
 
 function wayText({ by, name, givenBy, via, connection }: AccessWay): string {

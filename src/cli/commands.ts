@@ -1,6 +1,7 @@
 // The list of commands, in the order of the help.
 import { type Variable, variables } from '../base/config/variables.ts';
 import { apiKeyCommands } from './api-keys.ts';
+import { apiCommands } from './apis.ts';
 import { fileCommands } from './apply.ts';
 import { appCommands } from './apps.ts';
 import { auditCommands } from './audit.ts';
@@ -46,6 +47,7 @@ const all: Commands = {
   ...userCommands,
   ...groupCommands,
   ...appCommands,
+  ...apiCommands,
   ...connectionCommands,
   ...eventStreamCommands,
   ...apiKeyCommands,

@@ -474,6 +474,20 @@ and forgets the person after erase_after_days. Without --yes, nothing is deleted
     },
   },
 
+  'user agents': {
+    args: ['LOGIN'],
+    summary: 'list the apps and agents with access to an account, with the APIs and the last use',
+    async act(services, input) {
+      const { allowedApplications } = await import('../account/consents.ts');
+      const found = await allowedApplications(services, (await userOf(services, input)).id);
+      const rows = found.map(({ clientId, applicationName, granted, grantedAt, lastUsedAt }) => [
+        ...[clientId, applicationName, Object.keys(granted.resources).join(', ') || '-'],
+        ...[formatDate(grantedAt), lastUsedAt ? formatDate(lastUsedAt) : '-'],
+      ]);
+      return { json: found, table: [['CLIENT_ID', 'NAME', 'APIS', 'SINCE', 'LAST USE'], rows] };
+    },
+  },
+
   'user factors': {
     args: ['LOGIN'],
     summary: 'list the two-step verification methods of a user',

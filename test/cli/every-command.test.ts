@@ -14,6 +14,8 @@ proxied_applications:
 service_providers:
   - name: Wiki
     metadata_file: wiki.xml
+resources:
+  - { identifier: https://api.example, scopes: [read], clients: documents }
 users:
   - { username: ann, email: ann@example.com, password: a long pass phrase that is fine }
 `;
@@ -56,6 +58,7 @@ const calls: { argv: string; stdin?: string; env?: Record<string, string>; code?
   { argv: 'user show ann' },
   { argv: 'user set-password ann --password-stdin', stdin: 'another long pass phrase that is fine' },
   { argv: 'user unlock ann' },
+  { argv: 'user agents ann' },
   { argv: 'user factors ann' },
   { argv: 'user remove-factor ann totp', code: 1 },
   { argv: 'user reset-mfa ann' },
@@ -88,6 +91,8 @@ const calls: { argv: string; stdin?: string; env?: Record<string, string>; code?
   { argv: 'app show shop' },
   { argv: 'app show https://wiki.example/sp' },
   { argv: 'app show https://notes.example --proxy' },
+  { argv: 'api list' },
+  { argv: 'api show https://api.example' },
   { argv: 'app people shop' },
   { argv: 'app provision shop' },
   { argv: 'app provision shop --preview' },

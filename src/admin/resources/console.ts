@@ -5,7 +5,7 @@ import { agentSources, type Resource } from '../../applications/resources.ts';
 import type { Context } from '../../base/http/context.ts';
 import { invalidInput } from '../../base/http/errors.ts';
 import { check, type Fault } from '../../base/texts/faults.ts';
-import { t, textAt } from '../../base/texts/text.ts';
+import { type PageText, t, textAt } from '../../base/texts/text.ts';
 import { resource as declaredResource, resourceInput, resourceRules } from '../../config-file/schema.ts';
 import { keyAlgs } from '../../core/keys/rotation.ts';
 import { etagOf } from '../api/versions.ts';
@@ -85,6 +85,7 @@ export function apiRoutes(services: ConsoleServices) {
         mayWrite: visit.may(WRITE),
         mayRelease: visit.may(WRITE) && visit.may(RELEASE),
         configFile,
+        warning: resources.warningOf(visit.subject),
         options: await optionsOf(visit),
       }),
     async submit({ by, subject }, given) {
@@ -186,8 +187,15 @@ function apiPage(
     mayWrite,
     mayRelease,
     configFile,
+    warning,
     options,
-  }: { mayWrite: boolean; mayRelease: boolean; configFile: string | undefined; options: FormOptions },
+  }: {
+    mayWrite: boolean;
+    mayRelease: boolean;
+    configFile: string | undefined;
+    warning: PageText | undefined;
+    options: FormOptions;
+  },
 ): ConsolePage {
   const at = pathOf(api.identifier);
   const mayEdit = mayWrite && api.source !== 'file';
@@ -242,6 +250,7 @@ function apiPage(
     tags: api.source === 'file' ? [FILE_TAG] : [],
     blocks: [
       ...(api.source === 'file' ? [fileNotice(configFile, 'api', mayRelease && at)] : []),
+      ...(warning ? [{ kind: 'text' as const, tone: 'warning' as const, text: warning }] : []),
       ...(mayEdit ? [] : [facts]),
       scopes,
       ...(mayEdit ? [form, danger] : []),

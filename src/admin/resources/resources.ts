@@ -54,6 +54,7 @@ export function createResourceAdmin(services: AdminServices) {
     identifiers: resources.identifiers,
     get: resources.get,
     signingAlgs: resources.signingAlgs,
+    warningOf: resources.warningOf,
 
     /** `onCreated` runs in the transaction. */
     create: (resource: Omit<Api, 'source'>, by: Actor, onCreated: OnCreated<Api> = async () => {}): Promise<Api> =>

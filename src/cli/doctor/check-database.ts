@@ -6,6 +6,7 @@ import { needsPkce, needsSecretValue, usesSecret } from '../../applications/fiel
 import { isOnHostOf } from '../../applications/fields/proxied-application.ts';
 import { oidcRules } from '../../applications/oidc-rules.ts';
 import { createApplicationReads } from '../../applications/read.ts';
+import { agentWarning, resourcesOf } from '../../applications/resources.ts';
 import { createSecrets } from '../../applications/secrets.ts';
 import type { Base } from '../../base/base.ts';
 import type { Config } from '../../base/config.ts';
@@ -123,6 +124,7 @@ async function findingsOf(needs: Opened, file: string | undefined): Promise<Find
     mailFindings,
     destinationFindings,
     clientFindings,
+    apiFindings,
     pictureFindings,
     connectionFindings,
   ])
@@ -305,6 +307,16 @@ async function destinationFindings({ database: { db }, now }: Opened): Promise<F
     ...streams.map((one) => findingOf('event streams', one.name, one)),
     ...targets.map((one) => findingOf('provisioning', nameOf(one.applicationId), one)),
   ];
+}
+
+/** APIs that are open to agents, which a setting keeps out. */
+async function apiFindings({ database: { db }, now }: Opened): Promise<Finding[]> {
+  const settings = await createSettings({ db, now }).reload();
+  const apis = await resourcesOf(await db.resource.findMany({ orderBy: { identifier: 'asc' } }), db);
+  return apis.flatMap((api) => {
+    const text = agentWarning(api, settings);
+    return text ? [warning('apis', String(text), 'Change the settings agents and agent_hosts, or the API.')] : [];
+  });
 }
 
 async function clientFindings({ config, database, now }: Opened): Promise<Finding[]> {

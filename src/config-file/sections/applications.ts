@@ -30,6 +30,7 @@ import {
   settingsOf,
 } from '../../applications/fields/service-provider.ts';
 import { unlistedAlgFaults } from '../../applications/rules/signing-algorithms.ts';
+import { includesResource } from '../../applications/uris.ts';
 import { sha256 } from '../../base/platform/random.ts';
 import { type Fault, fault } from '../../base/texts/faults.ts';
 import { decodeXml } from '../../protocols/saml/xml/encoding.ts';
@@ -111,7 +112,11 @@ export async function planClients(planning: Planning, stored: readonly Applicati
           ...accessFaults(client, planning),
           ...provision.faults,
         ],
-        warnings: [...(isMissing ? [withoutSecret(name)] : []), ...provision.warnings],
+        warnings: [
+          ...(isMissing ? [withoutSecret(name)] : []),
+          ...(await exchangesNothing(client, planning)),
+          ...provision.warnings,
+        ],
         fields: [
           ...differences(existing ? declaredApplication(existing) : {}, declaredClient(client)),
           ...fields,
@@ -155,6 +160,33 @@ async function secretOf(
   if (secret === undefined) return { fields: [], isMissing: !isUsable };
   const isKnown = isUsable && (await applications.hasSecret(existing.id, secret));
   return { fields: isKnown ? [] : [secretChange('client_secret')] };
+}
+
+/** The APIs that a client runs, and exchanges tokens for, which do not exist once the file is applied. */
+async function exchangesNothing(
+  { client_id: name, may_exchange: runs = [] }: OidcClient,
+  { declared, db }: Planning,
+): Promise<string[]> {
+  if (runs.length === 0) return [];
+  const rows = await db.asStored.resource.findMany({
+    where: { source: { not: 'file' } },
+    select: { identifier: true },
+  });
+  const apis = [
+    ...declared.resources,
+    ...declared.proxied_applications.map(({ url }) => ({ identifier: url })),
+    ...rows,
+  ];
+  const unknown = runs.filter(
+    (one) =>
+      !includesResource(
+        apis.map(({ identifier }) => identifier),
+        one,
+      ),
+  );
+  return unknown.map(
+    (one) => `client ${name}: may_exchange names ${one}, which is no API, so every exchange for it fails`,
+  );
 }
 
 function withoutSecret(name: string): string {

@@ -1,6 +1,7 @@
 // `resources`: the registered APIs.
 import type { Access } from '../../applications/fields/oidc-client.ts';
 import {
+  agentWarning,
   type Resource,
   removeDeclaredResource,
   resourcesOf,
@@ -33,6 +34,8 @@ export async function planResources(planning: Planning): Promise<Planned> {
       const where = `resources: ${twin?.identifier}`;
       const spelled = twin ? [fault(['identifier'], 'declared-already', { where })] : [];
       const algs = settingAfter('signing_algorithms');
+      const of = { agents: settingAfter('agents'), agent_hosts: settingAfter('agent_hosts') };
+      const warning = agentWarning(input, of);
       return {
         name: identifier,
         faults: [
@@ -41,6 +44,7 @@ export async function planResources(planning: Planning): Promise<Planned> {
           ...unlistedAlgFault('signing_alg', input.signingAlg, algs, before?.signingAlg),
           ...accessFaults(input, planning),
         ],
+        warnings: warning ? [String(warning)] : [],
         fields: differences(before ? fieldsOf(before) : {}, fieldsOf(input)),
         store: (tx) => storeDeclaredResource(tx, input, now()),
       };

@@ -84,7 +84,8 @@ export const mailDomain = z
 export const host = z
   .string()
   .max(260)
-  .overwrite((value) => value.trim().toLowerCase())
+  // An address of https is written without its port.
+  .overwrite((value) => value.trim().toLowerCase().replace(/:443$/, ''))
   .regex(/^[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?$/, rule('host'));
 
 /** What tokens are signed with (RFC 7518 3.1): RS256 is mandatory (OpenID Connect Discovery 3), and HS256 uses the client's secret. */

@@ -178,7 +178,7 @@ function accessCheckLink({ rejection, application, account }: Explanation, may: 
   return [{ label: t('console.rejections.check-access'), icon: 'search-check', href }];
 }
 
-function rulesBlock({ rejection, rules }: Explanation): Block {
+function rulesBlock({ rejection, rules, agent }: Explanation): Block {
   return {
     kind: 'rules',
     title: t('console.rejections.checks'),
@@ -188,7 +188,9 @@ function rulesBlock({ rejection, rules }: Explanation): Block {
       state,
       ...(state === 'failed' && { explanation }),
       // A registration is not at fault because of what was received.
-      ...(state === 'failed' && id !== 'registration' && { received: received ?? '', registered: registered ?? '' }),
+      ...(state === 'failed' &&
+        id !== 'registration' &&
+        (id !== 'request' || !agent) && { received: received ?? '', registered: registered ?? '' }),
     })),
   };
 }
@@ -335,13 +337,14 @@ function fixRows({ rejection, fixes }: Explanation, may: May) {
 
 /** Pages of the console for a rule that no button fixes. */
 function fixLinks(explanation: Explanation, may: May): Action[] {
-  const { rejection, application, connection, directory, rules, isFixed, note, error } = explanation;
+  const { rejection, application, connection, directory, rules, isFixed, note, error, agent } = explanation;
   if (rejection.endpoint === 'upstream')
     return connection && may(READ_CONNECTIONS) ? connectionLinks(explanation, connection) : [];
   if (rejection.endpoint === 'scim')
     return directory && may(READ_CONNECTIONS)
       ? [{ label: t('console.rejections.open-connection'), href: `/admin/scim/${directory.id}` }]
       : [];
+  if (agent?.text) return agent.page && !isFixed ? [agent.page] : [];
   if (!may('gatehouse.applications:write')) return [];
   if (!application) {
     return rejection.clientId

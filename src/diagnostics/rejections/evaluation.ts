@@ -4,6 +4,7 @@ import { describeRegistrationFault, type RegistrationFault } from '../../admin/a
 import { accessDecisionRule } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
 import type { OidcMetadata } from '../../applications/fields/oidc-client.ts';
+import { includesResource } from '../../applications/uris.ts';
 import { type PageText, t, textAt } from '../../base/texts/text.ts';
 import type { Rejection } from '../../core/rejections/rejections.ts';
 import type { RuleId, RuleResult } from '../../core/rejections/rules.ts';
@@ -14,6 +15,7 @@ import { brokenRule, rulesFor } from '../../protocols/forward-auth/path-rules.ts
 import { type EvaluatedRequest, passesRule } from '../../protocols/oidc/engine/requests/request-rules.ts';
 import type { SamlSide } from '../../protocols/saml/metadata/service-providers.ts';
 import { brokenWish } from '../../protocols/saml/sso/request-checks.ts';
+import type { AgentCase } from './agents.ts';
 import { ruleExplanation, ruleLabel } from './rule-texts.ts';
 
 /** A rejection with what is registered now. */
@@ -27,6 +29,8 @@ export interface Case {
   side: SamlSide | undefined;
   /** What is wrong with the registration now, in the engine's words. */
   registrationFault: string | undefined;
+  /** A client that nobody registered. */
+  agent: AgentCase | undefined;
   /** The requested APIs that do not exist. */
   missingApis: readonly string[];
   /** The requested APIs that are those of Gatehouse itself. */
@@ -52,7 +56,11 @@ export function explainedRules(about: Case): ExplainedRule[] {
       state,
       received: received ?? now?.received,
       // Of a rule of SCIM in the language of the page; the stored one is in English.
-      registered: textAt(`console.rejections.expected.${rule}`) ?? expected ?? now?.expected,
+      registered:
+        (rule === 'resource' ? about.agent?.apis.join('\n') : undefined) ??
+        textAt(`console.rejections.expected.${rule}`) ??
+        expected ??
+        now?.expected,
       explanation: explanationOf(rule, about),
     };
   });
@@ -71,6 +79,8 @@ export function passesNow(rule: RuleId, about: Case): boolean | undefined {
   // Where a new request comes from is not known.
   if (rule === 'network') return undefined;
   if (rule === 'resource' && about.missingApis.length > 0) return false;
+  if (rule === 'resource' && about.agent)
+    return rejection.received.resource?.split(' ').every((one) => includesResource(about.agent?.apis, one));
   return passesRule(rule, evaluatedRequest(about));
 }
 
@@ -147,14 +157,14 @@ export function isRegistered(certificate: string, registered: readonly string[])
   return registered.some((known) => fingerprint(known) === fingerprint(certificate));
 }
 
-function evaluatedRequest({ rejection, application, account }: Case): EvaluatedRequest {
+function evaluatedRequest({ rejection, application, account, agent }: Case): EvaluatedRequest {
   const { endpoint, received, clientId, message } = rejection;
   return {
     endpoint,
     received,
     clientId,
     message,
-    isClientKnown: application?.enabled ?? false,
+    isClientKnown: agent?.isAllowed ?? application?.enabled ?? false,
     metadata: application?.protocol === 'oidc' ? application.metadata : undefined,
     access: application && account && accessDecisionRule(application, account),
   };
@@ -187,7 +197,8 @@ function labelOf(rule: RuleId, { rejection: { endpoint } }: Case): PageText {
 }
 
 function explanationOf(rule: RuleId, about: Case): PageText | undefined {
-  const { application } = about;
+  const { application, agent, rejection } = about;
+  if (agent?.text && rejection.rules.some((one) => one.rule === rule && one.state === 'failed')) return agent.text;
   if (rule === 'registration') return registrationFaultIn(about)?.text;
   if (rule === 'client')
     return application ? t('console.rejections.is-disabled') : t('console.rejections.unknown-identifier');

@@ -15,6 +15,7 @@ import type { Account } from '../../people/accounts/account.ts';
 import { ownResources } from '../../people/rbac/built-in.ts';
 import { samlSideOf } from '../../protocols/saml/metadata/service-providers.ts';
 import type { DiagnosticServices } from '../services.ts';
+import { type AgentCase, agentCase } from './agents.ts';
 import { type Case, type ExplainedRule, explainedRules, passesNow, registrationFaultIn } from './evaluation.ts';
 import { type ApplicableFix, type Fix, fixesOf, noteOn } from './fixes.ts';
 
@@ -26,6 +27,8 @@ export interface Explanation {
   connection: Connection | undefined;
   /** Of a rejected request of a directory (SCIM). */
   directory: { id: string; name: string } | undefined;
+  /** Of a client that nobody registered. */
+  agent: AgentCase | undefined;
   rules: ExplainedRule[];
   /** Whether the rule that failed would pass now. */
   isFixed: boolean;
@@ -74,7 +77,8 @@ export function createRejectionAdmin(services: DiagnosticServices) {
     const registrationFault =
       isRegistration && application ? await oidc.registrationFaultOf(application.clientId) : undefined;
     const apis = { missingApis: await missingApis(requested), ownApis };
-    return { rejection, application, account, connection, registrationFault, side, ...apis };
+    const agent = await agentCase(rejection, application, services);
+    return { rejection, application, account, connection, registrationFault, side, agent, ...apis };
   }
 
   async function explained(code: string): Promise<{ explanation: Explanation; fixes: ApplicableFix[] }> {
@@ -96,6 +100,7 @@ export function createRejectionAdmin(services: DiagnosticServices) {
         directory: directory ?? undefined,
         isFixed,
         rules: explainedRules(about),
+        agent: about.agent,
         account,
         fixes: fixes.map(({ apply: _apply, ...fix }) => fix),
         note: isBroken ? noteOn(failed, about, fixes.length > 0) : undefined,

@@ -99,6 +99,8 @@ export async function fixesOf(rule: RuleId, about: Case, services: DiagnosticSer
         ),
     ];
   }
+  // Its document, its registration and the APIs decide the others.
+  if (about.agent) return [];
   if (application.protocol === 'saml' && isSetByMetadata(rule, application)) {
     if (!(await passesWithNewMetadata(rule, application, about, services))) return [];
     const label = t('console.rejections.update-metadata');

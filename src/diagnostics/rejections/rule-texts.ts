@@ -3,6 +3,8 @@
 import { type Text, t, textAt } from '../../base/texts/text.ts';
 import { NOT_STORED, type Rejection, type RejectionEndpoint } from '../../core/rejections/rejections.ts';
 import type { RuleId } from '../../core/rejections/rules.ts';
+import { isDocumentUrl } from '../../protocols/oidc/client-documents.ts';
+import { isWithoutToken } from './agents.ts';
 
 /** What a sign-in at an upstream begins with is no message of its own. */
 const keyOf = (rule: RuleId, endpoint: RejectionEndpoint) =>
@@ -26,9 +28,13 @@ export function rejectionText({
   endpoint,
   reason,
   received,
+  message = '',
   rules,
-}: Pick<Rejection, 'endpoint' | 'reason' | 'received' | 'rules'>): Text {
+}: Pick<Rejection, 'endpoint' | 'reason' | 'received' | 'rules'> & Partial<Pick<Rejection, 'message'>>): Text {
   if (reason === NOT_STORED) return t('console.rejections.failed.unstored', { count: Number(received.count) });
   const failed = rules.find(({ state }) => state === 'failed');
+  if (endpoint === 'register' && isWithoutToken({ message })) return t('console.rejections.failed.without-token');
+  if ((failed?.rule === 'client' || failed?.rule === 'registration') && isDocumentUrl(received.client_id ?? ''))
+    return t(`console.rejections.failed.document-${failed.rule}`);
   return t(`console.rejections.failed.${failed ? keyOf(failed.rule, endpoint) : 'other'}`);
 }

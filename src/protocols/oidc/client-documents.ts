@@ -7,7 +7,7 @@ import { type OidcApplication, readMetadata } from '../../applications/applicati
 import type { ApplicationServices } from '../../applications/application-services.ts';
 import { documentFields, metadataOf, type OidcMetadata, oidcClient } from '../../applications/fields/oidc-client.ts';
 import { oidcRules } from '../../applications/oidc-rules.ts';
-import { isOpenToDocumentsOn } from '../../applications/resources.ts';
+import { documentsClosedBy } from '../../applications/resources.ts';
 import { applicationTypeOf, httpsUriFault, redirectUriFault } from '../../applications/uris.ts';
 import { forbidden } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
@@ -137,7 +137,8 @@ export function createClientDocuments(
   return {
     cached,
     /** Whether the settings and an API allow clients of this host. */
-    isAllowed: (url: string) => isOpenToDocumentsOn(hostOfDocument(url), settings.latest(), db),
+    isAllowed: async (url: string) =>
+      (await documentsClosedBy(hostOfDocument(url), settings.latest(), db)) === undefined,
 
     /** A client without a row. Throws InvalidClientMetadata, and the error of a rate limit. */
     async find(url: string, address: string): Promise<ClientDocument> {

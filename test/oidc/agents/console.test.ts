@@ -1,7 +1,7 @@
 // What administrators see of agents that nobody registered: among the applications, at a user, in the activity log and in rejected requests.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { consoleOf, staff } from '../../admin/console/support.ts';
-import { aService } from '../../admin/support.ts';
+import { type ApiCaller, aService } from '../../admin/support.ts';
 import { anApi, aUser, type TestUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
@@ -96,3 +96,104 @@ describe('the application of an agent', () => {
     expect(log).toMatch(new RegExp(`allowed .* to use ${API}`));
   });
 });
+
+describe('an API that is open to agents', () => {
+  it.each([
+    ['off', [], 'is off'],
+    ['listed', [], 'list no host of them'],
+    ['listed', ['claude.ai'], undefined],
+  ] as const)('says on its page and in a plan that a setting keeps them out: %s %s', async (setting, hosts, said) => {
+    await agents(setting, [...hosts]);
+    const page = await at(`/admin/apis/${encodeURIComponent(API)}`);
+    const planned = await planOf({ identifier: 'https://new.example', scopes: ['read'], clients: 'documents' });
+    for (const text of [page, planned])
+      if (said) expect(text).toContain(said);
+      else expect(text).not.toMatch(/agent_hosts|\(agents\)/);
+  });
+
+  it('says so about its own hosts, and about apps that register themselves', async () => {
+    await agents('listed', ['claude.ai']);
+    const api = { identifier: 'https://new.example', scopes: ['read'] };
+    expect(await planOf({ ...api, clients: 'documents', document_hosts: ['vscode.dev'] })).toContain(
+      'list none of them',
+    );
+    expect(await planOf({ ...api, clients: 'self-registered' })).toContain('allows only those on listed hosts');
+    await agents('listed', ['claude.ai:443']);
+    expect(idp.services.settings.latest().agent_hosts).toEqual(['claude.ai']);
+  });
+});
+
+it('an API that a client exchanges tokens for, and does not exist, is a warning of the plan', async () => {
+  const client = {
+    client_id: 'orders',
+    client_secret: 'at-least-32-bytes-for-the-orders-api',
+    grant_types: ['urn:ietf:params:oauth:grant-type:token-exchange'],
+    may_exchange: [API, 'https://nope.example'],
+    resources: [API],
+    scope: 'notes:read',
+  };
+  const text = await warningsOf({ clients: [client] });
+  expect(text).toContain('https://nope.example, which is no API');
+  expect(text).not.toContain(API);
+});
+
+describe('a rejected request of an agent', () => {
+  const rejected = async (path: string) => {
+    await httpClient(idp.issuer).get(path);
+    const { items } = JSON.parse((await api.get('/rejections')).text) as { items: { code: string }[] };
+    const page = await admin.get(`/admin/rejections/${items[0]?.code}`);
+    return { text: textOf(page.text), html: page.text };
+  };
+  let api: ApiCaller;
+  beforeAll(async () => {
+    api = await aService(idp);
+  });
+
+  it('names the setting that keeps it out, with a link, and is fixed by it', async () => {
+    const other = vendor.urlOf('/other.json');
+    await agents('off');
+    const off = await rejected(urlFor(other));
+    expect(off.text).toContain('is off');
+    expect(off.html).toContain('href="/admin/settings"');
+    await agents('listed', ['claude.ai']);
+    const listed = await rejected(urlFor(other));
+    expect(listed.text).toContain(`${vendor.host} isn’t among the listed hosts`);
+    expect(listed.text).not.toContain('Add application');
+  });
+
+  it('names the fault of its document', async () => {
+    await agents('allowed');
+    const wrong = vendor.urlOf('/wrong.json');
+    vendor.documents.set('/wrong.json', { client_id: wrong, redirect_uris: [] });
+    const { text } = await rejected(urlFor(wrong));
+    expect(text).toContain('The metadata document of the app can’t be used.');
+    expect(text).toContain('/wrong.json was not accepted: ');
+    expect(text).not.toContain('Add application');
+  });
+
+  it('names the API that is closed to it, or that it did not name', async () => {
+    await agents('allowed');
+    await anApi(idp.services, { identifier: 'https://closed.example', scopes: ['notes:read'] });
+    const closed = await rejected(urlFor(url, { resource: 'https://closed.example' }));
+    expect(closed.text).toContain('the API isn’t open to such apps');
+    expect(closed.html).toContain(`/admin/apis/${encodeURIComponent('https://closed.example')}`);
+    expect((await rejected(urlFor(url, { resource: null }))).text).toContain('The app must name the API that it wants');
+  });
+});
+
+it('a registration without a token is explained by the setting', async () => {
+  await agents('off');
+  await httpClient(idp.issuer).post('/register', { json: { redirect_uris: ['http://localhost/callback'] } });
+  expect(await at('/admin/rejections')).toContain('An app wanted to register itself without a token');
+});
+
+const planOf = (resource: object) => warningsOf({ resources: [resource] });
+
+/** The warnings of a plan. */
+async function warningsOf(file: object): Promise<string> {
+  const answer = await (await aService(idp)).send('POST', '/configuration/plan', JSON.stringify(file), {
+    'content-type': 'application/yaml',
+  });
+  expect(answer.status, answer.text).toBe(200);
+  return (JSON.parse(answer.text) as { warnings: string[] }).warnings.join('\n');
+}
