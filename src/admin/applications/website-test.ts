@@ -145,7 +145,7 @@ export function createWebsiteTest(core: Core & People & ApplicationServices) {
       {
         label: t('console.website-test.website'),
         state: 'failed',
-        explanation: t('console.website-test.rejected', { reference }),
+        explanation: t('console.website-test.rejected', { code: reference }),
         received: broken?.received,
         registered: broken?.expected ?? clientId,
         part: 'website',
