@@ -1,5 +1,6 @@
 // `gatehouse audit …`: verifies the audit log, also offline, and exports what an auditor needs for that.
 import { createPublicKey, type KeyObject } from 'node:crypto';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { plural } from '../base/platform/plural.ts';
 import type { ChainResult } from '../core/audit/chain/check.ts';
@@ -8,6 +9,8 @@ import type { Services } from '../server/services.ts';
 import { type Commands, type Input, jsonOption, type Result, UsageError } from './command.ts';
 import { withServices } from './context.ts';
 import { formatDate, type Io } from './io.ts';
+
+const PIECE_BYTES = 4 * 1024 * 1024;
 
 export const auditCommands: Commands = {
   'audit verify': {
@@ -86,7 +89,7 @@ export async function acceptRestore({ audit, checkpoints, now }: Services): Prom
 
 async function verifyReceived(file: string): Promise<Result> {
   const { verifyEvents } = await import('../protocols/event-streams/verify.ts');
-  const json = verifyEvents(await readText(file));
+  const json = verifyEvents(piecesOf(file));
   const { ok, events, first, last, faults } = json;
   if (!ok) return { json, errors: faults.map(({ message }) => message) };
   const all = `${plural(events, 'event')} from position ${first} to ${last}: none is missing.`;
@@ -118,6 +121,25 @@ async function verifyOffline(input: Input): Promise<ChainResult> {
     return await checkChain({ db, publicKey, outside });
   } finally {
     await close();
+  }
+}
+
+/** A file piece by piece: the events of a year do not fit into one text. Throws UsageError. */
+function* piecesOf(file: string): Generator<Buffer> {
+  try {
+    const descriptor = openSync(file, 'r');
+    try {
+      for (;;) {
+        const piece = Buffer.alloc(PIECE_BYTES);
+        const length = readSync(descriptor, piece);
+        if (length === 0) return;
+        yield piece.subarray(0, length);
+      }
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
   }
 }
 

@@ -11,6 +11,7 @@ import { timeOption } from './times.ts';
 
 /** Deliveries that `show` prints. */
 const SHOWN = 20;
+const MOST_FAILED = 100;
 const details = 'STREAM is the ID of the stream, or its name.';
 
 export const eventStreamCommands: Commands = {
@@ -26,37 +27,42 @@ export const eventStreamCommands: Commands = {
     },
   },
 
-  'event-stream show': onStream('show an event stream with its newest deliveries', async (stream, context) => {
-    const { streams, jsonOf, deliveryJson } = context;
-    const deliveries = await streams.deliveries(stream.id, { limit: SHOWN });
-    const { id, name, kind, url, format, events, applications, groups, lastSuccessAt, lastError, retryAt } = stream;
-    const eventOf = ({ type, seq, untilSeq }: EventDelivery) =>
-      seq === untilSeq ? (type ?? '-') : `${seq} to ${untilSeq}`;
-    const rows = deliveries.map((one) => [
-      ...[one.id, eventOf(one), one.state, String(one.tries)],
-      ...[formatDate(one.createdAt), one.lastError ?? one.answer ?? '-'],
-    ]);
-    const head = ['DELIVERY', 'EVENT', 'STATE', 'TRIES', 'AT', 'ANSWER'];
-    return {
-      json: { ...jsonOf(stream), deliveries: deliveries.map(deliveryJson) },
-      text: [
-        ...factLines([
-          ['id', id],
-          ['name', name],
-          ['kind', kind === 'siem' ? `${kind}, ${format}` : kind],
-          ['to', url],
-          ['events', events.join(', ')],
-          ['applications', applications.join(', ') || 'all'],
-          ['groups', groups.join(', ') || 'all'],
-          ['state', stateOf(stream)],
-          ['last success', formatDate(lastSuccessAt)],
-          ['next attempt', formatDate(retryAt)],
-          ['last error', lastError ?? '-'],
-        ]),
-        ...(rows.length > 0 ? ['', ...tableLines(head, rows)] : []),
-      ],
-    };
-  }),
+  'event-stream show': {
+    ...onStream('show an event stream with its newest deliveries', async (stream, context) => {
+      const { streams, jsonOf, deliveryJson, input } = context;
+      const isFailed = input.flag('failed');
+      const filter = isFailed ? ({ state: 'failed', limit: MOST_FAILED } as const) : { limit: SHOWN };
+      const { items: deliveries } = await streams.deliveries(stream.id, filter);
+      const { id, name, kind, url, format, events, applications, groups, lastSuccessAt, lastError, retryAt } = stream;
+      const eventOf = ({ type, seq, untilSeq }: EventDelivery) =>
+        seq === untilSeq ? (type ?? '-') : `${seq} to ${untilSeq}`;
+      const rows = deliveries.map((one) => [
+        ...[one.id, eventOf(one), one.state, String(one.tries)],
+        ...[formatDate(one.createdAt), one.lastError ?? one.answer ?? '-'],
+      ]);
+      const head = ['DELIVERY', 'EVENT', 'STATE', 'TRIES', 'AT', 'ANSWER'];
+      return {
+        json: { ...jsonOf(stream), deliveries: deliveries.map(deliveryJson) },
+        text: [
+          ...factLines([
+            ['id', id],
+            ['name', name],
+            ['kind', kind === 'siem' ? `${kind}, ${format}` : kind],
+            ['to', url],
+            ['events', events.join(', ')],
+            ['applications', applications.join(', ') || 'all'],
+            ['groups', groups.join(', ') || 'all'],
+            ['state', stateOf(stream)],
+            ['last success', formatDate(lastSuccessAt)],
+            ['next attempt', formatDate(retryAt)],
+            ['last error', lastError ?? '-'],
+          ]),
+          ...(rows.length > 0 ? ['', ...tableLines(head, rows)] : []),
+        ],
+      };
+    }),
+    options: { failed: { type: 'boolean', help: 'the newest 100 deliveries that were given up instead' } },
+  },
 
   'event-stream add': {
     args: ['FILE'],
@@ -112,7 +118,7 @@ export const eventStreamCommands: Commands = {
     'send a test event, and print the answer; the exit code is 1 if it was not taken',
     async ({ id, name, url }, { streams }) => {
       const { addressOf } = await import('../protocols/event-streams/streams.ts');
-      const json = await streams.test(id);
+      const json = await streams.test(id, {});
       const { ok, status, answer, milliseconds } = json;
       const what = status === null ? answer : `status ${status}${answer && `: ${answer}`}`;
       return ok
@@ -152,7 +158,7 @@ export const eventStreamCommands: Commands = {
       'send a delivery again, also one that was given up',
       async ({ id, name }, { streams, input: { words } }) => {
         const [, delivery = ''] = words;
-        await streams.redeliver(id, delivery);
+        await streams.redeliver(id, delivery, {});
         return { json: { id: delivery, redelivered: true }, text: `${name} gets ${delivery} again.` };
       },
     ),

@@ -129,6 +129,14 @@ it.each([
   const [one, two] = [events[0] ?? expect.fail(), events[1] ?? expect.fail()];
   const more = { ...two, chain: { ...two.chain, after: { seq: 1, hash: '' } } };
   expect(verifyEvents(text([one, more])).ok).toBe(false);
+  // A large file is read in pieces.
+  const bytes = Buffer.from(text(events));
+  for (const size of [1, 7, 1000])
+    expect(
+      verifyEvents(
+        Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => bytes.subarray(at * size, (at + 1) * size)),
+      ),
+    ).toMatchObject({ ok: true, events: 2 });
 });
 const withHeader = (header: string) => (message: string) => `${header}: ${message.slice(message.indexOf('{'))}`;
 
@@ -138,7 +146,7 @@ it.each(['json', 'splunk', 'ecs', 'ocsf'] as const)('%s: a test of the stream is
   receiver.always({ status: 200, body: JSON.stringify({ items }) });
   const { stream } = await aStream(idp, { url: receiver.url, kind: 'siem', format, events: ['role.assigned'] });
   const { test } = createEventStreamAdmin(idp.services);
-  expect(await test(stream.id)).toMatchObject({ ok: true, status: 200 });
+  expect(await test(stream.id, {})).toMatchObject({ ok: true, status: 200 });
   await record('ann');
   await run();
   await vi.waitFor(() => expect(receiver.received).toHaveLength(2), { timeout: 20_000 });

@@ -1,6 +1,7 @@
 // Webhooks on the whole server: which events, signatures, retries, a receiver that is away, a pause, a replay, two nodes and a killed one.
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { linkHash } from '../../src/core/audit/chain/link.ts';
+import { createEventDeliveries, deliveriesOf } from '../../src/protocols/event-streams/deliveries.ts';
 import { verifyEvents } from '../../src/protocols/event-streams/verify.ts';
 import { testClock } from '../support/clock.ts';
 import { aUser } from '../support/factories.ts';
@@ -262,6 +263,41 @@ it('a long replay does not delay what happens now, and proves that none is missi
   expect(order.indexOf('now')).toBeLessThan(3);
   const replayed = receiver.received.filter(({ event }) => event.data.subject?.id !== 'now').map(({ body }) => body);
   expect(verifyEvents(replayed.join('\n'))).toMatchObject({ ok: true, events: 620 });
+});
+
+it('a replay is not begun again while its events wait, and an alert has none', async () => {
+  const { stream } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
+  const { stream: alert } = await aStream(idp, { url: receiver.url, kind: 'alert', events: ['role.assigned'] });
+  const from = clock.now();
+  await record('role.assigned', { subjectId: 'a' });
+  await run();
+  clock.advance({ seconds: 1 });
+  const range = { from, until: clock.now() };
+  await idp.services.eventStreams.replay(stream.id, range, {});
+  await expect(idp.services.eventStreams.replay(stream.id, range, {})).rejects.toMatchObject({ status: 409 });
+  const [find] = createEventDeliveries(idp.services).jobs;
+  await find?.run(new AbortController().signal);
+  await expect(idp.services.eventStreams.replay(stream.id, range, {})).rejects.toMatchObject({ status: 409 });
+  await run();
+  expect(await idp.services.eventStreams.replay(stream.id, range, {})).toBeGreaterThan(0);
+  await expect(idp.services.eventStreams.replay(alert.id, range, {})).rejects.toMatchObject({ status: 409 });
+});
+
+it('deliveries are listed by state, page by page', async () => {
+  const { stream } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
+  const at = clock.now();
+  const row = { streamId: stream.id, tries: 10, nextTryAt: at, createdAt: at };
+  const data = Array.from({ length: 5 }, (_, seq) => ({ id: `one-${seq}`, seq: seq + 1, untilSeq: seq + 1, ...row }));
+  await idp.services.db.eventDelivery.createMany({ data: data.map((one) => ({ ...one, failedAt: at })) });
+  await idp.services.db.eventDelivery.create({ data: { ...row, id: 'done', seq: 9, untilSeq: 9, doneAt: at } });
+  const ids: string[] = [];
+  let after: string | undefined;
+  do {
+    const page = await deliveriesOf(idp.services, { streamId: stream.id, state: 'failed', limit: 2, after });
+    ids.push(...page.items.map(({ id }) => id));
+    after = page.next;
+  } while (after !== undefined);
+  expect(ids).toEqual(['one-4', 'one-3', 'one-2', 'one-1', 'one-0']);
 });
 
 it('received events alone show that one is missing or was changed', async () => {

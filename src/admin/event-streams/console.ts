@@ -6,6 +6,7 @@ import { parse, parseQuery } from '../../base/http/input.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import { type EventKind, eventTypesByKind } from '../../core/audit/events.ts';
 import { sentenceOfType } from '../../core/audit/sentence.ts';
+import { deliveryStates } from '../../protocols/event-streams/deliveries.ts';
 import { TEST } from '../../protocols/event-streams/event.ts';
 import {
   addressOf,
@@ -23,12 +24,13 @@ import {
   hiddenField,
   type Mark,
   type RowColumn,
+  type Search,
   VERSION,
   versionField,
 } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
 import { bodyOf, type FormKey, fieldKey, keyOf } from '../console/form-fields.ts';
-import { tableOf } from '../console/lists.ts';
+import { choiceField, listAt, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
 import { addPage, listForm } from '../console/pages.ts';
 import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
@@ -73,13 +75,24 @@ export function eventStreamRoutes(services: ConsoleServices) {
   });
   one('', {
     form: listForm,
-    page: async ({ subject, may }, sent) =>
-      streamPage(subject, sent, {
-        deliveries: await eventStreams.deliveries(subject.id, { limit: SHOWN }),
+    async page({ ctx, subject, may }, sent) {
+      const list = listAt(pathOf(subject), { state: deliveryState })(ctx);
+      const { state, after } = list.given;
+      const { items, next } = await eventStreams.deliveries(subject.id, {
+        limit: SHOWN,
+        after,
+        state: state || undefined,
+      });
+      return streamPage(subject, sent, {
+        deliveries: items,
+        filter: list.search([stateField(state)], { button: t('console.mail.filter') }),
+        isFiltered: state !== '',
+        pages: list.pages(next),
         mayWrite: WRITE.every((one) => may(one)),
         mayRelease: [...WRITE, RELEASE].every((one) => may(one)),
         configFile,
-      }),
+      });
+    },
     async submit({ by, subject }, sent) {
       const { kind: _kind, ...declared } = declaredBy(sent, kindOfForm.parse(subject.kind));
       await eventStreams.update(subject.id, declared, by, sentValue(sent, VERSION) ?? '');
@@ -87,8 +100,8 @@ export function eventStreamRoutes(services: ConsoleServices) {
     },
   });
   change('/test', {
-    async submit({ subject }) {
-      const { ok, status, answer, milliseconds } = await eventStreams.test(subject.id);
+    async submit({ by: actor, subject }) {
+      const { ok, status, answer, milliseconds } = await eventStreams.test(subject.id, actor);
       const what = status === null ? answer : t('console.event-streams.test.status', { status: String(status) });
       const [to, by] = [new URL(subject.url).host || addressOf(subject.url), wayOf(subject)];
       const taken = t('console.event-streams.test.taken', { by, to, status: String(status), milliseconds });
@@ -110,8 +123,8 @@ export function eventStreamRoutes(services: ConsoleServices) {
       deliveryPage(subject, await eventStreams.delivery(subject.id, ctx.params.delivery ?? '')),
   });
   change('/deliveries/:delivery/retry', {
-    async submit({ ctx, subject }) {
-      await eventStreams.redeliver(subject.id, ctx.params.delivery ?? '');
+    async submit({ ctx, by, subject }) {
+      await eventStreams.redeliver(subject.id, ctx.params.delivery ?? '', by);
       return { to: pathOf(subject), notice: t('console.event-streams.sent-again') };
     },
   });
@@ -281,6 +294,9 @@ function newPage(kind: DeclaredKind, sent: Sent | undefined): ConsolePage {
 
 interface PageOptions {
   deliveries: readonly EventDelivery[];
+  filter: Search;
+  isFiltered: boolean;
+  pages: Extract<Block, { kind: 'table' }>['pages'];
   mayWrite: boolean;
   mayRelease: boolean;
   configFile: string | undefined;
@@ -319,7 +335,9 @@ function streamPage(stream: EventStream, sent: Sent | undefined, options: PageOp
           ? []
           : [
               { label: t('console.event-streams.test'), icon: 'send', post: `${at}/test` } as const,
-              { label: t('console.event-streams.replay'), icon: 'refresh-cw', href: `${at}/replay` } as const,
+              ...(stream.kind === 'alert'
+                ? []
+                : [{ label: t('console.event-streams.replay'), icon: 'refresh-cw', href: `${at}/replay` } as const]),
             ]),
       ]
     : [];
@@ -400,19 +418,24 @@ const eventOf = ({ type, seq, untilSeq }: EventDelivery): PageText =>
 const SENT = t('console.event-streams.delivery.body');
 
 /** One delivery with what it sends. */
-function deliveryPage(stream: EventStream, delivery: EventDelivery & { body: string | null }): ConsolePage {
-  const { id, state, answer, lastError, tries, createdAt, body } = delivery;
+function deliveryPage(
+  stream: EventStream,
+  delivery: EventDelivery & { webhookId: string | null; body: string | null },
+): ConsolePage {
+  const { id, webhookId, state, answer, lastError, createdAt, body } = delivery;
   return {
     title: eventOf(delivery),
     back: { href: pathOf(stream), label: stream.name },
     tags: [DELIVERY_STATES[state]],
+    actions: isOver(delivery) ? [{ ...againOf(stream, delivery), icon: 'send' }] : [],
     blocks: [
       {
         kind: 'facts',
         rows: [
           { label: 'ID', value: { text: id, code: true } },
+          ...(webhookId === null ? [] : [{ label: 'webhook-id', value: { text: webhookId, code: true } }]),
           { label: t('console.event-streams.delivery.answer'), value: lastError ?? answer ?? '' },
-          { label: t('console.event-streams.delivery.tries'), value: tries },
+          { label: t('console.event-streams.delivery.tries'), value: triesOf(delivery) },
           { label: t('console.event-streams.delivery.at'), value: createdAt },
         ],
       },
@@ -421,12 +444,36 @@ function deliveryPage(stream: EventStream, delivery: EventDelivery & { body: str
   };
 }
 
-function deliveryTable(stream: EventStream, { deliveries, mayWrite }: PageOptions): Block {
+/** A test is sent again as a test. */
+const isOver = ({ state, type }: EventDelivery) => state !== 'waiting' && type !== TEST;
+
+const againOf = (stream: EventStream, { id }: EventDelivery): Action => ({
+  label: t('console.event-streams.send-again'),
+  post: `${pathOf(stream)}/deliveries/${id}/retry`,
+});
+
+/** An attempt while the receiver is away does not count. */
+const triesOf = ({ state, tries, lastError }: EventDelivery) =>
+  state === 'waiting' && tries === 0 && lastError !== null ? '' : tries;
+
+const deliveryState = z
+  .enum(['', ...deliveryStates])
+  .default('')
+  .catch('');
+
+const stateField = (value: z.output<typeof deliveryState>): Field => {
+  const texts = deliveryStates.map((state) => [state, DELIVERY_STATES[state].text]);
+  const choices = { '': t('console.event-streams.delivery.any'), ...Object.fromEntries(texts) };
+  return { ...choiceField('state', t('console.shared.status'), value, choices), isLabelHidden: false };
+};
+
+function deliveryTable(stream: EventStream, { deliveries, filter, isFiltered, pages, mayWrite }: PageOptions): Block {
   const hasPages = mayWrite && stream.kind !== 'ssf';
   return {
     kind: 'table',
     title: t('console.event-streams.deliveries'),
     caption: t('console.event-streams.deliveries'),
+    filter,
     ...tableOf(deliveries, [
       [
         t('console.event-streams.delivery.event'),
@@ -438,23 +485,15 @@ function deliveryTable(stream: EventStream, { deliveries, mayWrite }: PageOption
       ],
       [t('console.shared.status'), ({ state }) => DELIVERY_STATES[state]],
       [t('console.event-streams.delivery.answer'), ({ answer, lastError }) => lastError ?? answer ?? ''],
-      [{ label: t('console.event-streams.delivery.tries'), isNumber: true }, ({ tries }) => tries],
+      [{ label: t('console.event-streams.delivery.tries'), isNumber: true }, triesOf],
       [t('console.event-streams.delivery.at'), ({ createdAt }) => createdAt],
       mayWrite && [
         t('console.sign-up-codes.action'),
-        ({ id, state, seq, type }) =>
-          state === 'waiting' || type === TEST
-            ? ''
-            : {
-                action: {
-                  label: t('console.event-streams.send-again'),
-                  of: String(seq),
-                  post: `${pathOf(stream)}/deliveries/${id}/retry`,
-                },
-              },
+        (one) => (isOver(one) ? { action: { ...againOf(stream, one), of: String(one.seq) } } : ''),
       ],
     ]),
-    empty: t('console.event-streams.no-deliveries'),
+    empty: isFiltered ? t('console.event-streams.delivery.no-match') : t('console.event-streams.no-deliveries'),
+    pages,
   };
 }
 
@@ -621,7 +660,13 @@ function deliveriesPage(destinations: readonly Destination[]): ConsolePage {
                   : { text: t('console.event-streams.state.delivering'), tone: 'good' },
           ],
           [{ label: t('console.event-streams.delivery.waiting'), isNumber: true }, ({ waiting }) => waiting],
-          [{ label: t('console.event-streams.delivery.failed'), isNumber: true }, ({ failed }) => failed],
+          [
+            { label: t('console.event-streams.delivery.failed'), isNumber: true },
+            ({ kind, id, failed }) =>
+              kind === 'events' && failed > 0
+                ? { text: String(failed), href: `${DESTINATION_PAGES.events(id ?? '')}?state=failed` }
+                : failed,
+          ],
           [t('console.deliveries.since'), ({ oldestAt }) => oldestAt ?? ''],
         ]),
         empty: { icon: 'send', title: t('console.deliveries.none'), text: t('console.deliveries.none-text') },

@@ -8,7 +8,13 @@ import { at } from '../../base/texts/faults.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { meets } from '../../people/rbac/rights.ts';
-import { bodyOf, deliveriesOf, recordTest } from '../../protocols/event-streams/deliveries.ts';
+import {
+  bodyOf,
+  deliveriesOf,
+  deliveryStates,
+  recordTest,
+  webhookIdOf,
+} from '../../protocols/event-streams/deliveries.ts';
 import { testEvent } from '../../protocols/event-streams/event.ts';
 import { createSender } from '../../protocols/event-streams/send.ts';
 import {
@@ -17,26 +23,25 @@ import {
   type EventStream,
   type EventStreams,
   eventStreamFields,
+  isSigned,
   notOfReceiver,
   type StreamDeclaration,
   secretFaults,
   streamRules,
   streamSecret,
 } from '../../protocols/event-streams/streams.ts';
-import type { Endpoint } from '../api/endpoint.ts';
+import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import { byId, iso, jsonOf, time } from '../api/parts.ts';
+import { byId, iso, jsonOf, paged, pageOf, time } from '../api/parts.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { answerOf, endpointsOf, type Resource } from '../resource.ts';
-
-const MOST_DELIVERIES = 100;
 
 /** `secret` is readable only now; undefined of a SIEM without one. */
 export type CreatedStream = { stream: EventStream; secret: string | undefined };
 /** What came of a test: the status, or why there is none. */
 export type StreamTest = { ok: boolean; status: number | null; answer: string; milliseconds: number };
-export type EventDelivery = Awaited<ReturnType<ReturnType<typeof createEventStreamAdmin>['deliveries']>>[number];
+export type EventDelivery = Awaited<ReturnType<typeof deliveriesOf>>['items'][number];
 
 export type EventStreamAdmin = ReturnType<typeof createEventStreamAdmin>;
 
@@ -109,7 +114,7 @@ export function createEventStreamAdmin(services: Core & { eventStreams: EventStr
     },
 
     /** Sends an event of the type `event-stream.test`, which is not in the audit log, and stores its delivery. */
-    async test(id: string): Promise<StreamTest> {
+    async test(id: string, by: Actor): Promise<StreamTest> {
       const stream = notOfReceiver(await streams.get(id));
       const startedAt = performance.now();
       const answer = async () => {
@@ -124,7 +129,9 @@ export function createEventStreamAdmin(services: Core & { eventStreams: EventStr
       const { ok, status, answer: text } = result;
       const reason = status === null ? text : `answered with status ${status}${text && `: ${text}`}`;
       await recordTest(services, { streamId: id, ...(ok ? { answer: String(status) } : { lastError: reason }) });
-      return { ...result, milliseconds: Math.round(performance.now() - startedAt) };
+      const milliseconds = Math.round(performance.now() - startedAt);
+      await streams.tested(stream, ok, by);
+      return { ...result, milliseconds };
     },
 
     resume: (id: string, by: Actor) => streams.resume(id, by),
@@ -134,24 +141,24 @@ export function createEventStreamAdmin(services: Core & { eventStreams: EventStr
       return streams.replay(id, range, by);
     },
 
-    /** The newest deliveries of a stream, with the event of each, or the number of events of a batch. */
-    deliveries: (
-      streamId: string,
-      filter: { state?: 'waiting' | 'done' | 'failed' | undefined; limit?: number } = {},
-    ) => deliveriesOf(services, { streamId, limit: MOST_DELIVERIES, ...filter }),
+    /** A page of the deliveries of a stream, the newest first. */
+    deliveries: (streamId: string, page: Omit<Parameters<typeof deliveriesOf>[1], 'streamId'>) =>
+      deliveriesOf(services, { streamId, ...page }),
 
     /** One with what it sends; null of a receiver of shared signals, whose tokens have its names of people. Throws not_found. */
     async delivery(streamId: string, id: string) {
       const stream = await streams.get(streamId);
-      const [found] = await deliveriesOf(services, { streamId, id, limit: 1 });
+      const [found] = (await deliveriesOf(services, { streamId, id, limit: 1 })).items;
       if (!found) throw notFound();
-      return { ...found, body: stream.kind === 'ssf' ? null : await bodyOf(services, stream, found) };
+      const ofEvent = found.hash === null ? null : webhookIdOf(found.seq, found.hash);
+      const webhookId = stream.kind === 'webhook' ? ofEvent : isSigned(stream) ? id : null;
+      return { ...found, webhookId, body: stream.kind === 'ssf' ? null : await bodyOf(services, stream, found) };
     },
 
     /** Sends one again, also one that was given up. Throws not_found. */
-    async redeliver(streamId: string, id: string): Promise<void> {
+    async redeliver(streamId: string, id: string, by: Actor): Promise<void> {
       await streams.get(streamId);
-      if (!(await streams.redeliver(streamId, id))) throw notFound();
+      if (!(await streams.redeliver(streamId, id, by))) throw notFound();
     },
   };
 }
@@ -181,9 +188,9 @@ const deliverySchema = z
     seq: z.int().describe('Position in the audit chain; 0: a test'),
     until_seq: z.int().describe('The last one of a batch'),
     type: z.string().nullable().describe('`event-stream.test`: a test; null: the audit log has the event no more'),
-    state: z.enum(['waiting', 'done', 'failed']),
+    state: z.enum(deliveryStates),
     is_replay: z.boolean(),
-    tries: z.int(),
+    tries: z.int().describe('Without those while the receiver was away'),
     next_try_at: time.nullable(),
     answer: z.string().nullable(),
     error: z.string().nullable(),
@@ -296,7 +303,7 @@ export function eventStreamEndpoints(streams: EventStreamAdmin): Endpoint[] {
         answer: z.string(),
         milliseconds: z.int(),
       }),
-      run: async ({ key }) => ({ body: await streams.test(key) }),
+      run: async ({ key, by }) => ({ body: await streams.test(key, by) }),
     }),
     action('resumeEventStream', 'POST /resume', {
       summary: 'Sends what waits at once, also after a pause',
@@ -313,13 +320,17 @@ export function eventStreamEndpoints(streams: EventStreamAdmin): Endpoint[] {
         body: { events: await streams.replay(key, { from: new Date(body.from), until: new Date(body.until) }, by) },
       }),
     }),
-    action('listEventDeliveries', 'GET /deliveries', {
+    endpoint('listEventDeliveries', 'GET /event-streams/{id}/deliveries', {
+      tag: noun.tag,
       needs: noun.read,
-      summary: 'The newest deliveries of a stream',
-      response: z.object({ items: z.array(deliverySchema) }),
-      run: async ({ key }) => {
-        await streams.get(key);
-        return { body: { items: (await streams.deliveries(key)).map(deliveryJson) } };
+      summary: 'The deliveries of a stream, the newest first',
+      params: byId,
+      query: z.strictObject({ ...paged, state: z.enum(deliveryStates).optional().describe('`failed`: given up') }),
+      response: pageOf(deliverySchema),
+      async handle({ params: { id }, query: { limit, cursor, state } }) {
+        await streams.get(id);
+        const { items, next = null } = await streams.deliveries(id, { limit, after: cursor, state });
+        return { body: { items: items.map(deliveryJson), next } };
       },
     }),
     action('getEventDelivery', 'GET /deliveries/{delivery}', {
@@ -327,18 +338,21 @@ export function eventStreamEndpoints(streams: EventStreamAdmin): Endpoint[] {
       params: byDelivery,
       summary: 'A delivery with what it sends',
       response: deliverySchema
-        .extend({ body: z.string().nullable().describe('Of a batch the first 20 events; null of a `ssf`') })
+        .extend({
+          webhook_id: z.string().nullable().describe('Of a signed request'),
+          body: z.string().nullable().describe('Of a batch the first 20 events; null of a `ssf`'),
+        })
         .meta({ id: 'EventDeliveryWithBody' }),
       run: async ({ key, params }) => {
-        const { body, ...one } = await streams.delivery(key, params.delivery ?? '');
-        return { body: { ...deliveryJson(one), body } };
+        const { body, webhookId, ...one } = await streams.delivery(key, params.delivery ?? '');
+        return { body: { ...deliveryJson(one), webhook_id: webhookId, body } };
       },
     }),
     action('retryEventDelivery', 'POST /deliveries/{delivery}/retry', {
       params: byDelivery,
       summary: 'Sends a delivery again',
       status: 204,
-      run: async ({ key, params }) => void (await streams.redeliver(key, params.delivery ?? '')),
+      run: async ({ key, params, by }) => void (await streams.redeliver(key, params.delivery ?? '', by)),
     }),
   ];
 }

@@ -257,6 +257,8 @@ export const eventDetails = {
     'event-stream.paused': { ...hr, answer: 'answered with status 503' },
     'event-stream.resumed': { ...hr },
     'event-stream.replayed': { ...hr, from: '2026-11-28T00:00:00.000Z', until: '2026-11-29T00:00:00.000Z' },
+    'event-stream.redelivered': { ...hr, seq: 4690 },
+    'event-stream.tested': { ...hr, ok: true },
     'event-stream.verification-requested': { ...hr, state: 'abc' },
     'key.created': { kid: 'k2', use: 'sig', alg: 'RS256', state: 'next', ...rotated },
     'key.activated': { kid: 'k2', instead: 'k1', ...rotated },

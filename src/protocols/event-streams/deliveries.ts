@@ -276,8 +276,7 @@ export function createEventDeliveries(
     const bodies = token === undefined ? await bodiesOf(events, form, db) : [];
     if (isAlert && recipientsOf(stream.url)) return mail(delivery, bodies, count);
     const secrets = eventStreams.secretsOf(row);
-    // The same at each attempt and in a replay. After a restore, another event can have the position.
-    const webhookId = stream.kind === 'webhook' ? `evt_${seq}_${bodies[0]?.chain.hash.slice(0, 16)}` : id;
+    const webhookId = stream.kind === 'webhook' ? webhookIdOf(seq, bodies[0]?.chain.hash ?? '') : id;
     let answer: Answer;
     try {
       answer = await send(stream, bodies, { id: webhookId, secrets, token, count });
@@ -560,31 +559,55 @@ export async function recordTest(
   await db.eventDelivery.create({ data: { ...row, ...outcome, ...ended } });
 }
 
-/** The newest deliveries of a stream, each with its state and the type of its event; of a batch that of the first one. */
+/** The header `webhook-id`: the same at each attempt and in a replay. After a restore, another event can have the position. */
+export const webhookIdOf = (seq: number, hash: string): string => `evt_${seq}_${hash.slice(0, 16)}`;
+
+/** The states of deliveries, each with its condition. */
+const STATES = { waiting: OPEN, done: { doneAt: { not: null } }, failed: { failedAt: { not: null } } };
+export const deliveryStates = ['waiting', 'done', 'failed'] as const satisfies (keyof typeof STATES)[];
+
+/** The newest deliveries of a stream, each with its state and the type of its event; of a batch that of the first one. @param after `next` of the page before */
 export async function deliveriesOf(
   { db }: Core,
-  {
-    streamId,
-    id,
-    state,
-    limit,
-  }: { streamId: string; id?: string; state?: keyof typeof STATES | undefined; limit: number },
+  given: {
+    streamId: string;
+    id?: string;
+    state?: keyof typeof STATES | undefined;
+    after?: string | undefined;
+    limit: number;
+  },
 ) {
-  const rows = await db.eventDelivery.findMany({
-    where: { streamId, ...(id !== undefined && { id }), ...(state && STATES[state]) },
-    orderBy: [{ createdAt: 'desc' }, { seq: 'desc' }],
-    take: limit,
+  const { streamId, id, state, after = '', limit } = given;
+  const [, at, position, last = ''] = /^(\d{1,14})\.(\d{1,15})\.([\w-]{1,64})$/.exec(after) ?? [];
+  const [createdAt, seq] = [new Date(Number(at)), Number(position)];
+  const isOlder = {
+    OR: [{ createdAt: { lt: createdAt } }, { createdAt, seq: { lt: seq } }, { createdAt, seq, id: { lt: last } }],
+  };
+  const found = await db.eventDelivery.findMany({
+    where: {
+      streamId,
+      ...(id !== undefined && { id }),
+      AND: [state ? STATES[state] : {}, at === undefined ? {} : isOlder],
+    },
+    orderBy: [{ createdAt: 'desc' }, { seq: 'desc' }, { id: 'desc' }],
+    take: limit + 1,
   });
+  const rows = found.slice(0, limit);
   const events = await db.auditEvent.findMany({
-    where: { chainSeq: { in: rows.map(({ seq }) => seq) } },
-    select: { chainSeq: true, type: true },
+    where: { chainSeq: { in: rows.map((row) => row.seq) } },
+    select: { chainSeq: true, chainHash: true, type: true },
   });
-  const types = new Map(events.map(({ chainSeq, type }) => [chainSeq, type]));
-  return rows.map((row) => ({
-    ...row,
-    state: row.doneAt ? ('done' as const) : row.failedAt ? ('failed' as const) : ('waiting' as const),
-    type: row.seq === TEST_SEQ ? TEST : (types.get(row.seq) ?? null),
-  }));
+  const eventAt = new Map(events.map((event) => [event.chainSeq, event]));
+  const end = found.length > limit ? rows.at(-1) : undefined;
+  return {
+    items: rows.map((row) => ({
+      ...row,
+      state: row.doneAt ? ('done' as const) : row.failedAt ? ('failed' as const) : ('waiting' as const),
+      type: row.seq === TEST_SEQ ? TEST : (eventAt.get(row.seq)?.type ?? null),
+      hash: eventAt.get(row.seq)?.chainHash ?? null,
+    })),
+    next: end ? `${end.createdAt.getTime()}.${end.seq}.${end.id}` : undefined,
+  };
 }
 
 /** What a delivery sends of its first events, as the log and the stream are now. */
@@ -601,5 +624,3 @@ export async function bodyOf(
   if (stream.kind === 'siem' && stream.format !== 'json') return batchOf(stream.format, bodies).body;
   return JSON.stringify(stream.kind === 'webhook' ? bodies[0] : bodies, null, 2) ?? '';
 }
-
-const STATES = { waiting: OPEN, done: { doneAt: { not: null } }, failed: { failedAt: { not: null } } };

@@ -43,7 +43,8 @@ export function recipientsOf(url: string): string[] | undefined {
 
 function urlFault(value: string): Fault | undefined {
   if (isSyslogUrl(value) || recipientsOf(value)) return undefined;
-  return /^(mailto|syslog):/i.test(value) ? fault([], 'stream-url') : webUriFault(value);
+  if (/^mailto:/i.test(value)) return fault([], 'stream-recipients');
+  return /^syslog:/i.test(value) ? fault([], 'stream-url') : webUriFault(value);
 }
 
 const minutes = (most: number) => z.int().min(0).max(most);
@@ -166,7 +167,7 @@ export function streamRules(given: StreamDeclaration): Fault[] {
     ...(kind === 'alert' ? [] : OF_ALERTS.filter(isChosen).map((name) => fault([name], 'only-alert'))),
     ...(isSyslogUrl(url) === (kind === 'siem' && isSyslog) && (kind === 'alert' || !isMail)
       ? []
-      : [fault(['url'], 'stream-url')]),
+      : [fault(['url'], kind === 'alert' ? 'stream-recipients' : 'stream-url')]),
   ];
 }
 
@@ -205,7 +206,7 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
     given.url === undefined ? given : { ...given, url: addressOf(given.url) };
 
   function record(
-    type: 'created' | 'updated' | 'deleted' | 'secret-changed' | 'resumed' | 'replayed',
+    type: 'created' | 'updated' | 'deleted' | 'secret-changed' | 'resumed' | 'replayed' | 'redelivered' | 'tested',
     one: Named,
     by: Actor,
     tx: Tx,
@@ -450,11 +451,18 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
         return get(id, tx);
       }),
 
-    /** Sends the events of a time again, beside the new ones; returns how many positions of the log that are. Throws conflict (409) during another replay. */
+    /**
+     * Sends the events of a time again, beside the new ones; returns how many positions of the log that are. Throws conflict (409) for an alert, and
+     * while events of another replay wait.
+     */
     replay: (id: string, { from, until }: { from: Date; until: Date }, by: Actor) =>
       withinTransaction(db, undefined, async (tx): Promise<number> => {
         const stream = notOfReceiver(await get(id, tx));
-        if (stream.replayUntil !== null) throw conflict('in_progress');
+        if (stream.kind === 'alert')
+          throw conflict('conflict', { message: t('console.event-streams.error.alert-replay') });
+        const isWaiting = { streamId: id, isReplay: true, tries: 0, doneAt: null, failedAt: null };
+        const running = conflict('conflict', { message: t('console.event-streams.replay.running') });
+        if (await tx.eventDelivery.findFirst({ where: isWaiting, select: { id: true } })) throw running;
         const where = { at: { gte: from, lt: until }, chainSeq: { not: null, lte: stream.cursor } };
         const { _min, _max } = await tx.auditEvent.aggregate({
           where,
@@ -463,21 +471,30 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
         });
         if (_min.chainSeq === null || _max.chainSeq === null) return 0;
         const data = { replayCursor: _min.chainSeq - 1, replayUntil: _max.chainSeq };
-        await tx.eventStream.update({ where: { id }, data, select: { id: true } });
+        const { count } = await tx.eventStream.updateMany({ where: { id, replayUntil: null }, data });
+        if (count === 0) throw running;
         await record('replayed', stream, by, tx, { from, until });
         wake('event-streams', tx);
         return _max.chainSeq - _min.chainSeq + 1;
       }),
 
     /** Sends a delivery again that is done or was given up; false where the stream has none with this id. */
-    async redeliver(streamId: string, id: string): Promise<boolean> {
-      const data = { doneAt: null, failedAt: null, tries: 0, nextTryAt: now() };
-      const isOver = { OR: [{ doneAt: { not: null } }, { failedAt: { not: null } }] };
-      const where = { id, streamId, seq: { not: TEST_SEQ }, ...isOver };
-      const { count } = await db.eventDelivery.updateMany({ where, data });
-      wake('event-deliveries', db);
-      return count === 1;
-    },
+    redeliver: (streamId: string, id: string, by: Actor) =>
+      withinTransaction(db, undefined, async (tx): Promise<boolean> => {
+        const data = { doneAt: null, failedAt: null, tries: 0, nextTryAt: now() };
+        const isOver = { OR: [{ doneAt: { not: null } }, { failedAt: { not: null } }] };
+        const where = { id, streamId, seq: { not: TEST_SEQ }, ...isOver };
+        const { count } = await tx.eventDelivery.updateMany({ where, data });
+        if (count === 0) return false;
+        const { seq } = await tx.eventDelivery.findUniqueOrThrow({ where: { id }, select: { seq: true } });
+        await record('redelivered', await get(streamId, tx), by, tx, { seq });
+        wake('event-deliveries', tx);
+        return true;
+      }),
+
+    /** Records that a test was sent. */
+    tested: (stream: EventStream, isTaken: boolean, by: Actor) =>
+      transaction(db, (tx) => record('tested', stream, by, tx, { ok: isTaken })),
 
     /** Hands a stream of the configuration file back; false where it owns none with this id. */
     async release(id: string, tx: Tx): Promise<boolean> {

@@ -1,6 +1,7 @@
 // Whether received events are all that a stream sent between the first and the last, from the events alone: each names the one before it, and
 // the hash of a neighbor in the audit chain follows from it (docs/operating.md). What an event says is not checked, because its digest is salted,
 // and nothing is signed: this finds what was lost, and not what someone changed who can write the file.
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { linkHash } from '../../core/audit/chain/link.ts';
 import { TEST } from './event.ts';
@@ -12,7 +13,7 @@ const received = z.object({
   chain: place.extend({ digest: z.string(), after: place.nullable() }),
 });
 type Received = z.output<typeof received> & {
-  /** All of it but its place, and of people their ids alone: their names are those of the moment. */
+  /** Hash of all of it but its place, and of people their ids alone: their names are those of the moment. */
   content: string;
 };
 
@@ -27,17 +28,19 @@ export interface EventsResult {
 
 const MAX_FAULTS = 100;
 
-/** @param text on each line an event, a list of events, or what a SIEM stores of one, in each format */
-export function verifyEvents(text: string): EventsResult {
+/** @param text piece by piece: on each line an event, a list of events, or what a SIEM stores of one, in each format */
+export function verifyEvents(text: string | Iterable<Buffer>): EventsResult {
   const faults: EventsResult['faults'] = [];
   const add = (kind: 'missing' | 'changed' | 'unreadable', message: string) => {
     if (faults.length < MAX_FAULTS) faults.push({ kind, message });
   };
   const bySeq = new Map<number, Received>();
-  for (const [index, line] of linesOf(text).entries()) {
+  let number = 0;
+  for (const line of linesOf(typeof text === 'string' ? [Buffer.from(text)] : text)) {
+    number += 1;
     if (line.trim() === '') continue;
     const events = eventsIn(line);
-    if (!events) add('unreadable', `Line ${index + 1} is no event.`);
+    if (!events) add('unreadable', `Line ${number} is no event.`);
     for (const event of events ?? []) {
       const before = bySeq.get(event.chain.seq);
       if (before && (before.chain.hash !== event.chain.hash || before.content !== event.content))
@@ -68,17 +71,45 @@ export function verifyEvents(text: string): EventsResult {
 }
 
 /** The messages of a stream of syslog, each after its length in bytes (RFC 6587 3.4.1), or the lines. */
-function linesOf(text: string): string[] {
-  if (!/^\d+ <\d+>1 /.test(text)) return text.split('\n');
-  const bytes = Buffer.from(text);
-  const messages: string[] = [];
-  for (let at = 0; at < bytes.length; ) {
-    const [prefix, length] = /^\s*(\d+) /.exec(bytes.toString('latin1', at, at + 16)) ?? [''];
-    const begin = at + prefix.length;
-    at = length === undefined ? bytes.length : begin + Number(length);
-    messages.push(bytes.toString('utf8', begin, at));
+function* linesOf(pieces: Iterable<Buffer>): Generator<string> {
+  let rest = Buffer.alloc(0);
+  let isCounted: boolean | undefined;
+  for (const piece of pieces) {
+    rest = Buffer.concat([rest, piece]);
+    // The beginning of a piece may be shorter than a length.
+    isCounted ??= rest.length < HEAD ? undefined : COUNTED.test(rest.toString('latin1', 0, HEAD));
+    if (isCounted === undefined) continue;
+    const { lines, end } = isCounted ? countedIn(rest) : linesIn(rest);
+    yield* lines;
+    rest = rest.subarray(end);
   }
-  return messages;
+  if (isCounted ?? COUNTED.test(rest.toString('latin1', 0, HEAD))) {
+    const { lines, end } = countedIn(rest);
+    yield* lines;
+    rest = rest.subarray(end);
+    if (rest.length > 0) yield rest.toString();
+  } else yield* rest.toString().split('\n');
+}
+
+const COUNTED = /^\d+ <\d+>1 /;
+const HEAD = 32;
+
+function linesIn(bytes: Buffer): { lines: string[]; end: number } {
+  const end = bytes.lastIndexOf('\n') + 1;
+  return { lines: end === 0 ? [] : bytes.toString('utf8', 0, end - 1).split('\n'), end };
+}
+
+function countedIn(bytes: Buffer): { lines: string[]; end: number } {
+  const lines: string[] = [];
+  let end = 0;
+  for (;;) {
+    const [prefix, length] = /^\s*(\d+) /.exec(bytes.toString('latin1', end, end + 16)) ?? [''];
+    const begin = end + prefix.length;
+    const until = begin + Number(length);
+    if (length === undefined || until > bytes.length) return { lines, end };
+    lines.push(bytes.toString('utf8', begin, until));
+    end = until;
+  }
 }
 
 /** Those of a line, without tests of the stream. A syslog server writes a header of its own before the event. */
@@ -122,8 +153,9 @@ const PEOPLE = new Set(['actor', 'subject', 'user']);
 function contentOf(stored: Stored | null): string {
   const { event, gatehouse, unmapped, _source: source } = stored ?? {};
   const content = source ?? (gatehouse || unmapped ? stored : (event ?? stored));
-  return JSON.stringify(content, (key, value) => {
+  const text = JSON.stringify(content, (key, value) => {
     if (key === 'chain') return undefined;
     return (PEOPLE.has(key) && (value?.id ?? value?.uid)) || value;
   });
+  return createHash('sha256').update(text).digest('base64url');
 }
