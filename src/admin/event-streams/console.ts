@@ -41,7 +41,7 @@ import { type CreatedStream, type EventDelivery, eventStreamNoun, newStream } fr
 
 const HOME = '/admin/event-streams';
 const WRITE = ['gatehouse.settings:write', 'gatehouse.settings:write-security'] as const;
-const pathOf = ({ id }: Pick<EventStream, 'id'>) => `${HOME}/${id}`;
+const pathOf = ({ id }: { id: string }) => `${HOME}/${id}`;
 const ADD: Action = { label: t('console.event-streams.add'), icon: 'plus', href: `${HOME}/new` };
 const SHOWN = 20;
 const DAY_CHOICES = [1, 7, 30, 90];

@@ -23,7 +23,7 @@ import { type CreatedToken, newToken, scimNoun } from './scim.ts';
 const HOME = '/admin/scim';
 const AUDIT = 'gatehouse.audit:read' as const;
 const WRITE = 'gatehouse.connections:write' as const;
-const pathOf = ({ id }: Pick<ScimConnection, 'id'>) => `${HOME}/${id}`;
+const pathOf = ({ id }: { id: string }) => `${HOME}/${id}`;
 const ADD: Action = { label: t('console.scim.add'), icon: 'plus', href: `${HOME}/new` };
 const DAY_CHOICES = [30, 90, 180, 365, 730];
 
