@@ -9,7 +9,6 @@ import { enumeration, type PageText, t } from '../base/texts/text.ts';
 import type { OwnFactors } from '../people/mfa/account-factors.ts';
 import { hasSecondFactor } from '../people/mfa/policy.ts';
 import type { People } from '../people/people.ts';
-import { isStaff } from '../people/rbac/built-in.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 
 export function overviewRoutes(
@@ -28,7 +27,6 @@ export function overviewRoutes(
       (await appPasswords.websitesFor(account)).length > 0 || (await appPasswords.list(account.id)).length > 0;
     ctx.render('account/overview', {
       account,
-      mayOpenConsole: isStaff(account),
       notice: page.takeNotice(ctx),
       warnings: warningsOf(ownFactors),
       unproven: account.emailVerified ? undefined : account.email,

@@ -14,7 +14,7 @@ import { inLanguage, type PageText, t } from '../base/texts/text.ts';
 import type { Core } from '../core/core.ts';
 import type { Account } from '../people/accounts/account.ts';
 import type { People } from '../people/people.ts';
-import { ADMIN_ROLE, isStaff } from '../people/rbac/built-in.ts';
+import { ADMIN_ROLE } from '../people/rbac/built-in.ts';
 import type { SessionServices } from '../protocols/logout/session-services.ts';
 import { applicationsIn } from '../protocols/oidc/store/sessions/sessions.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
@@ -50,7 +50,6 @@ export function portalRoutes(
     const tiles = await portal.tiles(account, { search: q, open, inSession, language: ctx.state.language() });
     ctx.render('account/portal', {
       account,
-      mayOpenConsole: isStaff(account),
       mayAddApplications: mayAddApplications(account),
       search: q,
       tiles,

@@ -354,13 +354,13 @@ export function createApplications(
   async function assertMayChangeContact(application: Application, by: Actor, tx: Tx = db): Promise<void> {
     await authority.assertMay(by, { what: 'application', identifier: application.clientId }, tx);
     await assertMayUse(application, by, tx);
-    if (application.source === 'file') throw forbidden('owned_by_file');
+    if (application.source === 'file') throw ownedByFile(application);
   }
 
   /** Throws owned_by_file (403) when a change from `source` may not delete the application, and not_found (404). */
   async function getForRemoval(of: ApplicationRef, source: ApplicationSource, tx: Tx): Promise<StoredApplication> {
     const stored = typeof of === 'string' ? await reads.forChange(of, tx) : of;
-    if (stored.application.source === 'file' && source !== 'file') throw forbidden('owned_by_file');
+    if (stored.application.source === 'file' && source !== 'file') throw ownedByFile(stored.application);
     return stored;
   }
 
@@ -700,3 +700,7 @@ function percentDecoded(text: string, layers = 0): string {
     return text;
   }
 }
+
+/** The error of a change at an application that the configuration file declares. */
+export const ownedByFile = ({ name }: { name: string }) =>
+  forbidden('owned_by_file', { message: t('console.applications.in-file', { name }) });

@@ -17,6 +17,7 @@ import { productOf } from '../admin/applications/presets/presets.ts';
 import type { ProductPreset } from '../admin/applications/presets/products.ts';
 import type { Block, Cell, Field, FormSection } from '../admin/console/blocks.ts';
 import type { Frame } from '../admin/console/frame.ts';
+import { accessDecision } from '../applications/access-decision.ts';
 import type { Application, OidcApplication } from '../applications/application.ts';
 import type { Context, Extras, State } from '../base/http/context.ts';
 import { conflict, notFound } from '../base/http/errors.ts';
@@ -149,10 +150,18 @@ function beginRoutes(router: Router<State, Extras>, services: TestBenchServices)
 
   router.get('/:id', ...frame.page(WRITE), async (ctx) => {
     const { application } = await applications.get(ctx.params.id ?? '', frame.actor(ctx), WRITE);
+    const { allowed } = accessDecision(application, frame.account(ctx));
+    const closed: Block = {
+      kind: 'text',
+      tone: 'warning',
+      text: t('console.test-bench.closed', { app: application.name }),
+      link: { label: t('console.people.title'), href: `/admin/applications/${application.id}/people` },
+    };
     frame.show(ctx, {
       title: t('console.test-bench.form.title', { application: application.name }),
       back: { href: `/admin/applications/${application.id}`, label: application.name },
       blocks: [
+        ...(allowed ? [] : [closed]),
         {
           kind: 'form',
           lead: isBuiltIn(application, testSp)

@@ -13,6 +13,7 @@ import { termsDue } from '../../people/accounts/terms.ts';
 import type { Acr } from '../../people/mfa/acr.ts';
 import { administrationAcr, opensAdministration, proofOf, type StrongestProof } from '../../people/mfa/step-up.ts';
 import type { People } from '../../people/people.ts';
+import { isStaff } from '../../people/rbac/built-in.ts';
 import type { RpSession, RpSessions } from '../../protocols/oidc/store/sessions/rp-sessions.ts';
 import { ACCOUNT_CONFIRM, type Confirmation, type WaitingRequest } from './confirmation.ts';
 
@@ -60,6 +61,7 @@ export function createSignedIn(dependencies: Core & Http & People & SignedInDepe
     if (!account?.isActive) return undefined;
     noteSeen(account);
     ctx.state.profileLanguage = account.locale ?? undefined;
+    ctx.state.mayOpenConsole = isStaff(account);
     ctx.state.sender ??= { userId: account.id };
     return { account, session };
   }

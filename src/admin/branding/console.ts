@@ -143,10 +143,11 @@ async function brandPage(
     source === 'file' ? 'file' : mayChange ? undefined : 'permission';
   const terms = application ? undefined : await termsNote(accounts, all);
   const sections = brandSections(entries, sent, lockOf, terms);
-  const isDeclared = sections.some(({ fields }) => fields.some(({ isFromFile }) => isFromFile));
+  const ofFile = sections.flatMap(({ fields }) => fields.flatMap(({ name, isFromFile }) => (isFromFile ? name : [])));
+  const declared = application && ofFile.length > 0 ? ['brand_applications'] : ofFile;
   const typed = (name: BrandSetting) => valueIn(name, entries, sent);
   const blocks: Block[] = [
-    ...(isDeclared ? [settingsOfFile(services, may)] : []),
+    ...(declared.length > 0 ? [settingsOfFile(services, may, declared)] : []),
     {
       kind: 'form',
       id: FORM,
@@ -439,7 +440,7 @@ function textsPage(
   const sections = textSections(list.texts, { language: query.language, sent, mayChange, consoleLanguage });
   const version = versionField(sentValue(sent, VERSION) ?? etagOf(entries));
   const blocks: Block[] = [
-    ...(isFromFile ? [settingsOfFile(services, may)] : []),
+    ...(isFromFile ? [settingsOfFile(services, may, ['texts'])] : []),
     { kind: 'search', action: TEXTS, fields: filterFields(query), button: t('console.branding.texts.show') },
     list.count === 0
       ? { kind: 'text', text: t('console.branding.texts.none') }

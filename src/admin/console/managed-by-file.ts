@@ -21,10 +21,18 @@ type Declared = 'user' | 'role' | 'group' | 'connection' | 'api' | 'application'
  * @param path of the configuration file; undefined when the server runs without one now
  * @param what is declared; of settings, those that the page displays locked
  * @param home of an entry that the administrator may take out of the file: its page, above that of `releaseQuestion`
+ * @param names of settings, which are ticked there
  */
-export function fileNotice(path: string | undefined, what: Declared, home?: string | false): Block {
+export function fileNotice(
+  path: string | undefined,
+  what: Declared,
+  home?: string | false,
+  names: readonly string[] = [],
+): Block {
   const text = path ? t(`console.shared.file-notice.${what}`, { path }) : t(`console.shared.file-unused.${what}`);
-  const link = home && { label: t('console.shared.manage-here'), href: `${home}/release` };
+  const query = new URLSearchParams(names.map((name) => ['names', name]));
+  const href = names.length > 0 ? `${home}/release?${query}` : `${home}/release`;
+  const link = home && { label: t('console.shared.manage-here'), href };
   return { kind: 'text', tone: 'notice', text, ...(link && { link }) };
 }
 

@@ -308,11 +308,11 @@ interface ScopeLine {
   rest: string | undefined;
 }
 
-/** A scope has no spaces, so the equals sign between spaces separates it from its permission, or from its title. */
+/** A scope has no spaces, so the first equals sign between spaces separates it from its permission, or from its title. */
 function scopeLines(text: string): ScopeLine[] {
   return lines(text).map((typed) => {
-    const [, scope = typed, rest] = /^(\S+)\s+=\s+(.*)$/.exec(typed) ?? [];
-    return { scope, rest };
+    const [scope = '', ...rest] = typed.split(/\s+(=)\s+/);
+    return { scope, rest: rest.length > 0 ? rest.slice(1).join(' ') : undefined };
   });
 }
 

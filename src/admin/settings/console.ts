@@ -70,13 +70,14 @@ export function settingRoutes(services: ConsoleServices): Router<State, Extras> 
     }),
     load: () => settings.list(),
     body: z.object({ [NAMES]: z.array(z.string()).min(1) }),
-    fields: ({ subject }) => [
+    fields: ({ ctx, subject }) => [
       {
         name: NAMES,
         label: t('console.navigation.settings'),
         type: 'checks',
         isWide: true,
         required: true,
+        values: new URLSearchParams(ctx.querystring).getAll(NAMES),
         options: subject
           .filter(({ source }) => source === 'file')
           .map(({ name }) => ({ value: name, label: settingTexts(name).label, hint: name })),
@@ -86,9 +87,12 @@ export function settingRoutes(services: ConsoleServices): Router<State, Extras> 
   return router;
 }
 
-/** What `fileNotice` says about settings of the file, with the link to those that the administrator may take out of it. */
-export const settingsOfFile = ({ config: { configFile } }: ConsoleServices, may: Visit<unknown>['may']): Block =>
-  fileNotice(configFile, 'settings', may(RELEASE) && may(WRITE) && '/admin/settings');
+/** What `fileNotice` says about these settings of the file, with the link to take them out of it. */
+export const settingsOfFile = (
+  { config: { configFile } }: ConsoleServices,
+  may: Visit<unknown>['may'],
+  names: readonly string[],
+): Block => fileNotice(configFile, 'settings', may(RELEASE) && may(WRITE) && '/admin/settings', names);
 
 /** A setting, and whether the administrator may change it here. */
 function settingIn(
@@ -126,7 +130,7 @@ async function tabPage(
 ): Promise<ConsolePage> {
   const { subject: entries, meets, may } = visit;
   const names = boxes.flatMap(settingsIn);
-  const isDeclared = entries.some(({ name, source }) => source === 'file' && names.includes(name));
+  const declared = entries.flatMap(({ name, source }) => (source === 'file' && names.includes(name) ? name : []));
   const isSystem = boxes.length === 0;
   const all = isSystem && meets(CHANGE) ? [{ label: t('console.settings.all.link'), href: ALL }] : undefined;
   const actions = links ?? all;
@@ -137,7 +141,7 @@ async function tabPage(
     tabs: group.tabs.map((tab) => ({ href: tab.href, label: tab.label, isCurrent: tab.href === href })),
     ...(actions && { actions }),
     blocks: [
-      ...(isDeclared ? [settingsOfFile(services, may)] : []),
+      ...(declared.length > 0 ? [settingsOfFile(services, may, declared)] : []),
       ...(isSystem
         ? [systemBlock(services), AS_FILE]
         : [formBlock(href, boxes, find, { entries, sent, cancel: href })]),

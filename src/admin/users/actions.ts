@@ -544,17 +544,16 @@ function roleActions(
 /** Who may see the user may read the notes, who may change the user may write and delete them. */
 function noteActions({ db, authority, notes }: UserServices, { findManaged }: UserLookup) {
   return {
-    /** With the usernames of those who wrote them; null: the server, or an account that was deleted. */
+    /** With those who wrote them; undefined: the server, or an account that was deleted. */
     async notesOf(id: string, by: Actor) {
       await authority.assertCovers(by, 'gatehouse.users:read', id);
       const found = await notes.list(id);
       const ids = found.flatMap(({ authorId }) => authorId ?? []);
       const authors = await db.asStored.user.findMany({
         where: { id: { in: ids } },
-        select: { id: true, username: true },
+        select: { id: true, username: true, name: true, givenName: true, familyName: true },
       });
-      const names = new Map(authors.map((one) => [one.id, one.username]));
-      return found.map(({ authorId, ...note }) => ({ ...note, author: names.get(authorId ?? '') ?? null }));
+      return found.map(({ authorId, ...note }) => ({ ...note, author: authors.find(({ id }) => id === authorId) }));
     },
     async addNote(id: string, text: string, by: Actor) {
       await findManaged(id, by);

@@ -531,7 +531,7 @@ function noteEndpoints(users: UserAdmin): Endpoint[] {
         const items = notes.map(({ id, text, author, createdAt }) => ({
           id,
           text,
-          author,
+          author: author?.username ?? null,
           created_at: iso(createdAt),
         }));
         return { body: { items } };

@@ -245,7 +245,10 @@ async function noteBlocks(
       lead: t('console.users.notes.lead'),
       caption: t('console.users.notes'),
       ...tableOf(notes, [
-        [t('console.users.notes.note'), ({ text, author, createdAt }) => [{ text, small: author ?? '' }, createdAt]],
+        [
+          t('console.users.notes.note'),
+          ({ text, author, createdAt }) => [{ text, small: author ? nameAndUsername(author) : '' }, createdAt],
+        ],
         mayWrite && [
           t('console.shared.action'),
           ({ id, text }) => ({

@@ -230,7 +230,9 @@ async function resultOf(
     const fault = faultOf(values);
     if (fault) return fault;
     const existing = await services.accounts.findByLogin(values.username ?? '');
-    const isSame = existing !== undefined && nameKey(existing.username) === nameKey(values.username ?? '');
+    const { username = '', email = '' } = values;
+    // Without a username in the file, its email address is one.
+    const isSame = existing !== undefined && (nameKey(existing.username) === nameKey(username) || username === email);
     const seen = isSame && given.options.existing === 'update' ? await found(services, existing, given.by) : undefined;
     if (existing && seen) {
       outcome = await change(services, { before: existing, seen }, values, given);
@@ -382,8 +384,10 @@ async function readFile(
   });
   const columns = (header?.cells ?? []).map(columnName);
   const fields = columns.map((column) => (isKnown(column) ? undefined : fieldOf(column, own)));
-  if (!columns.includes('username'))
-    throw wrongText(t('console.import.error.columns', { columns: IMPORT_COLUMNS.join(', ') }));
+  if (!columns.includes('username') && !columns.includes('email')) {
+    const given = columns.map((column) => column.slice(0, 100)).slice(0, 20);
+    throw wrongText(t('console.import.error.columns', { columns: given.join(', ') }));
+  }
   if (lines.length > limits.import.rows) throw wrongText(t('console.import.error.rows', { count: limits.import.rows }));
   const names = columns.filter((name, at) => name !== '' && !isKnown(name) && !fields[at]).slice(0, 20);
   const unknown = names.map((name) => name.slice(0, 100));
@@ -411,6 +415,8 @@ function rowReader(columns: readonly string[], fields: readonly (SimpleAttribute
     const sameSso = before(sso || undefined);
     for (const key of keys) if (!lineOf.has(key)) lineOf.set(key, line);
     const error =
+      (cells.length > columns.length &&
+        t('console.import.error.cells', { cells: cells.length, columns: columns.length })) ||
       (same !== undefined && t('console.import.error.same-username', { line: same })) ||
       (sameEmail !== undefined && sameEmail !== line && t('console.import.error.same-email', { line: sameEmail })) ||
       (sameSso !== undefined && t('console.import.error.same-sso-id', { line: sameSso }));
@@ -425,7 +431,9 @@ const isKnown = (name: string) =>
 
 function valuesOf(columns: readonly string[], cells: readonly string[]): Values {
   const named = columns.map((name, index) => [name, cells[index]?.trim() ?? ''] as const);
-  return Object.fromEntries(named.filter(([name]) => isKnown(name)));
+  const values: Values = Object.fromEntries(named.filter(([name]) => isKnown(name)));
+  // As in the form of a new user.
+  return { ...values, username: values.username || (values.email ?? '') };
 }
 
 /** The own field with this name or label. */

@@ -24,6 +24,8 @@ export interface State {
   inWords<Result>(work: () => Result): Result;
   /** The languages that the application requests, in order of preference. */
   requestedLanguages?: string[];
+  /** Whether the pages of the account lead to the console. */
+  mayOpenConsole?: boolean;
   /** The claim `locale` of the user. */
   profileLanguage?: string | undefined;
   /** The route pattern for metrics; routers set it, others may. */

@@ -259,6 +259,7 @@ const registration = { label: t('console.access-check.change-registration') };
 /** The page of the console for a broken rule that no button fixes. */
 const PAGES: Record<string, { label: PageText; path(id: string): string }> = {
   secret: { label: t('console.rejections.create-secret'), path: (id) => `/admin/applications/${id}/secret` },
+  redirect_uri: edit,
   post_logout_redirect_uri: edit,
   certificate: edit,
   signature: edit,

@@ -37,6 +37,8 @@ for (const [mode, device] of [
     await page.goto(`${idp.issuer}/admin/users/${account.id}`);
     await signIn(page, ann);
     await page.waitForURL(`**/admin/users/${account.id}`);
+    // The current tab is in view, and the page begins at its top.
+    expect(await page.evaluate('[scrollY, document.documentElement.scrollHeight > innerHeight]')).toEqual([0, true]);
     await page.click('details:has([name=username]) > summary');
     await page.fill('[name=username]', `typed-${mode.length}`);
     await signedInLongAgo(idp, ann);

@@ -74,7 +74,13 @@ it('takes the settings that were ticked and a sign-up code out of the file, from
   const client = await consoleOf(idp, await staff(idp, 'here settings'));
   for (const path of [...settings, codes]) expect(await manageHere(client, path), path).toBeUndefined();
   expect((await client.get('/admin/settings/release')).status).toBe(403);
-  for (const path of settings) expect(await manageHere(admin, path), path).toBe('/admin/settings/release');
+  const ticked = ['session_hours', 'password_min_length', 'brand_name'];
+  for (const [at, path] of settings.entries())
+    expect(await manageHere(admin, path), path).toBe(`/admin/settings/release?names=${ticked[at]}`);
+  const ofSessions = await admin.get('/admin/settings/release?names=session_hours&names=nothing');
+  expect(ofSessions.text.match(/<input[^>]* checked[^>]*>/g)).toEqual([
+    expect.stringContaining('value="session_hours"'),
+  ]);
   const question = await admin.get('/admin/settings/release');
   expect(textOf(question.text)).toMatch(/Manage Settings here\?.*session_hours.*password_min_length/s);
   expect((await admin.submit(question)).status).toBe(400);
@@ -83,7 +89,8 @@ it('takes the settings that were ticked and a sign-up code out of the file, from
   const done = await admin.follow(await admin.submit(question, { names }));
   expect(textOf(done.text)).toContain('Managed here now.');
   expect(await manageHere(admin, '/admin/settings')).toBeUndefined();
-  expect(await manageHere(admin, '/admin/security/passwords')).toBe('/admin/settings/release');
+  const rest = '/admin/settings/release?names=password_min_length';
+  expect(await manageHere(admin, '/admin/security/passwords')).toBe(rest);
   const sources = (await idp.services.settings.list()).filter(({ name }) =>
     [...names, 'password_min_length'].includes(name),
   );

@@ -28,6 +28,15 @@ it.each(['support', 'auditor'])('lists no step that the role %s can’t do', asy
     expect(text).not.toContain(step);
 });
 
+it.each(['/dashboard', '/account', '/account/profile', '/account/sessions'])(
+  '%s leads to the console',
+  async (page) => {
+    const leads = async (...roles: string[]) =>
+      (await (await consoleOf(idp, await staff(idp, ...roles))).get(page)).text.includes('href="/admin"');
+    expect([await leads('support'), await leads()]).toEqual([true, false]);
+  },
+);
+
 it('are dismissed by one administrator, and brought back', async () => {
   const one = await staff(idp, 'admin');
   const client = await consoleOf(idp, one);

@@ -117,6 +117,23 @@ describe('an import', () => {
       expect(await services.accounts.findByLogin(username)).toMatchObject({ isActive: false });
   });
 
+  itOnSqlite('takes the email address where there is no username, and says which row has too many values', async () => {
+    const admin = await consoleOf(idp, await staff(idp, 'admin'));
+    await idp.services.accounts.create({ username: 'imp-known', email: 'imp-known@example.com', name: 'Old' });
+    const csv = 'email,name\nimp-fresh@example.com,New\nimp-known@example.com,Known\nimp-odd@example.com,Odd,IT\n';
+    const tried = await triedImport(admin, csv, { existing: 'update' });
+    expect(await reportOf(admin, tried)).toEqual([
+      '2,imp-fresh@example.com,created,',
+      '3,imp-known@example.com,changed,',
+      expect.stringContaining('4,imp-odd@example.com,failed,"3 values, but the first line has 2 columns.'),
+    ]);
+    const form = await admin.get('/admin/import');
+    const wrong = await admin.submit(form, { csv: 'Full name,Mail\nAnn,ann@example.com\n' });
+    expect(textOf(wrong.text)).toContain(
+      'The file has neither the column username nor email. Its first line has: full name, mail.',
+    );
+  });
+
   itOnSqlite('asks about unknown columns, and leaves them out or stops', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const csv = 'username,Shoe size,name#de\nimp-shoe,44,Schuh\n';

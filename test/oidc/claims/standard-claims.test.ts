@@ -182,7 +182,7 @@ describe('the standard claims', () => {
     expect((await admin.get(`/users/${account?.id}`)).json()).toMatchObject({ ...texts, address });
     const exported = (await browser.get('/admin/import/export')).text;
     expect(exported.split('\r\n')[0]).toContain(
-      'username,email,name,roles,groups,active,active_from,active_until,last_seen_at,given_name,middle_name',
+      'username,email,name,roles,groups,active,active_from,active_until,last_seen_at,invitation,given_name,middle_name',
     );
     for (const text of [texts.profile, '0000-02-29', 'Switzerland', `"'+41441234567"`.slice(1, -1)])
       expect(exported).toContain(text);

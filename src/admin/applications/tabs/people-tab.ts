@@ -4,6 +4,7 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Application } from '../../../applications/application.ts';
+import { ownedByFile } from '../../../applications/applications.ts';
 import type { AccessWay, PersonWithAccess } from '../../../applications/people.ts';
 import type { Extras, State } from '../../../base/http/context.ts';
 import { forbidden, invalidInput } from '../../../base/http/errors.ts';
@@ -314,7 +315,9 @@ export function addGivePage(
       account: await admin.users.find(id, by, 'gatehouse.users:read'),
     }),
     async assertOpen(visit) {
-      if ((await fields(visit)).length === 0) throw forbidden('forbidden');
+      const { application } = visit.subject.details;
+      if ((await fields(visit)).length > 0) return;
+      throw application.source === 'file' ? ownedByFile(application) : forbidden('forbidden');
     },
     title: ({ account, details: { application } }) =>
       t('console.people.give-title', { user: nameAndUsername(account), app: application.name }),

@@ -114,7 +114,9 @@ export function applicationBrand({ state }: Context, brandOf?: BrandOf): { brand
 export function rendering({ render, brandOf }: { render: Render; brandOf?: BrandOf }): Middleware {
   return (ctx, next) => {
     ctx.render = (template, data = {}, status = 200) => {
-      const page = { here: addressToReturnTo(ctx, status), ...applicationBrand(ctx, brandOf), ...data };
+      const { mayOpenConsole = false } = ctx.state;
+      const here = addressToReturnTo(ctx, status);
+      const page = { here, mayOpenConsole, ...applicationBrand(ctx, brandOf), ...data };
       ctx.body = render(template, page, ctx.state.csrfToken, ctx.state.language());
       ctx.status = status;
       ctx.type = 'text/html; charset=utf-8';
