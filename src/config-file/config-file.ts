@@ -23,7 +23,7 @@ import {
   type Step,
 } from './planning.ts';
 import type { ConfigurationFile } from './read-file.ts';
-import { entriesOfFile, type FileEntry, releaseEntries } from './release.ts';
+import { clientOf, entriesOfFile, type FileEntry, releaseEntries } from './release.ts';
 import { planClients, planServiceProviders, planWebsites } from './sections/applications.ts';
 import { planConnections } from './sections/connections.ts';
 import { forgetDeleted } from './sections/declared-credentials.ts';
@@ -230,7 +230,8 @@ async function changeAll({ audit }: Core, steps: readonly Step[], tx: Tx): Promi
     const { section, name } = step;
     const isTaken = step.kind === 'change' && step.fields.every(isTakeOver);
     const data = { section, name, by: 'file' };
-    if (isTaken) await audit.record({ type: 'configuration.taken-over', outcome: 'success', data }, tx);
+    if (isTaken)
+      await audit.record({ type: 'configuration.taken-over', outcome: 'success', ...clientOf(step), data }, tx);
     const type = isTaken ? undefined : eventOf(step);
     if (type) await audit.record({ type, outcome: 'success', data: { name: step.name, by: 'file' } }, tx);
   }

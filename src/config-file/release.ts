@@ -65,6 +65,12 @@ const releases: Record<Section, Release> = {
   event_streams: ({ eventStreams }, name, _by, tx) => eventStreams.release(name, tx),
 };
 
+const OF_APPLICATIONS: readonly Section[] = ['clients', 'service_providers', 'proxied_applications'];
+
+/** The application that an entry is about, for the audit log. */
+export const clientOf = ({ section, name }: FileEntry): { clientId?: string } =>
+  OF_APPLICATIONS.includes(section) ? { clientId: name } : {};
+
 /** All of these or none. Throws not_found for one that the file does not own. */
 export async function releaseEntries(
   services: ConfigFileServices,
@@ -77,7 +83,8 @@ export async function releaseEntries(
       if (!(await releases[section](services, name, by, tx)))
         throw notFound({ message: t('console.shared.not-of-file', { entry: `${section}:${name}` }) });
       const data = { section, name };
-      await audit.record({ ...by, type: 'configuration.released', outcome: 'success', data }, tx);
+      const event = { type: 'configuration.released', outcome: 'success', ...clientOf(data), data } as const;
+      await audit.record({ ...by, ...event }, tx);
     }
   });
   await settings.reload();

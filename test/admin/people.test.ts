@@ -211,6 +211,23 @@ it('names an application of the configuration file, whose rule is changed there'
   expect(textOf(answer.text)).toContain(text);
 });
 
+it('offers no group whose members the configuration file declares', async () => {
+  const name = fresh('file-group');
+  const { id } = await idp.services.groups.create({ name });
+  const redirect_uris = ['https://a.example.com/cb'];
+  const client = await aClient(idp.services, {
+    client_name: fresh('limited'),
+    redirect_uris,
+    access: { groups: [name] },
+  });
+  const app = (await idp.services.applications.find(client.clientId)) ?? expect.fail();
+  const isOffered = async () =>
+    (await admin.get(`/admin/applications/${app.id}/people`)).text.includes(`group:${name}`);
+  expect(await isOffered()).toBe(true);
+  await idp.services.db.group.update({ where: { id }, data: { source: 'file', fileMembers: true } });
+  expect(await isOffered()).toBe(false);
+});
+
 it('creates nothing where a part of the change fails', async () => {
   const { app } = await aTeam();
   const before = await accessOf(app.applicationId);

@@ -28,7 +28,7 @@ async function sendOne(): Promise<void> {
 /** A stream to the name, which a form would take with https alone. */
 async function toName(path: string, more: object = {}) {
   const { stream } = await aStream(idp, { url: 'https://x.example', events: ['role.assigned'], ...more });
-  await idp.services.eventStreams.update(stream.id, { ...stream, url: path }, {});
+  await idp.services.db.eventStream.update({ where: { id: stream.id }, data: { url: path } });
   return async () => (await idp.services.eventStreams.get(stream.id)).lastError;
 }
 

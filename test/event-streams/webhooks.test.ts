@@ -396,3 +396,15 @@ it('a token is not sent to another origin, and a kind never changes', async () =
   await eventStreams.update(stream.id, moved, {}, { secret: 'the-token-for-elsewhere' });
   expect(await eventStreams.secrets(stream.id)).toEqual(['the-token-for-elsewhere']);
 });
+
+it('a webhook stays at its origin, whose receiver knows the secret', async () => {
+  const { stream } = await aStream(idp, { url: 'https://one.example/events', events: ['role.assigned'] });
+  const { eventStreams } = idp.services;
+  const moved = { ...stream, url: 'https://two.example/events' };
+  const given = { secret: `whsec_${Buffer.alloc(32, 1).toString('base64')}` };
+  for (const change of [{}, given])
+    await expect(eventStreams.update(stream.id, moved, {}, change)).rejects.toMatchObject({
+      faults: [{ path: ['url'], code: 'stream-origin' }],
+    });
+  await eventStreams.update(stream.id, { ...stream, url: 'https://one.example/other' }, {});
+});

@@ -37,10 +37,9 @@ import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import type { Destination } from './deliveries.ts';
-import { type CreatedStream, type EventDelivery, eventStreamNoun, newStream } from './event-streams.ts';
+import { type CreatedStream, type EventDelivery, eventStreamNoun, newStream, WRITE_STREAMS } from './event-streams.ts';
 
 const HOME = '/admin/event-streams';
-const WRITE = ['gatehouse.settings:write', 'gatehouse.settings:write-security'] as const;
 const pathOf = ({ id }: { id: string }) => `${HOME}/${id}`;
 const ADD: Action = { label: t('console.event-streams.add'), icon: 'plus', href: `${HOME}/new` };
 const SHOWN = 20;
@@ -58,7 +57,7 @@ export function eventStreamRoutes(services: ConsoleServices) {
   list(async ({ may }) =>
     listPage(
       await eventStreams.list(),
-      WRITE.every((one) => may(one)),
+      WRITE_STREAMS.every((one) => may(one)),
     ),
   );
   create({
@@ -88,8 +87,8 @@ export function eventStreamRoutes(services: ConsoleServices) {
         filter: list.search([stateField(state)], { button: t('console.mail.filter') }),
         isFiltered: state !== '',
         pages: list.pages(next),
-        mayWrite: WRITE.every((one) => may(one)),
-        mayRelease: [...WRITE, RELEASE].every((one) => may(one)),
+        mayWrite: WRITE_STREAMS.every((one) => may(one)),
+        mayRelease: [...WRITE_STREAMS, RELEASE].every((one) => may(one)),
         configFile,
       });
     },
@@ -166,7 +165,7 @@ export function eventStreamRoutes(services: ConsoleServices) {
   });
   question(
     '/release',
-    releaseQuestion(services, WRITE, {
+    releaseQuestion(services, WRITE_STREAMS, {
       entriesOf: ({ id }: EventStream) => [{ section: 'event_streams', name: id }],
       home: back,
     }),

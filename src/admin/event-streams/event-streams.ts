@@ -204,19 +204,21 @@ export const deliveryJson = (one: EventDelivery) =>
     error: one.lastError,
   });
 
+/** `body: full` sends the names and addresses of users, and their own fields, also those that only administrators see. */
+export const WRITE_STREAMS = [
+  'gatehouse.audit:read',
+  'gatehouse.users:read',
+  'gatehouse.settings:write',
+  'gatehouse.settings:write-security',
+] as const;
+
 export const eventStreamNoun = (streams: EventStreamAdmin): Resource<EventStream> => ({
   names: ['EventStream', 'EventStreams'],
   tag: 'Audit log',
   api: '/event-streams',
   home: '/admin/event-streams',
   read: ['gatehouse.audit:read'],
-  // `body: full` sends the names and addresses of users, and their own fields, also those that only administrators see.
-  write: [
-    'gatehouse.audit:read',
-    'gatehouse.users:read',
-    'gatehouse.settings:write',
-    'gatehouse.settings:write-security',
-  ],
+  write: WRITE_STREAMS,
   keyOf: ({ id }) => id,
   get: (id) => streams.get(id),
   schema,

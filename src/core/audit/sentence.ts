@@ -146,7 +146,8 @@ function variantOf({ type, outcome, subjectId, clientId, data }: AuditEntry): st
       return subjectId === null ? 'group' : String(data.action);
     case 'configuration.taken-over':
     case 'configuration.released':
-      return data.section === 'settings' ? 'setting' : undefined;
+      if (data.section === 'settings') return 'setting';
+      return clientId === null ? undefined : 'app';
     case 'application.created':
       return data.source === 'dynamic' || data.source === 'document' ? data.source : undefined;
     case 'consent.granted':

@@ -183,14 +183,17 @@ export function secretFaults(stream: StreamDeclaration, secret: string): Fault[]
   return isSigned(stream) && !isWebhookSecret(secret) ? [fault([], 'webhook-secret')] : [];
 }
 
-/** The faults of a change. A token is for the origin that it came with: `secret` is the one for the new address. */
+/**
+ * The faults of a change. A secret is for the origin that it came with, whose receiver knows it and could sign events for another one: `secret` is
+ * the one for the new address, of a SIEM or in the configuration file.
+ */
 export function changeFaults(stored: EventStream, given: StreamDeclaration, secret: string | undefined): Fault[] {
   if (given.kind !== stored.kind) return [fault(['kind'], 'never-changes')];
   const isMoved = originOf(given.url) !== originOf(stored.url);
   return [
     ...(isSigned(given) === isSigned(stored) ? [] : [fault(['url'], 'alert-address')]),
-    ...(stored.kind === 'siem' && stored.hasSecret && isMoved && secret === undefined
-      ? [fault(['secret'], 'empty')]
+    ...(stored.hasSecret && isMoved && secret === undefined
+      ? [isSigned(stored) ? fault(['url'], 'stream-origin') : fault(['secret'], 'empty')]
       : []),
   ];
 }
@@ -382,7 +385,7 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
     ) =>
       withinTransaction(db, tx, async (own): Promise<EventStream> => {
         const stored = notOfReceiver(await changeable(id, source, own));
-        const faults = changeFaults(stored, given, secret);
+        const faults = changeFaults(stored, given, stored.kind === 'siem' || source === 'file' ? secret : undefined);
         if (faults.length > 0) throw invalidInput(faults);
         const before = declarationOf(stored);
         const secrets = stored.kind === 'siem' && secret !== undefined ? { secretSealed: seal(id, secret) } : {};

@@ -210,17 +210,19 @@ const openLead = ({ access, name }: Application): Block[] =>
 async function givingFields(
   { by, may }: Visit<unknown>,
   { application, isEditable }: OpenApplication,
-  { roles }: ConsoleServices['admin'],
+  { roles, groups }: ConsoleServices['admin'],
   typed: z.output<typeof giving> = { way: '', name: '', until: '' },
 ): Promise<Field[]> {
+  const { role, group } = namesOf(application);
+  const found = await Promise.all(group.map((name) => groups.find(name)));
   const options = wayOptions(application, {
     roles: (await roles.choices(by)).map(({ value }) => value),
     mayOpen: isEditable,
     newRole: may(CREATES.role),
     groups: may(CREATES.group),
+    ofFile: found.flatMap((one) => (one?.source === 'file' && one.fileMembers ? one.name : [])),
   });
   if (options.length === 1) return [];
-  const { role, group } = namesOf(application);
   const named = [...role.map((name) => `role:${name}`), ...group.map((name) => `group:${name}`)];
   const [first = '', ...others] = options.map(({ value }) => value).filter((value) => named.includes(value));
   const way = typed.way || (others.length === 0 ? first : '');
@@ -237,7 +239,14 @@ async function givingFields(
 /** What can be given: what opens the application, other roles, and what is named or created. The first option chooses nothing. */
 function wayOptions(
   application: Application,
-  may: { roles: readonly string[]; mayOpen: boolean; newRole: boolean; groups: boolean },
+  may: {
+    roles: readonly string[];
+    mayOpen: boolean;
+    newRole: boolean;
+    groups: boolean;
+    /** Groups whose members the configuration file declares. */
+    ofFile: readonly string[];
+  },
 ): Option[] {
   const named = namesOf(application);
   const role = (name: string, label = t('console.people.role', { name })): Option => ({ value: `role:${name}`, label });
@@ -246,7 +255,9 @@ function wayOptions(
     { value: '', label: t('console.people.choose') },
     ...named.role.filter((name) => may.roles.includes(name)).map((name) => role(name)),
     ...(may.groups
-      ? named.group.map((name) => ({ value: `group:${name}`, label: t('console.people.group', { name }) }))
+      ? named.group
+          .filter((name) => !may.ofFile.includes(name))
+          .map((name) => ({ value: `group:${name}`, label: t('console.people.group', { name }) }))
       : []),
     ...(may.mayOpen && may.newRole ? [{ value: NEW_CHOICE.role, label: t('console.people.new-role') }] : []),
     ...(may.mayOpen && may.groups
