@@ -71,6 +71,9 @@ interface Flood {
 
 /** Sends so many requests, twenty at a time. */
 async function flood(send: (index: number) => Promise<Page>, times = FEW): Promise<Flood> {
+  // Each email of a test before leaves an event when it is sent.
+  const waits = () => idp.services.db.asStored.mailMessage.count({ where: { sentAt: null, failedAt: null } });
+  await expect.poll(waits).toBe(0);
   const before = await stored();
   const [pages, queue]: [Page[], number[]] = [[], Array.from({ length: times }, (_, index) => index)];
   const work = async () => {
