@@ -18,7 +18,7 @@ export interface NewAdministrators {
   isMore?: boolean;
 }
 
-/** A role that somebody gets, or a group that they join. */
+/** A role to assign, or a group to join. */
 export interface RoleOrGroup {
   kind: 'role' | 'group';
   name: string;

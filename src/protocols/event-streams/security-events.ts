@@ -182,7 +182,7 @@ export function createSecurityEvents({
       const { before } = JSON.parse(data) as { before?: { email?: string | null; emailVerified?: boolean } };
       const user = await db.user.findUnique({ where: { id: subjectId } });
       const { email, emailVerified } = user ?? ((type === 'account.deleted' && before) || {});
-      // One that nobody has proven can be that of somebody else.
+      // An unproven address may belong to another person.
       if (email && emailVerified) return { format: 'email', email };
     }
     return { format: 'iss_sub', iss: issuer, sub: await subjectOf(application, subjectId) };
