@@ -627,6 +627,31 @@ describe('a client with a document', () => {
     expect((await tokensOf(url, { redirect_uri })).scope).toBe('notes:read');
   });
 
+  it('loses its tokens with the session, also after the person did not allow it more', async () => {
+    const redirect_uri = 'https://web.example/cb';
+    const url = aDocument({ redirect_uris: [redirect_uri] });
+    const { browser, page } = await atConsent(url, { redirect_uri });
+    const isBack = (to: string) => to.startsWith(redirect_uri);
+    const back = await browser.follow(await browser.submit(page, {}, { button: 'Allow' }), isBack);
+    const code = new URL(back.location ?? '').searchParams.get('code') ?? '';
+    const form = { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri };
+    const { access_token = '' } = await token(url, form);
+    const api = await anApplication(idp, {
+      redirect_uris: [],
+      grant_types: ['client_credentials'],
+      resources: [API],
+      scope: 'notes:read',
+    });
+    const isActive = async () => (await postAs(idp, api, '/introspect', { token: access_token })).json().active;
+    const more = { redirect_uri, scope: 'notes:read notes:write' };
+    const question = await browser.follow(await browser.get(urlFor(url, more)), isBack);
+    await browser.follow(await browser.submit(question, {}, { button: 'Don’t allow' }), isBack);
+    expect(await isActive()).toBe(true);
+    const logout = await browser.follow(await browser.get('/logout'));
+    await browser.follow(await browser.submit(logout));
+    expect(await isActive()).toBe(false);
+  });
+
   it('cannot use the refresh token of another one', async () => {
     const [one, other] = [aDocument(refreshing), aDocument(refreshing)];
     const { refresh_token = '' } = await tokensOf(one, offline);

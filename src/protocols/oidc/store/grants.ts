@@ -49,16 +49,14 @@ export function createGrantLoader(
     const grantId = session.grantIdFor(client.clientId);
     const found = grantId ? await provider.Grant.find(grantId) : undefined;
     // A session that has changed accounts may still name a grant of the previous one.
-    const own = found?.accountId === account.accountId ? found : undefined;
+    const grant = found?.accountId === account.accountId ? found : undefined;
     const requested = requestedBy(ctx);
-    // The consent to a client that nobody registered ends, with its document or after a time, while the session goes on.
-    const ofAgent = isUnregistered(application)
-      ? await consentedTo(application, account.accountId, requested)
-      : undefined;
-    const grant = isUnregistered(application) && !isWithin(requested, ofAgent) ? undefined : own;
+    const consent = () => consentedTo(application, account.accountId, requested);
+    // The consent to a client that nobody registered ends, with its document or after a time, while the session and its grant go on.
+    if (isUnregistered(application) && !isWithin(requested, await consent())) return undefined;
     if (grant && covers(grant, requested)) return grant;
 
-    const consented = ofAgent ?? (await consentedTo(application, account.accountId, requested));
+    const consented = await consent();
     const allowed = consented && intersect(requested, consented);
     if (!allowed || isEmpty(allowed)) return grant;
     const extended = grant ?? new provider.Grant({ accountId: account.accountId, clientId: client.clientId });
