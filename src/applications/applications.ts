@@ -22,6 +22,7 @@ import {
   readMetadata,
   withAccess,
 } from './application.ts';
+import { withdrawAll } from './consents/consents.ts';
 import {
   type Access,
   documentFields,
@@ -278,9 +279,7 @@ export function createApplications(
       // Tokens of the time before are not bound to a key, and codes may lack PKCE.
       if (profileOf(application) !== undefined && profileOf(before) === undefined)
         await removeClientArtifacts(clientId, tx, { keepsRegistration: true });
-      // Its tokens were given to others than the client itself names now.
-      if ((source === 'document' || source === 'dynamic') && !hasSameReceivers(before, application))
-        await removeClientArtifacts(clientId, tx, { keepsRegistration: true });
+      if (source === 'document' || source === 'dynamic') await endWhatChanged(before, application, tx);
       await planPictureOf(application, tx);
       const difference = declarationDifference(before, application);
       if (before.source === 'document' && source === 'local')
@@ -291,6 +290,16 @@ export function createApplications(
       const clientSecret = client && (await updateSecrets(before as OidcApplication, client, change, tx));
       return { application, ...(clientSecret !== undefined && { clientSecret }) };
     });
+  }
+
+  /**
+   * After a client changed itself, by its metadata document or its registration (RFC 7592): people consented to what it said about itself and
+   * where it takes them, and its tokens were given to others than it names now.
+   */
+  async function endWhatChanged(before: Application, after: Application, tx: Tx): Promise<void> {
+    const isElsewhere = !hasSameReceivers(before, after);
+    if (isElsewhere) await removeClientArtifacts(after.clientId, tx, { keepsRegistration: true });
+    if (isElsewhere || after.source === 'document' || after.name !== before.name) await withdrawAll(after.id, tx);
   }
 
   /** The picture of the logo_uri is read by a job, so that saving waits for no other server. */
@@ -577,8 +586,7 @@ const profileOf = (application: Application) =>
   application.protocol === 'oidc' ? application.metadata.profile : undefined;
 
 /** Whether two registrations send codes to the same places and know the client by the same keys. */
-/** Whether codes and tokens go to the same places, and to who has the same keys. */
-export function hasSameReceivers(before: Application, after: Application): boolean {
+function hasSameReceivers(before: Application, after: Application): boolean {
   const receivers = ({ metadata }: Application) => {
     const { redirect_uris, jwks, jwks_uri, token_endpoint_auth_method: method } = metadata as OidcMetadata;
     return JSON.stringify([redirect_uris, jwks, jwks_uri, method]);

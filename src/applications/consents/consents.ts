@@ -2,7 +2,7 @@
 // given; the engine's grants are made from it, so the end of a session revokes tokens and keeps the consent.
 
 import { randomId } from '../../base/platform/random.ts';
-import { isUniqueConstraintError } from '../../base/storage/database.ts';
+import { isUniqueConstraintError, type Tx } from '../../base/storage/database.ts';
 import { hotStatements } from '../../base/storage/statements.ts';
 import type { Core } from '../../core/core.ts';
 
@@ -76,11 +76,6 @@ export function createConsents({ db, sql, now }: Core) {
       return count > 0;
     },
 
-    /** Withdraws every consent to the application; the caller revokes its grants. */
-    async withdrawAll(applicationId: string): Promise<void> {
-      await db.consent.deleteMany({ where: { applicationId } });
-    },
-
     hasUsed,
 
     /** Remembers that the user uses the application, with consent or without. Both must exist. */
@@ -93,6 +88,9 @@ export function createConsents({ db, sql, now }: Core) {
     },
   };
 }
+
+/** Withdraws every consent to the application; the caller revokes its grants. */
+export const withdrawAll = (applicationId: string, tx: Tx) => tx.consent.deleteMany({ where: { applicationId } });
 
 /** The part of `requested` that `granted` covers. */
 export function intersect(requested: Granted, granted: Granted): Granted {

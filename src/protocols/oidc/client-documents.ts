@@ -57,7 +57,7 @@ export function createClientDocuments(
     },
 ) {
   const { tooManyAttempts } = services;
-  const { applications, audit, consents, db, logger, now, outgoingRules, rateLimits, settings } = services;
+  const { applications, audit, db, logger, now, outgoingRules, rateLimits, settings } = services;
   const call = createOutgoingFetch({ rules: outgoingRules, ...fetchLimits });
   const known = new Map<string, { document: ClientDocument; readAt: number; until: number }>();
   const reading = new Map<string, Promise<ClientDocument>>();
@@ -179,7 +179,6 @@ export function createClientDocuments(
           access,
         };
         await applications.update('oidc', id, input, { source: 'document', by: SERVER });
-        await consents.withdrawAll(id);
         return true;
       } catch (error) {
         // What others ask for from the same address or host ends nothing either.

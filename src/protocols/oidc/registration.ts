@@ -3,7 +3,6 @@
 
 import type { Application, ApplicationSource, OidcApplication } from '../../applications/application.ts';
 import type { ApplicationServices } from '../../applications/application-services.ts';
-import { hasSameReceivers } from '../../applications/applications.ts';
 import { fieldsWith } from '../../applications/fields/application-field.ts';
 import {
   grantTypes,
@@ -342,7 +341,7 @@ export function consentedSince(
 const change = { source: 'dynamic', by: { grantedRights: [] } } as const;
 
 /** What the engine's adapter for clients writes. The engine has checked the metadata. */
-export function createDynamicRegistration({ applications, consents }: ApplicationServices): DynamicRegistration {
+export function createDynamicRegistration({ applications }: ApplicationServices): DynamicRegistration {
   return {
     async register(clientId, metadata) {
       const { client_name, client_secret } = metadata;
@@ -389,10 +388,7 @@ export function createDynamicRegistration({ applications, consents }: Applicatio
         client_name: metadata.client_name,
         ...(isNeeded && { client_secret: secret }),
       } as OidcClientInput;
-      const { application } = await applications.update('oidc', before.id, input, change);
-      // People consented to what it said about itself, and where it takes them.
-      if (application.name !== before.name || !hasSameReceivers(before, application))
-        await consents.withdrawAll(before.id);
+      await applications.update('oidc', before.id, input, change);
     },
 
     async unregister(clientId) {
