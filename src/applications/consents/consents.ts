@@ -43,6 +43,12 @@ export function createConsents({ db, sql, now }: Core) {
   return {
     find,
 
+    /** Whether there is a consent, and it is from before `since`. */
+    async hasEnded(userId: string, applicationId: string, since: Date): Promise<boolean> {
+      const row = await db.consent.findUnique({ where: keyOf(userId, applicationId) });
+      return row !== null && row.updatedAt < since;
+    },
+
     /** Adds to what was granted before, and has not ended. */
     async allow(userId: string, applicationId: string, granted: Granted, since?: Date): Promise<void> {
       const before = await find(userId, applicationId, since);

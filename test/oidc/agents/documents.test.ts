@@ -481,6 +481,33 @@ describe('a client with a document', () => {
     expect((await idp.services.consents.find(user.account.id, id))?.resources[API]).toEqual(['notes:read']);
   });
 
+  it('keeps a refresh token that is newer than the consent no longer than the consent', async () => {
+    const redirect_uri = 'https://web.example/cb';
+    const url = aDocument({ ...refreshing, redirect_uris: [redirect_uri] });
+    const refresh = async (refresh_token = '') => token(url, { grant_type: 'refresh_token', refresh_token });
+    const age = async (days: number) => {
+      const { id = '' } = (await stored(url)) ?? {};
+      const updatedAt = new Date(Date.now() - days * 24 * 60 * MINUTE);
+      await idp.services.db.consent.updateMany({ where: { applicationId: id }, data: { updatedAt } });
+      await signRows(idp.services);
+    };
+    await tokensOf(url, { redirect_uri, ...offline });
+    await age(29);
+    const browser = httpClient(idp.issuer);
+    const later = { redirect_uri, scope: offline.scope };
+    const first = await browser.follow(await browser.get(urlFor(url, later)));
+    const { username, password } = user;
+    const back = await browser.follow(await browser.submit(first, { username, password }), (to) =>
+      to.startsWith(redirect_uri),
+    );
+    const code = new URL(back.location ?? '').searchParams.get('code') ?? '';
+    const form = { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri };
+    const refreshed = await refresh((await token(url, form)).refresh_token);
+    expect(refreshed.status).toBe(200);
+    await age(31);
+    expect((await refresh(refreshed.refresh_token)).error).toBe('invalid_grant');
+  });
+
   it('of a person are so many, and one that nobody allows makes room for another of its host', async () => {
     const { db } = idp.services;
     const person = await aUser(idp.services);

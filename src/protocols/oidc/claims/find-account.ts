@@ -33,6 +33,7 @@ import {
   type KoaContextWithOIDC,
 } from '../engine/library.ts';
 import { APPLICATION_CLAIMS, LOCALIZED_CLAIMS } from '../patches/provider/client-claims.ts';
+import { consentedSince } from '../registration.ts';
 import type { ClientApplication, ClientSource } from '../store/clients.ts';
 import type { Sessions } from '../store/sessions/sessions.ts';
 import { chosenGroupOf } from './chosen-group.ts';
@@ -74,6 +75,9 @@ export function createFindAccount(
         .info({ clientId: token.clientId }, 'the refresh token has reached refresh_token_days');
       return undefined;
     }
+    const since = application && consentedSince(application, dependencies);
+    // A sign-in without a question gives a new token, and no more time than the person was told.
+    if (isRefresh && since && (await consents.hasEnded(id, application.id, since))) return undefined;
     const chosen = chosenGroupOf(token);
     const member = chosen === undefined ? found : await inGroup(found, chosen, db);
     const isOver = !member || (chosen !== undefined && application && !accessDecision(application, member).allowed);
