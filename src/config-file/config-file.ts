@@ -228,12 +228,12 @@ async function changeAll({ audit }: Core, steps: readonly Step[], tx: Tx): Promi
   for (const step of steps) {
     await step.run(tx);
     const { section, name } = step;
-    const isTaken = step.kind === 'change' && step.fields.every(isTakeOver);
+    const isChange = step.kind === 'change';
     const data = { section, name, by: 'file' };
-    if (isTaken)
+    if (isChange && step.fields.some(isTakeOver))
       await audit.record({ type: 'configuration.taken-over', outcome: 'success', ...clientOf(step), data }, tx);
-    const type = isTaken ? undefined : eventOf(step);
-    if (type) await audit.record({ type, outcome: 'success', data: { name: step.name, by: 'file' } }, tx);
+    const type = isChange && step.fields.every(isTakeOver) ? undefined : eventOf(step);
+    if (type) await audit.record({ type, outcome: 'success', data: { name, by: 'file' } }, tx);
   }
   const phases = Math.max(0, ...steps.map(({ afterwards = [] }) => afterwards.length));
   for (let phase = 0; phase < phases; phase += 1) for (const step of steps) await step.afterwards?.[phase]?.(tx);

@@ -204,6 +204,10 @@ users: [{ username: Local-Person, name: Known }]`;
       'change users Local-Person (username, name, source)',
     ]);
     expect(await bench.applications.find('local-app')).toMatchObject({ source: 'file' });
+    // Also of one that it changes as well.
+    const taken = await bench.db.auditEvent.findMany({ where: { type: 'configuration.taken-over' } });
+    expect(taken.map(({ data }) => JSON.parse(data).name)).toEqual(['local-app', 'Local-Person']);
+    expect(await bench.db.auditEvent.count({ where: { type: 'account.updated' } })).toBe(1);
     expect(lines(await bench.apply(text))).toEqual([]);
   });
 

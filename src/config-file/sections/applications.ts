@@ -91,6 +91,7 @@ export async function planClients(planning: Planning, stored: readonly Applicati
   const { applications, applicationIds, declared, settingAfter } = planning;
   const entityIds = new Set(stored.filter(({ protocol }) => protocol !== 'oidc').map(({ clientId }) => clientId));
   const algs = settingAfter('signing_algorithms');
+  const apis = await apisAfter(planning, stored);
   return planEntries({
     section: 'clients',
     declared: declared.clients,
@@ -114,7 +115,7 @@ export async function planClients(planning: Planning, stored: readonly Applicati
         ],
         warnings: [
           ...(isMissing ? [withoutSecret(name)] : []),
-          ...(await exchangesNothing(client, planning)),
+          ...exchangesNothing(client, apis),
           ...provision.warnings,
         ],
         fields: [
@@ -162,28 +163,23 @@ async function secretOf(
   return { fields: isKnown ? [] : [secretChange('client_secret')] };
 }
 
-/** The APIs that a client runs, and exchanges tokens for, which do not exist once the file is applied. */
-async function exchangesNothing(
-  { client_id: name, may_exchange: runs = [] }: OidcClient,
-  { declared, db }: Planning,
-): Promise<string[]> {
-  if (runs.length === 0) return [];
-  const rows = await db.asStored.resource.findMany({
+/** What there are tokens for once the file is applied: APIs and websites. */
+async function apisAfter({ declared, db }: Planning, stored: readonly Application[]): Promise<string[]> {
+  const others = await db.asStored.resource.findMany({
     where: { source: { not: 'file' } },
     select: { identifier: true },
   });
-  const apis = [
-    ...declared.resources,
-    ...declared.proxied_applications.map(({ url }) => ({ identifier: url })),
-    ...rows,
+  const websites = stored.filter(({ protocol, source }) => protocol === 'proxy' && source !== 'file');
+  return [
+    ...[...declared.resources, ...others].map(({ identifier }) => identifier),
+    ...declared.proxied_applications.map(({ url }) => url),
+    ...websites.map(({ clientId }) => clientId),
   ];
-  const unknown = runs.filter(
-    (one) =>
-      !includesResource(
-        apis.map(({ identifier }) => identifier),
-        one,
-      ),
-  );
+}
+
+/** The APIs that a client runs, and exchanges tokens for, which are none of `apis`. */
+function exchangesNothing({ client_id: name, may_exchange: runs = [] }: OidcClient, apis: readonly string[]): string[] {
+  const unknown = runs.filter((one) => !includesResource(apis, one));
   return unknown.map(
     (one) => `client ${name}: may_exchange names ${one}, which is no API, so every exchange for it fails`,
   );

@@ -124,17 +124,19 @@ describe('an API that is open to agents', () => {
 });
 
 it('an API that a client exchanges tokens for, and does not exist, is a warning of the plan', async () => {
+  const website = 'https://intranet.example';
+  await idp.services.applications.createProxied({ name: 'Intranet', url: website, proxy: 'caddy' });
   const client = {
     client_id: 'orders',
     client_secret: 'at-least-32-bytes-for-the-orders-api',
     grant_types: ['urn:ietf:params:oauth:grant-type:token-exchange'],
-    may_exchange: [API, 'https://nope.example'],
+    may_exchange: [API, website, 'https://nope.example'],
     resources: [API],
     scope: 'notes:read',
   };
   const text = await warningsOf({ clients: [client] });
   expect(text).toContain('https://nope.example, which is no API');
-  expect(text).not.toContain(API);
+  for (const known of [API, website]) expect(text).not.toContain(known);
 });
 
 describe('a rejected request of an agent', () => {
