@@ -303,12 +303,14 @@ function createFirstSteps(services: ConsoleServices) {
 
   /** Another administrator: one who can sign in, and so let this one in again, else one who cannot yet. */
   async function otherOf(userId: string): Promise<OtherAdministrator | undefined> {
-    const others = (await listAdministrators(services, accounts.find)).filter(({ id }) => id !== userId);
-    for (const { id } of others) if (await userAdmin.hasCredentials(id)) return { state: 'ready' };
-    const { accounts: waiting } = await accounts.list({ ids: others.map(({ id }) => id), sort: 'created' });
+    const ids = (await listAdministrators(services, accounts.find)).flatMap(({ id }) => (id === userId ? [] : id));
+    const { accounts: others } = await accounts.list({ ids, sort: 'created' });
+    for (const { id, invitation } of others)
+      if (invitation === null || invitation === 'accepted' || (await userAdmin.hasCredentials(id)))
+        return { state: 'ready' };
     const isInvited = ({ invitation }: AccountSummary) => invitation === 'invited' || invitation === 'opened';
-    const invited = waiting.find(isInvited);
-    const other = invited ?? waiting[0];
+    const invited = others.find(isInvited);
+    const other = invited ?? others[0];
     return other && { state: invited ? 'invited' : 'locked-out', who: nameAndUsername(other), id: other.id };
   }
 

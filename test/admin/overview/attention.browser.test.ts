@@ -41,6 +41,10 @@ it('a second administrator is a step until there is one', async () => {
   expect(await step()).toContain(
     'second has the role admin, but no way to sign in and no valid invitation. Open second',
   );
+  // Who signs in at a connection needs no credential here.
+  await accounts.update(invited.id, { ssoId: 'second-at-corp' });
+  expect(await isDone()).toBe('done');
+  await accounts.update(invited.id, { ssoId: null });
   await accounts.update(invited.id, { email: 'second@example.com', givenName: 'Vera', familyName: 'Vance' });
   await admin.submit(await admin.get(`/admin/users/${invited.id}/invite`));
   expect(await step()).toContain('Vera Vance (second) is invited and hasn’t signed in yet. Open Vera Vance (second)');
