@@ -65,7 +65,7 @@ export const importOptions = z.object({
   existing: z
     .enum(['reject', 'update'])
     .default('reject')
-    .describe('What happens to a row whose username an account has'),
+    .describe('What happens to a row whose username, or whose email address without one, an account has'),
   unknown_columns: z.enum(['reject', 'ignore']).default('reject').describe('What happens to unknown columns'),
   invite: z.boolean().default(false).describe('Invites each new user who has an email address and no password'),
   message: z.string().max(limits.invitation.message).default('').describe('Plain text that the invitations contain'),
@@ -241,7 +241,8 @@ async function resultOf(
     const { users } = services;
     await users.assertMayCreate(namesIn(values.roles), given.by, namesIn(values.groups));
     if (values.sso_connection) await users.assertMayConnect(values.sso_connection, given.by);
-    if (existing) return t('console.import.error.username-taken');
+    if (existing)
+      return t(username === email ? 'console.import.error.email-taken' : 'console.import.error.username-taken');
     if (values.email && (await services.accounts.findByLogin(values.email)))
       return t('console.import.error.email-taken');
     outcome = await create(services, values, given);
@@ -417,7 +418,7 @@ function rowReader(columns: readonly string[], fields: readonly (SimpleAttribute
     const error =
       (cells.length > columns.length &&
         t('console.import.error.cells', { cells: cells.length, columns: columns.length })) ||
-      (same !== undefined && t('console.import.error.same-username', { line: same })) ||
+      (same !== undefined && username !== email && t('console.import.error.same-username', { line: same })) ||
       (sameEmail !== undefined && sameEmail !== line && t('console.import.error.same-email', { line: sameEmail })) ||
       (sameSso !== undefined && t('console.import.error.same-sso-id', { line: sameSso }));
     return { line, username: username.slice(0, 254), values, ...(error && { error }) };

@@ -120,12 +120,17 @@ describe('an import', () => {
   itOnSqlite('takes the email address where there is no username, and says which row has too many values', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     await idp.services.accounts.create({ username: 'imp-known', email: 'imp-known@example.com', name: 'Old' });
-    const csv = 'email,name\nimp-fresh@example.com,New\nimp-known@example.com,Known\nimp-odd@example.com,Odd,IT\n';
+    const csv =
+      'email,name\nimp-fresh@example.com,New\nimp-known@example.com,Known\nimp-odd@example.com,Odd,IT\nimp-known@example.com,Again\n';
     const tried = await triedImport(admin, csv, { existing: 'update' });
     expect(await reportOf(admin, tried)).toEqual([
       '2,imp-fresh@example.com,created,',
       '3,imp-known@example.com,changed,',
       expect.stringContaining('4,imp-odd@example.com,failed,"3 values, but the first line has 2 columns.'),
+      '5,imp-known@example.com,failed,Line 3 has the same email address.',
+    ]);
+    expect(await reportOf(admin, await triedImport(admin, 'email\nimp-known@example.com\n'))).toEqual([
+      '2,imp-known@example.com,failed,This email address is already in use.',
     ]);
     const form = await admin.get('/admin/import');
     const wrong = await admin.submit(form, { csv: 'Full name,Mail\nAnn,ann@example.com\n' });
