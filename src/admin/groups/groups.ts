@@ -16,7 +16,7 @@ import type { MemberChange, WantedChange } from '../../people/groups/changes.ts'
 import type { GroupDomain } from '../../people/groups/domains.ts';
 import { type Group, type NewMember, peopleBelow } from '../../people/groups/groups.ts';
 import { idsAbove, PERSONAL, rolesConferred } from '../../people/groups/rights.ts';
-import { isGroupName } from '../../people/rbac/names.ts';
+import { groupKey, isGroupName } from '../../people/rbac/names.ts';
 import { findRole, isSensitiveRole } from '../../people/rbac/role.ts';
 import type { AdminServices } from '../admin-services.ts';
 import type { Answer, Endpoint } from '../api/endpoint.ts';
@@ -155,6 +155,7 @@ export function createGroupAdmin(services: AdminServices) {
       return { ...lost, websites: websites.slice(0, 20), totals: { ...totals, websites: websites.length } };
     },
     find: (name: string, tx?: Tx) => groups.find(name, tx),
+    findAll: (names: readonly string[]) => groups.findAll(names),
     sensitiveRoles,
 
     /**
@@ -246,8 +247,8 @@ export function createGroupAdmin(services: AdminServices) {
 
     /** Of these names, those of groups. */
     async existing(names: readonly string[]): Promise<string[]> {
-      const found = await Promise.all(names.map((name) => groups.find(name)));
-      return names.filter((_, index) => found[index] !== undefined);
+      const found = new Set((await groups.findAll(names)).map(({ name }) => groupKey(name)));
+      return names.filter((name) => found.has(groupKey(name)));
     },
 
     /** Creates those of these groups that are missing; joins the transaction `tx`. Throws forbidden without gatehouse.groups:write. */

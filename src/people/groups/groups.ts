@@ -533,10 +533,11 @@ export function createGroups(
     const unknown = userIds.find((id) => !known.has(id));
     if (unknown !== undefined) throw unknownUser(unknown);
     const sources = isPersonal(via) ? [...PERSONAL] : [via];
-    const where = { groupId: group.id, userId: { in: userIds }, source: { in: sources } };
-    const stored = new Map((await tx.groupMember.findMany({ where })).map((row) => [row.userId, row]));
-    const byOther = await tx.groupMember.findMany({ where: { ...where, source: { in: [...instead] } } });
-    const others = new Map(byOther.map((row) => [row.userId, row]));
+    const where = { groupId: group.id, userId: { in: userIds }, source: { in: [...sources, ...instead] } };
+    const rows = await tx.groupMember.findMany({ where });
+    const rowsOf = (isInstead: boolean) =>
+      new Map(rows.filter(({ source }) => instead.includes(source) === isInstead).map((row) => [row.userId, row]));
+    const [stored, others] = [rowsOf(false), rowsOf(true)];
     const at = now();
     const fresh = [];
     const taken = new Set<string>();
@@ -546,21 +547,12 @@ export function createGroups(
       assertTimes({ since, until }, at);
       const row = stored.get(userId);
       const times = { since, until, notice: since !== null && since > at ? 'begins' : '' };
-      if (row && sameTime(row.since, since) && sameTime(row.until, until)) continue;
       const other = others.get(userId);
-      if (other && sameTime(other.since, since) && sameTime(other.until, until)) taken.add(userId);
-      if (!row && taken.has(userId)) {
-        fresh.push({
-          groupId: group.id,
-          userId,
-          source: via,
-          ...times,
-          addedBy: other?.addedBy ?? null,
-          createdAt: at,
-        });
-        continue;
-      }
-      changed.push({ userId, isMoved: (row !== undefined && isCurrent(row, at)) !== isCurrent(times, at) });
+      const isTaken = other !== undefined && sameTime(other.since, since) && sameTime(other.until, until);
+      if (isTaken) taken.add(userId);
+      if (row && sameTime(row.since, since) && sameTime(row.until, until)) continue;
+      if (row || !isTaken)
+        changed.push({ userId, isMoved: (row !== undefined && isCurrent(row, at)) !== isCurrent(times, at) });
       if (row) {
         const key = { groupId: group.id, userId, source: row.source };
         await tx.groupMember.update({ where: { groupId_userId_source: key }, data: times, select: { groupId: true } });
@@ -574,7 +566,7 @@ export function createGroups(
           until,
         });
       } else {
-        const addedBy = options.by?.actorId ?? null;
+        const addedBy = (isTaken ? other.addedBy : options.by?.actorId) ?? null;
         fresh.push({ groupId: group.id, userId, source: via, ...times, addedBy, createdAt: at });
       }
     }
@@ -707,6 +699,11 @@ export function createGroups(
       if (!isStorable(name)) return undefined;
       const row = await tx.group.findUnique({ where: { nameKey: groupKey(name) } });
       return row ? groupOf(row) : undefined;
+    },
+    /** Those of these names that are names of groups, as `find` finds them. */
+    async findAll(names: readonly string[]): Promise<Group[]> {
+      const nameKey = { in: names.filter(isStorable).map(groupKey) };
+      return (await db.group.findMany({ where: { nameKey } })).map(groupOf);
     },
     /**
      * By name, those whose name has the text `search`: the one with this name, then those that begin with it, then the others. `after` is

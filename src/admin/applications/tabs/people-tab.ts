@@ -214,13 +214,13 @@ async function givingFields(
   typed: z.output<typeof giving> = { way: '', name: '', until: '' },
 ): Promise<Field[]> {
   const { role, group } = namesOf(application);
-  const found = await Promise.all(group.map((name) => groups.find(name)));
+  const found = may(CREATES.group) ? await groups.findAll(group) : [];
   const options = wayOptions(application, {
     roles: (await roles.choices(by)).map(({ value }) => value),
     mayOpen: isEditable,
     newRole: may(CREATES.role),
     groups: may(CREATES.group),
-    ofFile: found.flatMap((one) => (one?.source === 'file' && one.fileMembers ? one.name : [])),
+    ofFile: found.flatMap(({ name, source, fileMembers }) => (source === 'file' && fileMembers ? name : [])),
   });
   if (options.length === 1) return [];
   const named = [...role.map((name) => `role:${name}`), ...group.map((name) => `group:${name}`)];
