@@ -165,16 +165,13 @@ export function createWebsiteTest(core: Core & People & ApplicationServices) {
       'X-Original-Method': 'DELETE',
     });
     const { method, address } = report?.question ?? {};
-    const check = (label: PageText, isMet: boolean, explanation: PageText, part: TestedPart): Tested =>
-      isMet ? { label, state: 'passed' } : { label, state: 'failed', explanation, part };
+    const [metadata, origin] = [t('console.website-test.metadata'), t('console.website-test.origin')];
     return [
-      check(t('console.website-test.metadata'), method === 'GET', t('console.website-test.metadata-failed'), 'request'),
-      check(
-        t('console.website-test.origin'),
-        address !== FORGED_ADDRESS,
-        t('console.website-test.origin-failed'),
-        'address',
-      ),
+      check(metadata, method === 'GET', t('console.website-test.metadata-failed'), 'request'),
+      // Where the question was about another request, nobody knows the address.
+      ...(address === undefined
+        ? []
+        : [check(origin, address !== FORGED_ADDRESS, t('console.website-test.origin-failed'), 'address')]),
     ];
   }
 
@@ -214,9 +211,7 @@ export function createWebsiteTest(core: Core & People & ApplicationServices) {
         const isRedirect = status >= 300 && status < 400;
         const explanation = isRedirect
           ? t('console.website-test.redirects-programs')
-          : status === 404 || status === 421
-            ? t('console.website-test.not-there', { status })
-            : t('console.website-test.open', { path });
+          : (notThere(status) ?? t('console.website-test.open', { path }));
         return { label, state: isRedirect ? 'warning' : 'failed', explanation, part: 'asks', ...values };
       }),
     );
@@ -275,6 +270,13 @@ function whyOf(error: unknown): PageText {
   return networkSentence(String((error.cause as Error | undefined)?.message ?? error.message)) ?? error.message;
 }
 
+const check = (label: PageText, isMet: boolean, explanation: PageText, part: TestedPart): Tested =>
+  isMet ? { label, state: 'passed' } : { label, state: 'failed', explanation, part };
+
+/** What a status says that a proxy also has for a host that it does not know (RFC 9110 15.5.5 and 15.5.20). */
+const notThere = (status: number): PageText | undefined =>
+  status === 404 || status === 421 ? t('console.website-test.not-there', { status }) : undefined;
+
 const reached: Tested = { label: t('console.website-test.reach'), state: 'passed' };
 const noRoute: Tested = {
   label: t('console.website-test.headers'),
@@ -306,14 +308,10 @@ function askedChecks({ metadata }: ProxiedApplication, { status, report, hasCook
     const explanation =
       status >= 500
         ? t('console.website-test.no-answer', { status })
-        : status === 404 || status === 421
-          ? t('console.website-test.not-there', { status })
-          : t('console.website-test.not-asked', { status });
+        : (notThere(status) ?? t('console.website-test.not-asked', { status }));
     return [{ label: asks, state: 'failed', explanation, part: 'asks', received: String(status), registered: '302' }];
   }
   const { proxy, isNavigation, hasCookie: isSent, namesWebsite, untrusted } = question;
-  const check = (label: PageText, isMet: boolean, explanation: PageText, part: TestedPart): Tested =>
-    isMet ? { label, state: 'passed' } : { label, state: 'failed', explanation, part };
   const names = { asked: proxies[proxy].name, registered: proxies[metadata.proxy].name };
   return [
     { label: asks, state: 'passed' },
@@ -371,8 +369,7 @@ function receivedChecks(application: ProxiedApplication, plain: Backend, forged:
   for (const header of secret) {
     const label = t('console.website-test.secret', { header });
     const explanation = t('console.website-test.secret-arrives', { header });
-    const arrives = plain.secrets.includes(header);
-    checks.push(arrives ? { label, state: 'failed', explanation, part: 'header', header } : { label, state: 'passed' });
+    checks.push({ ...check(label, !plain.secrets.includes(header), explanation, 'header'), header });
   }
   if (forged.length === 0) return checks;
   const label = t('console.website-test.aliases');

@@ -178,8 +178,8 @@ export function createAccountList({ db, sql, now }: Pick<Core, 'db' | 'sql' | 'n
       const roleNames = new Map<string, Set<string>>();
       for (const { userId, name } of held) roleNames.set(userId, (roleNames.get(userId) ?? new Set()).add(name));
       const invitations = await invitationsOf(ids, now(), db);
-      const locked = fragment`SELECT id FROM users f WHERE ${joinFragments([...withoutCredentials, isIn(ids)], ' AND ')}`;
-      const withoutWayIn = new Set((await db.$queryRaw<{ id: string }[]>(locked)).map(({ id }) => id));
+      const withoutOne = fragment`SELECT id FROM users f WHERE ${joinFragments([...withoutCredentials, isIn(ids)], ' AND ')}`;
+      const withoutWayIn = new Set((await db.$queryRaw<{ id: string }[]>(withoutOne)).map(({ id }) => id));
       const accounts = ids
         .flatMap((id) => rows.get(id) ?? [])
         .map((row) => ({

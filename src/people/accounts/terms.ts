@@ -18,7 +18,7 @@ type TermsSettings = Partial<SettingValues>;
 export const termsFaults = (settings: TermsSettings): Fault[] =>
   settings.terms_version === undefined || termsIn(settings) ? [] : [fault(['terms_version'], 'terms-address')];
 
-/** What people accept; undefined without a version. */
+/** What people accept; undefined without a version, or a document. */
 export function termsIn(settings: TermsSettings): Terms | undefined {
   const { terms_version: version, brand_terms_url: terms, brand_privacy_url: privacy } = settings;
   if (version === undefined || !(terms || privacy)) return undefined;
