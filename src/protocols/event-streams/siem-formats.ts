@@ -99,14 +99,17 @@ function toEcs({ type, timestamp, data, chain }: EventBody) {
   };
 }
 
-/** What OCSF 1.3 has a name for (https://schema.ocsf.io/1.3.0): the class and its activity. */
+const [LOGON, PREAUTH, OTHER] = [1, 6, 99];
+/** The class and activity of OCSF 1.3 (https://schema.ocsf.io/1.3.0), where `ocsfActivity` does not find them. */
 const OCSF_ACTIVITIES: Readonly<Partial<Record<AuditEventType, readonly [OcsfClass, number]>>> = {
   'account.created': ['account', 1],
   'account.registered': ['account', 1],
+  'account.updated': ['account', OTHER],
   'account.enabled': ['account', 2],
   'account.disabled': ['account', 5],
   'account.ended': ['account', 5],
   'account.deleted': ['account', 6],
+  'email.changed': ['account', OTHER],
   'password.set': ['account', 3],
   'password.changed': ['account', 3],
   'password.reset-requested': ['account', 4],
@@ -118,7 +121,7 @@ const OCSF_ACTIVITIES: Readonly<Partial<Record<AuditEventType, readonly [OcsfCla
   'passkey.removed': ['account', 11],
   'phone.removed': ['account', 11],
   'factors.reset': ['account', 11],
-  'sign-in.completed': ['authentication', 1],
+  'sign-in.completed': ['authentication', LOGON],
   'session.ended': ['authentication', 2],
   'sessions.ended-all': ['authentication', 2],
   'role.assigned': ['access', 1],
@@ -146,7 +149,6 @@ type OcsfClass = keyof typeof OCSF_CLASSES;
 const OCSF_SIGN_IN_STEPS = ['password', 'passkey', 'upstream', 'second-factor', 'recovery-code'].map(
   (step) => `sign-in.${step}`,
 );
-const [LOGON, PREAUTH, OTHER] = [1, 6, 99];
 const OCSF_ENTITY_ACTIVITIES: Readonly<Record<string, number>> = {
   created: 1,
   updated: 3,
@@ -164,18 +166,18 @@ function ocsfActivity(type: string, isFailure: boolean): readonly [OcsfClass, nu
   const kind = kindOfEvent(type);
   if (kind === 'group') return ['group', OTHER];
   const activity = OCSF_ENTITY_ACTIVITIES[type.slice(type.indexOf('.') + 1)];
-  if (activity && kind !== 'request' && kind !== 'factor' && !type.startsWith('email.')) return ['entity', activity];
+  if (activity && kind !== 'request' && kind !== 'factor') return ['entity', activity];
   return kind === 'account' || kind === 'password' || kind === 'factor' ? ['account', OTHER] : ['other', OTHER];
 }
 
 function toOcsf({ type, timestamp, data, chain }: EventBody) {
-  const { details, application } = data;
+  const { details, application, actor, actor_application, subject, address, user_agent, request_id } = data;
   const isFailure = data.outcome !== 'success';
   const [name, activity_id] = ocsfActivity(type, isFailure);
   const class_uid = OCSF_CLASSES[name];
-  const userOf = (person: typeof data.subject) =>
+  const userOf = (person: typeof subject) =>
     person && without({ uid: person.id, name: person.username, full_name: person.name, email_addr: person.email });
-  const user = userOf(data.subject ?? data.actor) ?? { name: 'unknown' };
+  const user = userOf(subject ?? actor) ?? { name: 'unknown' };
   const [noun = ''] = type.split('.');
   const namesOf = {
     other: {},
@@ -185,7 +187,7 @@ function toOcsf({ type, timestamp, data, chain }: EventBody) {
     access: { user, privileges: [String(details.roleName ?? '')] },
     group: {
       group: without({ uid: details.groupId, name: details.groupName }) ?? { name: 'unknown' },
-      ...(data.subject && { user }),
+      ...(subject && { user }),
       privileges: details.roleName === undefined ? [] : [String(details.roleName)],
     },
   } as const;
@@ -207,15 +209,16 @@ function toOcsf({ type, timestamp, data, chain }: EventBody) {
       product: { name: 'Gatehouse', vendor_name: 'Gatehouse' },
     },
     ...namesOf[name],
-    // The Base Event has neither; they are in `unmapped` then.
     ...(class_uid > 0 && {
-      ...(data.actor && { actor: { user: userOf(data.actor) } }),
-      ...(data.address !== null && { src_endpoint: { ip: data.address } }),
-      ...(data.user_agent !== null && { http_request: { user_agent: data.user_agent, uid: data.request_id } }),
+      actor: actor ? { user: userOf(actor) } : undefined,
+      src_endpoint: without({ ip: address }),
+      http_request: without({ user_agent, uid: request_id }),
     }),
     unmapped: {
-      ...(class_uid === 0 && { actor: data.actor, subject: data.subject, address: data.address }),
-      actor_application: data.actor_application,
+      // The Base Event has no place for these, and Entity Management none for the person that it is about.
+      ...(class_uid === 0 && { actor, address, user_agent, request_id }),
+      ...((name === 'other' || name === 'entity') && { subject }),
+      actor_application,
       application,
       details,
       chain,
