@@ -7,7 +7,7 @@ import { retryPauseSeconds } from './queue.ts';
 
 /** Columns of the row of a destination. */
 export interface Outage {
-  /** Since the last success. */
+  /** Since the last success: each makes the next pause longer. */
   failures: number;
   failingSince: Date | null;
   /** Nothing is sent before. */
@@ -50,11 +50,11 @@ export function createOutages<Destination>({ db, now }: Base, store: OutageStore
       // Attempts that were made beside each other are one failure.
       if (!isOver && failures > 0 && before.retryAt && before.retryAt > at) return false;
       const since = failingSince ?? at;
-      const next = new Date(at.getTime() + (pauseSeconds ?? retryPauseSeconds(failures)) * 1000);
-      const retryAt = goesOn ? before.retryAt : next;
+      const retryAt = new Date(at.getTime() + (pauseSeconds ?? retryPauseSeconds(failures)) * 1000);
+      const next = goesOn ? {} : { failures: failures + 1, retryAt };
       const lastError = reason.slice(0, MAX_REASON);
       const isPaused = isOver || at.getTime() - since.getTime() >= limits.delivery.pausedAfterSeconds * 1000;
-      const data = { failures: failures + 1, failingSince: since, retryAt, lastError };
+      const data = { ...next, failingSince: since, lastError };
       await store.write(one, { ...data, ...(isPaused && { pausedAt: at }) }, tx);
       if (isPaused) await store.paused(one, { since, reason: lastError }, tx);
       return isPaused === true;
@@ -64,7 +64,7 @@ export function createOutages<Destination>({ db, now }: Base, store: OutageStore
     /** It took nothing: its next attempt is later each time, or after `pauseSeconds`. */
     failed: (one: Destination, reason: string, pauseSeconds?: number): Promise<boolean> =>
       note(one, reason, pauseSeconds === undefined ? {} : { pauseSeconds }),
-    /** It rejected one thing, and takes others perhaps: nothing waits, but it is paused where it took nothing for three days. */
+    /** It rejected one thing, and may take others: none of them waits, but it is paused once it took nothing for three days. */
     rejected: (one: Destination, reason: string): Promise<boolean> => note(one, reason, { goesOn: true }),
     /** It wants nothing any more. */
     ended: (one: Destination, reason: string): Promise<boolean> => note(one, reason, { isOver: true }),
