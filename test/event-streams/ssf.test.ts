@@ -109,17 +109,6 @@ async function polled(receiver: Receiver, body: Json = {}) {
   return { tokens, jtis: Object.keys(sets), moreAvailable, sets };
 }
 
-it('says in its metadata what a receiver needs', async () => {
-  const metadata = (await httpClient(idp.issuer).get('/.well-known/ssf-configuration')).json<Json>();
-  expect(metadata).toMatchObject({
-    spec_version: '1_0',
-    issuer: idp.issuer,
-    configuration_endpoint: `${idp.issuer}/ssf/streams`,
-    authorization_schemes: [{ spec_urn: 'urn:ietf:rfc:6749' }],
-  });
-  expect((await httpClient().get(String(metadata.jwks_uri))).status).toBe(200);
-});
-
 it('a receiver polls events about people who used its application, acknowledges them, and gets each again until then', async () => {
   const receiver = await aReceiver();
   const nonUser = await aUser(idp.services);
@@ -190,6 +179,22 @@ it('each event of a life is a signal of its type', async () => {
   });
   // Nobody has proven the new one.
   expect(tokens[3]?.event).toEqual({});
+});
+
+it('the deletion of an account is a signal to the applications that it used until then', async () => {
+  const receiver = await aReceiver();
+  await receiver.ok('POST', '/ssf/streams');
+  const { accounts, audit, db } = idp.services;
+  const bob = await aUser(idp.services);
+  const record = (type: 'authorization.granted' | 'consent.revoked', { account }: TestUser) =>
+    audit.record({ type, outcome: 'success', subjectId: account.id, clientId: receiver.clientId }, db);
+  for (const type of ['authorization.granted', 'consent.revoked', 'authorization.granted'] as const)
+    await record(type, ann);
+  for (const type of ['authorization.granted', 'consent.revoked'] as const) await record(type, bob);
+  for (const { account } of [ann, bob]) await accounts.remove(account.id, {});
+  await run();
+  const { tokens } = await polled(receiver);
+  expect(tokens).toMatchObject([{ uri: `${RISC}/account-purged`, subject: { sub: ann.account.id } }]);
 });
 
 it('names people by the pairwise subject of the application, or by address where it asks and may learn that', async () => {

@@ -152,13 +152,16 @@ export function createSecurityEvents({
     ]);
     const found = new Set(rows.map(({ userId }) => userId));
     const exist = new Set(users.map((user) => user.id));
-    for (const subjectId of people) {
-      if (exist.has(subjectId)) continue;
-      const types = ['authorization.granted', 'consent.revoked'];
-      const where = { subjectId, clientId, type: { in: types } };
-      const last = await db.auditEvent.findFirst({ where, orderBy: { id: 'desc' } });
-      if (last?.type === 'authorization.granted') found.add(subjectId);
-    }
+    const gone = people.filter((id) => !exist.has(id));
+    if (gone.length === 0) return found;
+    const types = ['authorization.granted', 'consent.revoked'];
+    const newest = await db.auditEvent.groupBy({
+      by: ['subjectId', 'type'],
+      where: { subjectId: { in: gone }, clientId, type: { in: types } },
+      orderBy: { _max: { id: 'asc' } },
+    });
+    const lastType = new Map(newest.map(({ subjectId, type }) => [subjectId, type]));
+    for (const id of gone) if (lastType.get(id) === 'authorization.granted') found.add(id);
     return found;
   }
 
