@@ -1,7 +1,8 @@
 // Webhooks on the whole server: which events, signatures, retries, a receiver that is away, a pause, a replay, two nodes and a killed one.
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { linkHash } from '../../src/core/audit/chain/link.ts';
-import { createEventDeliveries, deliveriesOf } from '../../src/protocols/event-streams/deliveries.ts';
+import { createEventDeliveries } from '../../src/protocols/event-streams/deliveries.ts';
+import { deliveriesOf } from '../../src/protocols/event-streams/delivery-list.ts';
 import { verifyEvents } from '../../src/protocols/event-streams/verify.ts';
 import { testClock } from '../support/clock.ts';
 import { aUser } from '../support/factories.ts';
@@ -148,6 +149,22 @@ it('a receiver that rejects everything is failing, and is paused with its events
     { timeout: 20_000 },
   );
   expect((await of()).failingSince).toBeNull();
+});
+
+it('a receiver that is away after it rejected events waits for the first pause', async () => {
+  const { stream } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
+  receiver.always({ status: 400 });
+  for (const subjectId of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) {
+    await record('role.assigned', { subjectId });
+    clock.advance({ seconds: 1 });
+    await run();
+  }
+  expect((await idp.services.eventStreams.get(stream.id)).failingSince).not.toBeNull();
+  receiver.always({ status: 503 });
+  await record('role.assigned', { subjectId: 'i' });
+  await run();
+  const { retryAt } = await idp.services.eventStreams.get(stream.id);
+  expect(retryAt?.getTime()).toBeLessThanOrEqual(clock.now().getTime() + 10_000);
 });
 
 it('410 pauses at once', async () => {
@@ -341,16 +358,11 @@ it('two nodes send each event once', async () => {
   }
 });
 
-it('a receiver whose address is internal is not called', async () => {
-  const { stream } = await aStream(idp, { url: 'https://169.254.169.254/latest', events: ['role.assigned'] });
-  await record('role.assigned');
-  await run();
-  expect((await idp.services.eventStreams.get(stream.id)).lastError).toContain('private or special network');
-});
-
-it('syslog to an internal address is not called either', async () => {
-  const url = 'syslog://169.254.169.254:80';
-  const { stream } = await aStream(idp, { url, kind: 'siem', format: 'syslog', events: ['role.assigned'] });
+it.each([
+  { url: 'https://169.254.169.254/latest' },
+  { url: 'syslog://169.254.169.254:80', kind: 'siem', format: 'syslog' },
+] as const)('a receiver whose address is internal is not called: $url', async (given) => {
+  const { stream } = await aStream(idp, { ...given, events: ['role.assigned'] });
   await record('role.assigned');
   await run();
   expect((await idp.services.eventStreams.get(stream.id)).lastError).toContain('private or special network');

@@ -6,7 +6,7 @@ import { parse, parseQuery } from '../../base/http/input.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import { type EventKind, eventTypesByKind } from '../../core/audit/events.ts';
 import { sentenceOfType } from '../../core/audit/sentence.ts';
-import { deliveryStates } from '../../protocols/event-streams/deliveries.ts';
+import { deliveryStates } from '../../protocols/event-streams/delivery-list.ts';
 import { TEST } from '../../protocols/event-streams/event.ts';
 import {
   addressOf,

@@ -8,13 +8,8 @@ import { at } from '../../base/texts/faults.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { meets } from '../../people/rbac/rights.ts';
-import {
-  bodyOf,
-  deliveriesOf,
-  deliveryStates,
-  recordTest,
-  webhookIdOf,
-} from '../../protocols/event-streams/deliveries.ts';
+import { webhookIdOf } from '../../protocols/event-streams/deliveries.ts';
+import { bodyOf, deliveriesOf, deliveryStates, recordTest } from '../../protocols/event-streams/delivery-list.ts';
 import { testEvent } from '../../protocols/event-streams/event.ts';
 import { createSender } from '../../protocols/event-streams/send.ts';
 import {

@@ -23,21 +23,9 @@ import {
   type QueueStore,
 } from '../../core/jobs/queue.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
-import {
-  bodiesOf,
-  chosen,
-  type EventBody,
-  hasType,
-  matching,
-  ofTypes,
-  type SealedEvent,
-  TEST,
-  TEST_SEQ,
-  testEvent,
-} from './event.ts';
+import { bodiesOf, chosen, type EventBody, hasType, matching, ofTypes, type SealedEvent } from './event.ts';
 import { createSecurityEvents, signalTypes } from './security-events.ts';
-import { type Answer, createSender, LISTED, queueAlert } from './send.ts';
-import { batchOf } from './siem-formats.ts';
+import { type Answer, createSender, queueAlert } from './send.ts';
 import { type EventStream, type EventStreams, recipientsOf, type StreamRow, streamOf } from './streams.ts';
 
 /** Events that one turn finds, and a batch has at most. */
@@ -50,8 +38,10 @@ const MOST_POSITIONS = 5000;
 const WINDOW = 10_000;
 /** Reads of the log that streams share in a turn. */
 const MOST_SHARED = 3;
-/** The largest `at_least`. */
-const MOST_EARLIER = 1000;
+/** Events that are read to count as many as `at_least`: its largest value. */
+const MOST_COUNTED = 1000;
+/** Events that an alert lists. */
+const LISTED = 20;
 /** Types that an alert tells of at once, whatever it told of before. */
 const urgentTypes: readonly AuditEventType[] = ['administrator.added', 'factors.reset', 'integrity.alarm'];
 /** The least time between two alerts of those. */
@@ -67,13 +57,12 @@ const POLL_SECONDS = 5;
 /** Seconds before each further attempt of one event, as Standard Webhooks recommends: about three days in all. */
 const PAUSES = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
 const MAX_TEXT = 500;
-/** Events of a batch whose text an administrator sees. */
-const DISPLAYED = 20;
 /** Statuses that are about the receiver and not about the event. */
 const OF_RECEIVER = [401, 403, 404, 408, 425, 429];
 /** Characters of details in one batch. */
 const BATCH_LENGTH = 1_000_000;
-const OPEN = { doneAt: null, failedAt: null };
+/** The condition of a delivery that is not over. */
+export const OPEN = { doneAt: null, failedAt: null };
 /** The status for a body that is too large (RFC 9110 15.5.14). */
 const TOO_LARGE = 413;
 
@@ -106,7 +95,7 @@ interface Delivery {
   /** Of the stream: its secret belongs to the address that was read with it. */
   row: StreamRow;
   /** Set by an attempt that says nothing about the events. */
-  isAway?: true;
+  isUncounted?: true;
 }
 
 /** What one turn stores for a stream. */
@@ -194,7 +183,7 @@ export function createEventDeliveries(
     };
   }
 
-  /** Whether an alert of single events has one that must not wait until its quiet time is over. */
+  /** Whether an alert has an event of `urgentTypes`, for which its quiet time ends. */
   async function endsQuiet({ cursor, failingSince, lastSuccessAt }: StreamRow, stream: EventStream): Promise<boolean> {
     const since = now().getTime() - (lastSuccessAt?.getTime() ?? 0);
     const types = urgentTypes.filter((type) => hasType(stream, type));
@@ -263,7 +252,7 @@ export function createEventDeliveries(
   }
 
   async function attempt(delivery: Delivery): Promise<AttemptResult> {
-    const { id, seq, tries, stream, row } = delivery;
+    const { id, seq, stream, row } = delivery;
     const token = stream.kind === 'ssf' ? (await securityEvents.tokensOf([delivery], stream)).get(id) : undefined;
     const isAlert = stream.kind === 'alert';
     const alert = isAlert ? await alertOf(delivery) : undefined;
@@ -284,26 +273,35 @@ export function createEventDeliveries(
       if (!(error instanceof OutgoingError)) throw error;
       return away(delivery, error.message);
     }
-    const { status, text, retryAfterSeconds } = answer;
+    return resultOf(delivery, answer, events);
+  }
+
+  /** What the answer says: about the event, about the whole stream, or that a batch is too large. */
+  async function resultOf(
+    delivery: Delivery,
+    { status, text, isDenied, retryAfterSeconds }: Answer,
+    events: readonly SealedEvent[],
+  ): Promise<AttemptResult> {
+    const { tries, stream } = delivery;
     if (status >= 200 && status < 300) {
       await succeeded(stream);
       return { outcome: 'done', detail: String(status) };
     }
     const reason = `answered with status ${status}${text && `: ${text}`}`.slice(0, MAX_TEXT);
-    if ((isSingle(stream.kind) || isAlert) && status === 410) {
+    if (stream.kind !== 'siem' && status === 410) {
       await outages.ended(stream, reason);
       return { outcome: 'retry', reason, closesLane: true, pauseSeconds: 5 };
     }
     // A SIEM rejects no single event, and a receiver that redirects, or knows neither the secret nor the address, none of them.
-    const isOfReceiver = OF_RECEIVER.includes(status) || (stream.kind === 'ssf' && answer.isDenied);
+    const isOfReceiver = OF_RECEIVER.includes(status) || (stream.kind === 'ssf' && isDenied);
     const isTooLarge = stream.kind === 'siem' && status === TOO_LARGE;
     if (isTooLarge && events.length > 1) return halve(delivery, events, reason);
     const isOfEvent = isTooLarge || (isSingle(stream.kind) && status >= 400 && status < 500 && !isOfReceiver);
     if (!isOfEvent) return away(delivery, reason, retryAfterSeconds);
-    // A receiver that rejects all of them, such as one with another secret, is not delivered to.
-    const isAlone = stream.lastSuccessAt === null || stream.lastSuccessAt < delivery.createdAt;
-    if (isAlone && (await outages.rejected(stream, reason))) {
-      delivery.isAway = true;
+    // A receiver that rejects all of them, such as one with another secret, fails until it takes one.
+    const tookNothing = stream.lastSuccessAt === null || stream.lastSuccessAt < delivery.createdAt;
+    if (tookNothing && (await outages.rejected(stream, reason))) {
+      delivery.isUncounted = true;
       return { outcome: 'retry', reason, pauseSeconds: 1, closesLane: true };
     }
     // RFC 8935 2.3: the receiver cannot use this token.
@@ -327,7 +325,7 @@ export function createEventDeliveries(
       const range = { seq: next, untilSeq: delivery.untilSeq, afterSeq: last, positions: listed(second) };
       await tx.eventDelivery.create({ data: { id: randomId(), streamId: row.id, ...range, ...rest } });
     });
-    delivery.isAway = true;
+    delivery.isUncounted = true;
     return { outcome: 'retry', reason, pauseSeconds: 1 };
   }
 
@@ -352,7 +350,7 @@ export function createEventDeliveries(
     const own = positions === null ? undefined : (JSON.parse(positions) as number[]);
     let where = { chainSeq: own ? { in: own } : { gte: seq, lte: untilSeq }, ...typesOf(stream) };
     if (stream.at_least > 1) {
-      const newest = await db.auditEvent.findMany({ where, orderBy: { chainSeq: 'desc' }, take: MOST_EARLIER });
+      const newest = await db.auditEvent.findMany({ where, orderBy: { chainSeq: 'desc' }, take: MOST_COUNTED });
       const earlier = await earlierThan(seq, stream);
       const times = [...earlier, ...newest].map(({ at }) => at.getTime()).sort((one, other) => one - other);
       const spanMs = stream.within_minutes * 60_000;
@@ -386,7 +384,7 @@ export function createEventDeliveries(
     const found = await db.auditEvent.findMany({
       where: { chainSeq: { lt: seq }, at: { gt: since }, ...typesOf(stream) },
       orderBy: { chainSeq: 'desc' },
-      take: MOST_EARLIER,
+      take: MOST_COUNTED,
     });
     return matching(found.reverse(), stream, services);
   }
@@ -407,7 +405,7 @@ export function createEventDeliveries(
   /** The receiver is away: its stream waits, and after three days it is paused. The attempt does not count for the event. */
   async function away(delivery: Delivery, reason: string, pauseSeconds?: number): Promise<AttemptResult> {
     const { stream } = delivery;
-    delivery.isAway = true;
+    delivery.isUncounted = true;
     logger.warn({ stream: stream.name, reason }, 'an event stream cannot be delivered');
     await outages.failed(stream, reason, pauseSeconds);
     // At the stream's next attempt, so that the order stays.
@@ -468,13 +466,13 @@ function withinSize(events: readonly SealedEvent[]): SealedEvent[] {
   return end < 0 ? [...events] : events.slice(0, end);
 }
 
-type Range = Pick<Delivery, 'seq' | 'untilSeq' | 'afterSeq' | 'positions'>;
+export type Range = Pick<Delivery, 'seq' | 'untilSeq' | 'afterSeq' | 'positions'>;
 
 /**
  * The events of a delivery, chosen once more, because its row has no MAC and the stream may have changed, and the one before them. Not by the
  * groups: a person may have left since then.
  */
-async function eventsOf(
+export async function eventsOf(
   { seq, untilSeq, afterSeq, positions, stream }: Range & { stream: EventStream },
   { db, sql }: Core,
 ) {
@@ -538,7 +536,7 @@ function deliveryStore(services: Core): QueueStore<Delivery> {
     },
     claim: rows.claim,
     complete: async ({ id }, answer = '') => void (await sql.execute(statements.complete, now(), answer, id)),
-    retry: (delivery, failure) => rows.retry(delivery, failure, delivery.isAway),
+    retry: (delivery, failure) => rows.retry(delivery, failure, delivery.isUncounted),
     giveUp: async ({ id, tries }, reason) =>
       void (await db.eventDelivery.updateMany({
         where: { id, tries: tries + 1, ...OPEN },
@@ -548,79 +546,5 @@ function deliveryStore(services: Core): QueueStore<Delivery> {
   };
 }
 
-/** Stores what came of a test, for the list of deliveries. */
-export async function recordTest(
-  { db, now }: Core,
-  { streamId, ...outcome }: { streamId: string; answer: string } | { streamId: string; lastError: string },
-): Promise<void> {
-  const at = now();
-  const ended = 'answer' in outcome ? { doneAt: at } : { failedAt: at };
-  const row = { id: randomId(), streamId, seq: TEST_SEQ, untilSeq: TEST_SEQ, tries: 1, nextTryAt: at, createdAt: at };
-  await db.eventDelivery.create({ data: { ...row, ...outcome, ...ended } });
-}
-
 /** The header `webhook-id`: the same at each attempt and in a replay. After a restore, another event can have the position. */
 export const webhookIdOf = (seq: number, hash: string): string => `evt_${seq}_${hash.slice(0, 16)}`;
-
-/** The states of deliveries, each with its condition. */
-const STATES = { waiting: OPEN, done: { doneAt: { not: null } }, failed: { failedAt: { not: null } } };
-export const deliveryStates = ['waiting', 'done', 'failed'] as const satisfies (keyof typeof STATES)[];
-
-/** The newest deliveries of a stream, each with its state and the type of its event; of a batch that of the first one. @param after `next` of the page before */
-export async function deliveriesOf(
-  { db }: Core,
-  given: {
-    streamId: string;
-    id?: string;
-    state?: keyof typeof STATES | undefined;
-    after?: string | undefined;
-    limit: number;
-  },
-) {
-  const { streamId, id, state, after = '', limit } = given;
-  const [, at, position, last = ''] = /^(\d{1,14})\.(\d{1,15})\.([\w-]{1,64})$/.exec(after) ?? [];
-  const [createdAt, seq] = [new Date(Number(at)), Number(position)];
-  const isOlder = {
-    OR: [{ createdAt: { lt: createdAt } }, { createdAt, seq: { lt: seq } }, { createdAt, seq, id: { lt: last } }],
-  };
-  const found = await db.eventDelivery.findMany({
-    where: {
-      streamId,
-      ...(id !== undefined && { id }),
-      AND: [state ? STATES[state] : {}, at === undefined ? {} : isOlder],
-    },
-    orderBy: [{ createdAt: 'desc' }, { seq: 'desc' }, { id: 'desc' }],
-    take: limit + 1,
-  });
-  const rows = found.slice(0, limit);
-  const events = await db.auditEvent.findMany({
-    where: { chainSeq: { in: rows.map((row) => row.seq) } },
-    select: { chainSeq: true, chainHash: true, type: true },
-  });
-  const eventAt = new Map(events.map((event) => [event.chainSeq, event]));
-  const end = found.length > limit ? rows.at(-1) : undefined;
-  return {
-    items: rows.map((row) => ({
-      ...row,
-      state: row.doneAt ? ('done' as const) : row.failedAt ? ('failed' as const) : ('waiting' as const),
-      type: row.seq === TEST_SEQ ? TEST : (eventAt.get(row.seq)?.type ?? null),
-      hash: eventAt.get(row.seq)?.chainHash ?? null,
-    })),
-    next: end ? `${end.createdAt.getTime()}.${end.seq}.${end.id}` : undefined,
-  };
-}
-
-/** What a delivery sends of its first events, as the log and the stream are now. */
-export async function bodyOf(
-  services: Core,
-  stream: EventStream,
-  { createdAt, ...range }: Range & { createdAt: Date },
-): Promise<string> {
-  const { events, before } = await eventsOf({ ...range, stream }, services);
-  const bodies =
-    range.seq === TEST_SEQ
-      ? [testEvent(createdAt)]
-      : await bodiesOf(events.slice(0, DISPLAYED), { body: stream.body, before }, services.db);
-  if (stream.kind === 'siem' && stream.format !== 'json') return batchOf(stream.format, bodies).body;
-  return JSON.stringify(stream.kind === 'webhook' ? bodies[0] : bodies, null, 2) ?? '';
-}

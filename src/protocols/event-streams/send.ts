@@ -40,15 +40,12 @@ const DENIED = /"err"\s*:\s*"(authentication_failed|access_denied|invalid_(key|i
 
 type Target = Pick<StreamDeclaration, 'name' | 'kind' | 'url' | 'format'>;
 
-/** Events that an alert lists. */
-export const LISTED = 20;
-
 /**
- * Sends events, one to a webhook and any number to a SIEM or in an alert.
+ * Sends events: one to a webhook, any number to a SIEM, and in an alert those that it lists.
  *
  * @param id the same at each attempt (`webhook-id`)
  * @param token the Security Event Token of a `ssf`
- * @param count of the events of an alert, which lists some
+ * @param count how many events the alert is about
  * @returns the answer; of syslog, which has none, status 200 once everything is written, and 202 for a mail in the queue
  * @throws OutgoingError
  */
@@ -93,7 +90,7 @@ export function createSender(services: Core) {
     }
     if (target.kind === 'webhook' || target.kind === 'alert') {
       const timestamp = Math.floor(now().getTime() / 1000);
-      const body = JSON.stringify(target.kind === 'alert' ? alertOf(target, events, count) : events[0]);
+      const body = JSON.stringify(target.kind === 'alert' ? alertBody(target, events, count) : events[0]);
       return post(target, body, {
         'content-type': 'application/json',
         'webhook-id': id,
@@ -116,15 +113,14 @@ export function createSender(services: Core) {
 }
 
 /** An alert as a request: the webhooks of chats display `text`. */
-function alertOf({ name: stream }: Target, events: readonly EventBody[], count: number) {
-  const listed = events.slice(0, LISTED);
-  const more = count - listed.length;
-  const lines = [...listed.map((event) => `${event.timestamp} ${textOf(event)}`), ...(more > 0 ? [`+ ${more}`] : [])];
+function alertBody({ name: stream }: Target, events: readonly EventBody[], count: number) {
+  const more = count - events.length;
+  const lines = [...events.map((event) => `${event.timestamp} ${textOf(event)}`), ...(more > 0 ? [`+ ${more}`] : [])];
   return {
     type: 'event-stream.alert',
     timestamp: events.at(-1)?.timestamp,
     text: plain([stream, ...lines].join('\n')),
-    data: { stream, count, events: listed },
+    data: { stream, count, events },
   };
 }
 
@@ -148,7 +144,7 @@ export async function queueAlert(
   { events, count }: { events: readonly EventBody[]; count: number },
   tx: Tx,
 ): Promise<void> {
-  const listed = events.slice(0, LISTED).map((event) => ({ at: new Date(event.timestamp), text: textOf(event) }));
+  const listed = events.map((event) => ({ at: new Date(event.timestamp), text: textOf(event) }));
   for (const email of recipientsOf(url) ?? [])
     await outbox.send({ kind: 'event-alert', to: { email }, stream, count, listed }, tx);
 }
