@@ -434,8 +434,8 @@ function recoveryActions(services: UserServices, { find, findManaged }: UserLook
       if (!method || !(await mfa.factors.remove(id, factor, by))) throw notFound({ detail: { factor } });
       await mfa.knownBrowsers.endTrust(id);
       await endSession.all(id, 'ended-by-admin', by);
-      const isLast = !(await hasWayIn(account));
-      await notifyOwner(account, 'factor-removed-by-admin', by.request, { method, isLast });
+      const isLockedOut = !(await hasWayIn(account));
+      await notifyOwner(account, 'factor-removed-by-admin', by.request, { method, isLockedOut });
     },
 
     async appPasswordsOf(id, by, needs = 'gatehouse.users:read') {
@@ -469,7 +469,7 @@ function recoveryActions(services: UserServices, { find, findManaged }: UserLook
       await mfa.factors.reset(id, by);
       await mfa.knownBrowsers.endTrust(id);
       await endSession.all(id, 'ended-by-admin', by);
-      await notifyOwner(account, 'factors-reset', by.request, { isLast: !(await hasWayIn(account)) });
+      await notifyOwner(account, 'factors-reset', by.request, { isLockedOut: !(await hasWayIn(account)) });
     },
 
     async allowFirstFactor(id, by) {

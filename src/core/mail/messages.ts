@@ -170,7 +170,7 @@ export interface RemovedMethod {
   /** Absent: all of them. `name`: of a passkey. */
   method?: { kind: 'passkey' | 'totp' | 'phone' | 'recovery-codes'; name: string | null };
   /** No way to sign in is left. */
-  isLast: boolean;
+  isLockedOut: boolean;
 }
 
 /** What is sent to every administrator. */
@@ -241,9 +241,9 @@ export function compose(message: MailMessage, issuer: string, brandName?: string
   return { service: known.host, preheader: known.server, after: [], ...text(known) };
 }
 
-/** Of a change that an administrator made: without the browser and the address, which are those of the administrator. */
 type Closing = Pick<MailText, 'action' | 'after'>;
 
+/** Of a change that an administrator made: without the browser and the address, which are those of the administrator. */
 const byAdministrator = ({ at }: Place, method?: RemovedMethod['method']): Pick<MailText, 'facts' | 'after'> => ({
   facts: [...(method ? [{ label: words('mail.method'), value: methodName(method) }] : []), ...facts({ at })],
   after: [words('mail.by-administrator.after')],
@@ -385,7 +385,7 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => MailText }
     paragraphs: [
       hello,
       words('mail.factor-text', { change: words(`mail.factor.${message.change}`), host: server }),
-      ...(message.removed?.isLast ? [words('mail.locked-out')] : []),
+      ...(message.removed?.isLockedOut ? [words('mail.locked-out')] : []),
     ],
     ...(message.change === 'factors-reset' || message.change === 'factor-removed-by-admin'
       ? byAdministrator(message.place, message.removed?.method)
