@@ -215,6 +215,11 @@ event_streams:
   ]);
   const moved = yaml().replace('splunk.example.com', 'elsewhere.example').replace(', secret: hec-token-1', '');
   expect(await rejected(moved)).toEqual([['event_streams.1.secret', 'empty']]);
+  // The receiver at the old address knows the secret.
+  const other = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
+  const webhook = yaml().replace('hr.example.com', 'elsewhere.example');
+  expect(await rejected(webhook)).toEqual([['event_streams.0.url', 'stream-origin']]);
+  expect(await rejected(webhook.replaceAll(secret, other))).toEqual([]);
   await eventStreams.remove(local.id, {});
   await apply('event_streams: []');
   expect(await idp.services.eventStreams.list()).toEqual([]);

@@ -47,17 +47,18 @@ export async function planEventStreams(planning: Planning): Promise<Planned> {
       const before = take(id);
       const { secret, faults } = await declaredSecret(planning, { value: given, file: secret_file }, ['secret_file']);
       if (faults.length > 0) return { name: id, faults };
+      const changesSecret = await secretOf(before, secret);
+      const newSecret = before && isSigned(before) && changesSecret.length === 0 ? undefined : secret;
       const keyOfSecret = secret_file === undefined ? 'secret' : 'secret_file';
       const wrong: Fault[] = [
         ...at([keyOfSecret], secret === undefined ? [] : secretFaults(wanted, secret)),
-        ...(before ? changeFaults(before, wanted, secret) : []),
+        ...(before ? changeFaults(before, wanted, newSecret) : []),
         // Nobody could read one that is made here.
         ...(!before && secret === undefined && isSigned(wanted) ? [fault(['secret'], 'empty')] : []),
         ...unknownGroups(wanted.groups, planning, ['groups']),
         ...(isTaken(id, wanted.name) ? [textFault(['name'], t('console.event-streams.error.taken'))] : []),
       ];
       if (wrong.length > 0) return { name: id, faults: wrong };
-      const changesSecret = await secretOf(before, secret);
       return {
         name: id,
         fields: [...differences(before ? declarationOf(before) : {}, wanted), ...changesSecret],

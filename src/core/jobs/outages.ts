@@ -23,7 +23,7 @@ export const NO_FAILURES = { failures: 0, failingSince: null, retryAt: null, las
 /** The condition of a row whose destination is tried at this time. */
 export const isTried = (at: Date) => ({ pausedAt: null, OR: [{ retryAt: null }, { retryAt: { lte: at } }] });
 
-/** The condition of a row whose destination takes nothing for an hour, or is paused because of that. */
+/** The condition of a row whose destination has taken nothing for an hour; it may be paused because of that. */
 export const isDown = (at: Date) => ({ failingSince: { lt: new Date(at.getTime() - 3_600_000) } });
 
 const MAX_REASON = 500;
