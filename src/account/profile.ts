@@ -13,7 +13,7 @@ import { type PageText, sentences, t } from '../base/texts/text.ts';
 import type { Core } from '../core/core.ts';
 import type { SettingValues } from '../core/settings/settings.ts';
 import { bytesOf, isImageData } from '../core/settings/value-schemas.ts';
-import type { Account } from '../people/accounts/account.ts';
+import { type Account, ownedUser } from '../people/accounts/account.ts';
 import { type Accounts, type Directory, MANAGED } from '../people/accounts/accounts.ts';
 import type { AttributeSchema } from '../people/accounts/attributes.ts';
 import { attributesTyped, fieldFault, personFields, personForm } from '../people/accounts/person-fields.ts';
@@ -115,7 +115,7 @@ export function profileRoutes(services: Core & People & { page: AccountPageHelpe
 
   router.post('/picture/remove', signedIn.requireSignIn, checkChange, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
-    if (account.source === 'file') throw forbidden('owned_by_file');
+    if (account.source === 'file') throw ownedUser(account);
     await accounts.update(account.id, { picture: null }, page.actorOf(ctx));
     page.redirectWithNotice(ctx, '/account', t('picture.removed'));
   });
@@ -125,7 +125,7 @@ export function profileRoutes(services: Core & People & { page: AccountPageHelpe
   router.post('/', signedIn.requireSignIn, checkChange, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     // The configuration file would restore its own value at the next start.
-    if (account.source === 'file') throw forbidden('owned_by_file');
+    if (account.source === 'file') throw ownedUser(account);
     const { profile_claims: claims, user_attributes: schema } = settings.latest();
     const typed = await parseForm(ctx, formOf(claims).extend(personForm(schema)));
     const directory = await managerOf(account, accounts);
@@ -261,7 +261,7 @@ export function profilePhoneRoutes(services: Core & People & { page: AccountPage
   const assertMaySet = async (ctx: Context, number?: string) => {
     const { account } = signedIn.userOf(ctx);
     if (number !== undefined && phoneNumber(account.phoneNumber ?? '') === number) return;
-    if (account.source === 'file') throw forbidden('owned_by_file');
+    if (account.source === 'file') throw ownedUser(account);
     if (await managerOf(account, accounts)) throw forbidden('owned_by_scim');
   };
 

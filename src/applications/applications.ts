@@ -1,6 +1,6 @@
 // Registers and changes applications of every protocol, for the console, the API, the command line, the configuration file
 // and dynamic registration.
-import { conflict, forbidden, invalidInput, notFound } from '../base/http/errors.ts';
+import { conflict, invalidInput, notFound, ownedByFile } from '../base/http/errors.ts';
 import { randomId, sha256 } from '../base/platform/random.ts';
 import { inChunks } from '../base/storage/chunks.ts';
 import { isUniqueConstraintError, type Tx, withinTransaction } from '../base/storage/database.ts';
@@ -363,13 +363,13 @@ export function createApplications(
   async function assertMayChangeContact(application: Application, by: Actor, tx: Tx = db): Promise<void> {
     await authority.assertMay(by, { what: 'application', identifier: application.clientId }, tx);
     await assertMayUse(application, by, tx);
-    if (application.source === 'file') throw ownedByFile(application);
+    if (application.source === 'file') throw ownedByFile('application', application);
   }
 
   /** Throws owned_by_file (403) when a change from `source` may not delete the application, and not_found (404). */
   async function getForRemoval(of: ApplicationRef, source: ApplicationSource, tx: Tx): Promise<StoredApplication> {
     const stored = typeof of === 'string' ? await reads.forChange(of, tx) : of;
-    if (stored.application.source === 'file' && source !== 'file') throw ownedByFile(stored.application);
+    if (stored.application.source === 'file' && source !== 'file') throw ownedByFile('application', stored.application);
     return stored;
   }
 
@@ -708,7 +708,3 @@ function percentDecoded(text: string, layers = 0): string {
     return text;
   }
 }
-
-/** The error of a change at an application that the configuration file declares. */
-export const ownedByFile = ({ name }: { name: string }) =>
-  forbidden('owned_by_file', { message: t('console.applications.in-file', { name }) });

@@ -1,7 +1,7 @@
 // Registered APIs (RFC 8707 resources): a client that asks for one gets a JWT access token with it as the only audience.
 
 import { z } from 'zod';
-import { conflict, forbidden, invalidInput, notFound } from '../base/http/errors.ts';
+import { conflict, invalidInput, notFound, ownedByFile } from '../base/http/errors.ts';
 import { type DescribedField, describedFields } from '../base/platform/described-fields.ts';
 import { inChunks } from '../base/storage/chunks.ts';
 import { type Db, isUniqueConstraintError, type Tx, withinTransaction } from '../base/storage/database.ts';
@@ -176,7 +176,7 @@ export function createResources(core: Core, isReserved: (identifier: string) => 
     const { source } = await get(identifier, tx);
     const row = await tx.resource.findUnique({ where: { identifier } });
     if (!row) throw conflict('changed_outside');
-    if (source === 'file') throw forbidden('owned_by_file');
+    if (source === 'file') throw ownedByFile('api', { id: identifier, name: identifier });
     return resourceOf(row, tx);
   }
 
@@ -242,7 +242,7 @@ export function createResources(core: Core, isReserved: (identifier: string) => 
 
     async remove(identifier: string, by: Actor, tx: Tx): Promise<void> {
       const before = await get(identifier, tx);
-      if (before.source === 'file') throw forbidden('owned_by_file');
+      if (before.source === 'file') throw ownedByFile('api', { id: identifier, name: identifier });
       await tx.resource.delete({ where: { identifier } });
       await audit.record({ ...by, type: 'resource.deleted', outcome: 'success', data: { before } }, tx);
     },

@@ -195,22 +195,6 @@ it('asks before a role or group is all that an application open to everyone open
   expect(await accessOf(id)).toEqual({ roles: [role] });
 });
 
-it('names an application of the configuration file, whose rule is changed there', async () => {
-  const [role, { account }] = [await aRole(), await aUser(idp.services)];
-  const [name, redirect_uris] = [fresh('of-file'), ['https://a.example.com/cb']];
-  const app = await aClient(idp.services, { client_name: name, redirect_uris, access: 'everyone' });
-  const { id = '' } = (await idp.services.applications.find(app.clientId)) ?? {};
-  await idp.services.db.application.update({ where: { id }, data: { source: 'file' } });
-  const text = `The configuration file manages ${name}. Change it there, or choose “Manage here”`;
-  expect(textOf((await admin.get(`/admin/users/${account.id}/access/${id}/give`)).text)).toContain(text);
-  const group = await idp.services.groups.create({ name: fresh('of-file') });
-  await idp.services.groups.addRole(group.id, role);
-  const page = await admin.get(`/admin/groups/${group.id}/applications`);
-  const asked = await admin.submit(page, { application: name }, { form: `/admin/groups/${group.id}/applications` });
-  const answer = asked.text.includes('everybody else loses access') ? await admin.submit(asked) : asked;
-  expect(textOf(answer.text)).toContain(text);
-});
-
 it('offers no group whose members the configuration file declares', async () => {
   const name = fresh('file-group');
   const { id } = await idp.services.groups.create({ name });

@@ -1,6 +1,7 @@
 // What the pages of applications share: how a registration and its access rule are displayed.
 import type { Application, Protocol } from '../../applications/application.ts';
 import type { Access } from '../../applications/fields/oidc-client.ts';
+import { ownedByFile } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Block, Cell } from '../console/blocks.ts';
@@ -44,8 +45,14 @@ export function pkceWarning(application: Application): Block[] {
   return [{ kind: 'text', tone: 'warning', text: t('console.applications.pkce-warning') }];
 }
 
-/** What is asked before an application that is open to everyone is opened to a role or group, which are all that the rule names then. */
-export function restrictionQuestion({ access, name: app }: Application, { kind, name }: Opening): Question | undefined {
+/**
+ * What is asked before an application that is open to everyone is opened to a role or group, which are all that the rule names then. Throws
+ * owned_by_file where the configuration file declares the rule.
+ */
+export function restrictionQuestion(application: Application, { kind, name }: Opening): Question | undefined {
+  const { access, name: app, source } = application;
+  const named = access === 'everyone' ? [] : kind === 'role' ? access.roles : (access.groups ?? []);
+  if (source === 'file' && !named.includes(name)) throw ownedByFile('application', application);
   if (access !== 'everyone') return undefined;
   const values = { app, kind, name };
   return {

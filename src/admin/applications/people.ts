@@ -38,10 +38,12 @@ export interface Takeable {
 }
 
 /** An application that a person can open. */
-interface OpenedApplication {
+interface OpenedApplication extends PersonWithAccess {
   application: Application;
-  ways: AccessWay[];
 }
+
+/** Whether anything can be taken. */
+export const isTakeable = ({ roles, groups }: Takeable): boolean => roles.length + groups.length > 0;
 
 /** The permission that creating one takes. */
 export const CREATES = { role: 'gatehouse.roles:write', group: 'gatehouse.groups:write' } as const;
@@ -93,29 +95,48 @@ export function createPeopleAdmin(services: AdminServices, { applications, users
       else await groups.create({ name }, by, undefined, tx);
   }
 
-  async function takeable(application: Application, account: Account): Promise<Takeable> {
-    const [found] = await applicationPeople.withAccess(application, [account]);
-    const ways = found?.ways ?? [];
-    const named = new Set(ways.flatMap(({ by, name, givenBy }) => (by === 'group' ? [name] : (givenBy ?? []))));
-    const above = account.groups.filter(({ name }) => named.has(name)).map(({ id }) => id);
+  /** What can be taken of the access of each, in the order of the list; three statements for all of them. */
+  async function takeables(found: readonly PersonWithAccess[]): Promise<Takeable[]> {
+    const aboveOf = ({ account, ways }: PersonWithAccess) => {
+      const named = new Set(ways.flatMap(({ by, name, givenBy }) => (by === 'group' ? [name] : (givenBy ?? []))));
+      return account.groups.flatMap(({ id, name }) => (named.has(name) ? id : []));
+    };
+    const inAncestors = { ancestorId: { in: [...new Set(found.flatMap(aboveOf))] } };
     const memberships = await db.groupMember.findMany({
-      where: { userId: account.id, group: { ancestors: { some: { ancestorId: { in: above } } } } },
+      where: {
+        userId: { in: [...new Set(found.map(({ account }) => account.id))] },
+        group: { ancestors: { some: inAncestors } },
+      },
       include: { group: true },
     });
-    const own = memberships.filter(
-      ({ source, group }) => isPersonal(source) && !(group.source === 'file' && group.fileMembers),
-    );
-    const held = ways.filter(({ by, givenBy }) => by === 'role' && givenBy === undefined);
-    const isOurs = account.source !== 'file';
-    return {
-      ways,
-      roles: isOurs ? held.filter(({ connection }) => connection === undefined).map(({ name }) => name) : [],
-      groups: own.map(({ group: { id, name } }) => ({ id, name })),
-      stays:
-        application.access === 'everyone' ||
-        own.length < memberships.length ||
-        held.some(({ connection }) => connection !== undefined || !isOurs),
-    };
+    const groupIds = [...new Set(memberships.map(({ groupId }) => groupId))];
+    const lines = await db.groupAncestor.findMany({ where: { groupId: { in: groupIds }, ...inAncestors } });
+    return found.map((one) => {
+      const { account, ways } = one;
+      const above = aboveOf(one);
+      const below = new Set(lines.flatMap(({ groupId, ancestorId }) => (above.includes(ancestorId) ? groupId : [])));
+      const ofPerson = memberships.filter(({ userId, groupId }) => userId === account.id && below.has(groupId));
+      const own = ofPerson.filter(
+        ({ source, group }) => isPersonal(source) && !(group.source === 'file' && group.fileMembers),
+      );
+      const held = ways.filter(({ by, givenBy }) => by === 'role' && givenBy === undefined);
+      const isOurs = account.source !== 'file';
+      return {
+        ways,
+        roles: isOurs ? held.filter(({ connection }) => connection === undefined).map(({ name }) => name) : [],
+        groups: own.map(({ group: { id, name } }) => ({ id, name })),
+        stays:
+          ways.some(({ by }) => by === 'everyone') ||
+          own.length < ofPerson.length ||
+          held.some(({ connection }) => connection !== undefined || !isOurs),
+      };
+    });
+  }
+
+  async function takeable(application: Application, account: Account): Promise<Takeable> {
+    const found = await applicationPeople.withAccess(application, [account]);
+    const [one] = await takeables(found);
+    return one ?? { ways: [], roles: [], groups: [], stays: false };
   }
 
   /** A page of the applications that the person can open, by name; those for no one but themselves are left out of it. */
@@ -129,7 +150,7 @@ export function createPeopleAdmin(services: AdminServices, { applications, users
     for (const application of found) {
       if (isServiceAccount(application)) continue;
       const [one] = await applicationPeople.withAccess(application, [account]);
-      if (one) open.push({ application, ways: one.ways });
+      if (one) open.push({ application, ...one });
     }
     return { open, next };
   }
@@ -196,6 +217,7 @@ export function createPeopleAdmin(services: AdminServices, { applications, users
     create,
 
     takeable,
+    takeables,
 
     /** The names of the other applications that the person can open by what is taken alone, of the first ones that they can open. */
     async lostWith({ roles: held, groups: joined }: Takeable, application: Application, account: Account, by: Actor) {

@@ -1,6 +1,6 @@
 // /api/admin/connections: the upstream identity providers at which users sign in. docs/connections.md describes every field.
 import { z } from 'zod';
-import { forbidden } from '../../base/http/errors.ts';
+import { ownedByFile } from '../../base/http/errors.ts';
 import { type ConnectionKind, connectionKinds } from '../../federation/connections/connection.ts';
 import { presets } from '../../federation/connections/presets/presets.ts';
 import { entrySchemas, type SecretPurpose, secretPurposeByField } from '../../federation/connections/schema.ts';
@@ -143,7 +143,7 @@ export const connectionNoun = (connections: ConnectionAdmin): Resource<Connectio
   get: connections.get,
   async getForChange(id) {
     const details = await connections.get(id);
-    if (details.connection.source === 'file') throw forbidden('owned_by_file');
+    if (details.connection.source === 'file') throw ownedByFile('connection', details.connection);
     return details;
   },
   schema: connection,

@@ -353,7 +353,7 @@ export interface ConsolePage {
   tabs?: readonly { href: string; label: PageText; isCurrent: boolean }[];
   error?: PageText | undefined;
   /** Where the cause of the error is removed. */
-  next?: PageLink;
+  next?: readonly PageLink[];
   faults?: readonly PageFault[];
   /** What a fault of its form may name beside its own fields. */
   elsewhere?: FieldsElsewhere;

@@ -4,7 +4,7 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import type { Context, ErrorPage, Middleware } from '../../base/http/context.ts';
-import { AppError, type ErrorOptions, forbidden } from '../../base/http/errors.ts';
+import { AppError, type DeclaredEntry, type ErrorOptions, forbidden } from '../../base/http/errors.ts';
 import { readForm } from '../../base/http/input.ts';
 import { isPage } from '../../base/http/pages/page-request.ts';
 import { displayName, pictureOf } from '../../base/http/pages/tokens.ts';
@@ -116,7 +116,7 @@ export function createFrame(services: AdminServices) {
       } catch (thrown) {
         if (thrown instanceof StepUpNeeded) return confirm(ctx, thrown, await again());
         const page = await again();
-        const { status, fields, ...error } = errorOf(ctx, thrown, page);
+        const { status, fields, ...error } = errorOf(ctx, thrown, page, (permission) => may(ctx, permission));
         const faults = inConsoleLanguage(ctx, () => pageFaults(page, fields));
         show(ctx, { ...page, ...error, faults }, status);
       }
@@ -147,7 +147,10 @@ function framedErrors(
     // What happened matters more than what the page is for.
     return {
       template: 'admin/page',
-      data: { ...errorPageOf(ctx, error, missingAt(ctx)), console: { ...console, help: undefined } },
+      data: {
+        ...errorPageOf(ctx, error, missingAt(ctx), (permission) => permits(rights, permission)),
+        console: { ...console, help: undefined },
+      },
     };
   };
   return (ctx, next) => {
@@ -188,13 +191,15 @@ async function pressedButton(ctx: Context, { title }: StepUpNeeded): Promise<Con
 }
 
 /** What the page says about a fault that the administrator can fix. Throws any other. */
-function errorOf(ctx: Context, error: unknown, page: ConsolePage) {
-  if (!(error instanceof AppError) || ![400, 404, 409, 412, 422].includes(error.status)) throw error;
-  const { status } = error;
+function errorOf(ctx: Context, error: unknown, page: ConsolePage, may: May) {
+  if (!(error instanceof AppError) || !(error.declared || [400, 404, 409, 412, 422].includes(error.status)))
+    throw error;
+  const { status, declared } = error;
   const fields = fieldFaultsOf(page, error);
   ctx.state.log().info({ code: error.code, faults: fields }, 'form rejected');
-  const { next } = error;
-  return { status, error: headOf(error, fields), fields, ...(next && next.href !== '/' && { next }) };
+  const own = error.next && error.next.href !== '/' ? [error.next] : [];
+  const next = declared ? entryLinks(declared, may) : own;
+  return { status, error: headOf(error, fields), fields, ...(next.length > 0 && { next }) };
 }
 
 /** What the summary of the faults says first. */
@@ -242,9 +247,9 @@ interface Wording {
 }
 
 /** @param missing the permissions that the administrator lacks */
-function errorPageOf(ctx: Context, error: AppError, missing: readonly Need[]): ConsolePage {
+function errorPageOf(ctx: Context, error: AppError, missing: readonly Need[], may: May): ConsolePage {
   const { title, lead } = wordingOf(ctx, error, missing);
-  const [first, ...others] = linksOf(ctx, error);
+  const [first, ...others] = error.declared ? entryLinks(error.declared, may) : linksOf(ctx, error);
   const items: Action[] = [
     { ...first, look: 'primary' },
     ...others.map((link) => ({ ...link, look: 'secondary' as const })),
@@ -281,6 +286,33 @@ function linksOf(ctx: Context, error: AppError): [PageLink, ...PageLink[]] {
     return [ctx.method === 'GET' ? { href: ctx.url, label: t('console.error.again') } : (formBefore(ctx) ?? list)];
   }
   return [(status === 400 || status === 413 || status === 415 ? formBefore(ctx) : undefined) ?? list];
+}
+
+type May = (permission: OwnPermission) => boolean;
+
+/** Of each kind: the address above its pages, whether each has one of its own, and what takes the right to change it. */
+const PAGES: Readonly<Record<DeclaredEntry['kind'], { home: string; write: OwnPermission; isListed?: true }>> = {
+  api: { home: '/admin/apis', write: 'gatehouse.applications:write' },
+  application: { home: '/admin/applications', write: 'gatehouse.applications:write' },
+  connection: { home: '/admin/connections', write: 'gatehouse.connections:write' },
+  'event-stream': { home: '/admin/event-streams', write: 'gatehouse.settings:write' },
+  group: { home: '/admin/groups', write: 'gatehouse.groups:write' },
+  role: { home: '/admin/roles', write: 'gatehouse.roles:write' },
+  scim: { home: '/admin/scim', write: 'gatehouse.connections:write' },
+  'sign-up-code': { home: '/admin/security/sign-up-codes', write: 'gatehouse.settings:write', isListed: true },
+  user: { home: '/admin/users', write: 'gatehouse.users:write' },
+};
+
+/** From an error about an entry of the file: its page, and what takes it out of the file for those who may. */
+export function entryLinks({ kind, id, name }: DeclaredEntry, may: May): [PageLink, ...PageLink[]] {
+  const { home, write, isListed } = PAGES[kind];
+  const at = `${home}/${encodeURIComponent(id)}`;
+  const release = { href: `${at}/release`, label: t('console.shared.manage-here') };
+  return [
+    { href: isListed ? home : at, label: t('console.error.open-entry', { name }) },
+    // As RELEASE of managed-by-file.ts, which cannot be imported here.
+    ...(may('gatehouse.settings:write-security') && may(write) ? [release] : []),
+  ];
 }
 
 /** A link to a page of the navigation says that it is one. */

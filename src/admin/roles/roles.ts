@@ -1,7 +1,7 @@
 // Roles and their permissions: those of the configuration file are read-only, and each change names the version that it is made for.
 
 import { z } from 'zod';
-import { forbidden } from '../../base/http/errors.ts';
+import { ownedByFile } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import { type Db, type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
@@ -48,7 +48,7 @@ export function createRoleAdmin({ db, sql, roles, authority, applications }: Adm
     await lockRow(tx, sql, 'roles', id);
     const stored = await roles.forChange(id, tx);
     assertVersion(expected, await written(stored.role, tx));
-    if (stored.role.source === 'file') throw forbidden('owned_by_file');
+    if (stored.role.source === 'file') throw ownedByFile('role', stored.role);
     return stored;
   }
 

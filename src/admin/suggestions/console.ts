@@ -7,7 +7,7 @@ import { forbidden } from '../../base/http/errors.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { logoPath } from '../../base/http/pages/render.ts';
 import { fullName, hueOf, initials } from '../../base/http/pages/tokens.ts';
-import { dotted, inLanguage, type Text, t } from '../../base/texts/text.ts';
+import { dotted, inLanguage, type PageText, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import { auditEventTypes, type EventKind, eventTypesByKind } from '../../core/audit/events.ts';
 import { sentenceOfType } from '../../core/audit/sentence.ts';
@@ -15,6 +15,7 @@ import { within } from '../../people/rbac/rights.ts';
 import { eventPattern } from '../../protocols/event-streams/event.ts';
 import type { Logo } from '../console/cells.ts';
 import type { Frame } from '../console/frame.ts';
+import { FILE_TAG } from '../console/managed-by-file.ts';
 import { personLogo } from '../console/names.ts';
 import { ACCESS_CHECK_NEEDS, SUGGEST, type SuggestionKind } from '../console/suggest.ts';
 import type { ConsoleServices } from '../console-services.ts';
@@ -63,11 +64,17 @@ export function suggestionRoutes({ frame, pictures, admin: { users, applications
   offer('applications', frame.page(), async (search, ctx) => {
     const found = await applications.list({ search, limit: MAX }, readerOf(ctx));
     const logos = await pictures.addressesOf(found.applications.map(({ id }) => id));
-    const forEveryone = inLanguage(frame.language(ctx), () => String(t('console.users.access.everyone')));
-    return found.applications.map(({ id, clientId, name, metadata, access }) => ({
+    const inPage = (text: PageText) => inLanguage(frame.language(ctx), () => String(text));
+    return found.applications.map(({ id, clientId, name, metadata, access, source }) => ({
       value: clientId,
       label: name,
-      small: access === 'everyone' ? `${forEveryone} · ${clientId}` : clientId,
+      small: [
+        source === 'file' && inPage(FILE_TAG.text),
+        access === 'everyone' && inPage(t('console.users.access.everyone')),
+        clientId,
+      ]
+        .filter(Boolean)
+        .join(' · '),
       logo: drawn({ name, picture: logos.get(id), product: metadata.preset }),
     }));
   });

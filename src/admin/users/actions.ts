@@ -3,13 +3,13 @@
 
 import { type AllowedApplication, allowedApplications, removeAccess } from '../../account/consents.ts';
 import type { AppPassword } from '../../applications/app-passwords.ts';
-import { AppError, forbidden, notFound } from '../../base/http/errors.ts';
+import { AppError, notFound } from '../../base/http/errors.ts';
 import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
 import type { PageText } from '../../base/texts/text.ts';
 import { newOneTimePassword } from '../../config-file/new-account.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import { type InvitationState, type InvitationView, invitationState } from '../../core/mail/link-tokens.ts';
-import type { Account } from '../../people/accounts/account.ts';
+import { type Account, ownedUser } from '../../people/accounts/account.ts';
 import type { AccountPage, ListAccounts } from '../../people/accounts/account-list.ts';
 import type { Directory } from '../../people/accounts/accounts.ts';
 import { isLimited } from '../../people/accounts/active.ts';
@@ -268,7 +268,7 @@ function accountActions(
     ): Promise<Account> {
       const { account, isLinked } = await transaction(db, async (tx) => {
         const before = await lockForChange(id, by, expected, tx);
-        if (before.source === 'file') throw forbidden('owned_by_file');
+        if (before.source === 'file') throw ownedUser(before);
         const { attributes } = changes;
         if (isLimited(changes, now())) await roles.assertNotLastAdmin(id, tx);
         const all = attributes && (await attributesAfter(before.attributes, attributes, by, tx));
@@ -311,9 +311,9 @@ function accountActions(
 
     remove: (id: string, by: Actor, expected: Expected = 'any'): Promise<void> =>
       transaction(db, async (tx) => {
-        const { source, username } = await lockForChange(id, by, expected, tx);
-        if (source === 'file') throw forbidden('owned_by_file');
-        assertFreshProof(by, 'user.delete', username);
+        const account = await lockForChange(id, by, expected, tx);
+        if (account.source === 'file') throw ownedUser(account);
+        assertFreshProof(by, 'user.delete', account.username);
         await roles.assertNotLastAdmin(id, tx);
         await removeAccount(services, id, by, tx);
       }),
@@ -517,7 +517,7 @@ function roleActions(
 ): RoleActions {
   async function lockLocal(id: string, by: Actor, expected: Expected, tx: Tx): Promise<Account> {
     const account = await lockForChange(id, by, expected, tx, ASSIGN);
-    if (account.source === 'file') throw forbidden('owned_by_file');
+    if (account.source === 'file') throw ownedUser(account);
     return account;
   }
 

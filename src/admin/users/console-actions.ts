@@ -4,11 +4,10 @@ import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Notice } from '../../account/account-page-helpers.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
-import { forbidden } from '../../base/http/errors.ts';
 import { displayName } from '../../base/http/pages/tokens.ts';
 import { type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
-import type { Account } from '../../people/accounts/account.ts';
+import { type Account, ownedUser } from '../../people/accounts/account.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { Action, Block, ConsolePage, Field } from '../console/blocks.ts';
@@ -359,7 +358,7 @@ export function userActionPages(router: Router<State, Extras>, services: Console
       async assertOpen({ by, subject }) {
         // Ending sessions takes the permission only, whatever rights the user has.
         if (needs !== 'gatehouse.sessions:end') await users.assertMayChange(subject, by, needs);
-        if (path === 'delete' && subject.source === 'file') throw forbidden('owned_by_file');
+        if (path === 'delete' && subject.source === 'file') throw ownedUser(subject);
       },
       title: (account) => question(displayName(account)),
       back: (account) => ({ href: tabPath(account.id, tab), label: displayName(account) }),

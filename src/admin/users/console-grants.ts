@@ -3,12 +3,12 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Extras, State } from '../../base/http/context.ts';
-import { forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
+import { invalidInput, notFound } from '../../base/http/errors.ts';
 import { displayName, nameAndUsername } from '../../base/http/pages/tokens.ts';
 import { rule, textFault } from '../../base/texts/faults.ts';
 import { allOf, type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
-import type { Account } from '../../people/accounts/account.ts';
+import { type Account, ownedUser } from '../../people/accounts/account.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { Action, Block, Cell, Column, Mark } from '../console/blocks.ts';
 import { expiryCell } from '../console/expiry.ts';
@@ -198,7 +198,7 @@ export function grantPages(router: Router<State, Extras>, services: ConsoleServi
     tone: isChanged ? ('good' as const) : ('warn' as const),
   });
   async function assertMayGive({ by, subject }: Visit<Account>) {
-    if (subject.source === 'file') throw forbidden('owned_by_file');
+    if (subject.source === 'file') throw ownedUser(subject);
     await users.assertMayGive(subject, by);
   }
 

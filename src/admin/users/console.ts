@@ -7,7 +7,7 @@ import { OWN_DATA_FILE } from '../../account/own-data.ts';
 import { pictureForm } from '../../account/profile.ts';
 import { imageLimits } from '../../applications/brand/limits.ts';
 import type { Extras, State } from '../../base/http/context.ts';
-import { forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
+import { invalidInput, notFound } from '../../base/http/errors.ts';
 import { acceptPictures, parseQuery } from '../../base/http/input.ts';
 import { displayName, nameAndUsername } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
@@ -16,11 +16,11 @@ import { type PageText, sentences, type Text, t } from '../../base/texts/text.ts
 import type { Actor } from '../../core/audit/audit.ts';
 import { eventTypesByKind } from '../../core/audit/events.ts';
 import { bytesOf, isImageData } from '../../core/settings/value-schemas.ts';
-import type { Account } from '../../people/accounts/account.ts';
+import { type Account, ownedUser } from '../../people/accounts/account.ts';
 import { within } from '../../people/rbac/rights.ts';
 import { sendStream } from '../api/router.ts';
 import { protocolName } from '../applications/console-parts.ts';
-import { PEOPLE_OF } from '../applications/people.ts';
+import { isTakeable, PEOPLE_OF } from '../applications/people.ts';
 import { addGivePage, addTakePage, GIVE, takeLink, waysCell } from '../applications/tabs/people-tab.ts';
 import { eventItems, eventPageQuery, orderLink, readEventPage } from '../audit/console-rows.ts';
 import type { Action, Block, Cell, ConsolePage, Empty, Mark } from '../console/blocks.ts';
@@ -196,7 +196,7 @@ function changePages(router: Router<State, Extras>, services: ConsoleServices): 
     needs: [within(READ), within(WRITE)],
     load: ({ params: { id = '' } }: Params, by: Actor) => users.find(id, by, WRITE),
     async assertOpen({ by, subject: account }: Visit<Account>) {
-      if (account.source === 'file') throw forbidden('owned_by_file');
+      if (account.source === 'file') throw ownedUser(account);
       await users.assertMayChange(account, by, WRITE);
     },
   };
@@ -582,6 +582,7 @@ async function accessBlocks(
   const list = listAt(path, {})(ctx);
   const { after } = list.given;
   const { open, next } = await people.of(account, { limit: limits.api.pageSize, after }, by);
+  const takeables = mayGive ? await people.takeables(open) : [];
   const connections = await names.connections(
     open.flatMap(({ ways }) => ways.map(({ connection }) => connection ?? null)),
   );
@@ -612,10 +613,9 @@ async function accessBlocks(
         ({ application }) => protocolName[application.protocol],
       ],
       [t('console.users.access.why'), ({ ways }) => waysCell(ways, connections)],
-      mayGive && [
+      takeables.some(isTakeable) && [
         t('console.shared.action'),
-        ({ application: { id, name, access } }) =>
-          access === 'everyone' ? null : takeLink(`${path}/${id}/remove`, name),
+        (one) => takeLink(takeables[open.indexOf(one)], `${path}/${one.application.id}/remove`, one.application.name),
       ],
     ]),
     empty: nothingOpen(account),

@@ -1,9 +1,9 @@
 // The roles and the groups of one user: how the user came to each, from when on and until when, for the API and the console alike.
 
 import { z } from 'zod';
-import { forbidden } from '../../base/http/errors.ts';
 import { type Tx, withinTransaction } from '../../base/storage/database.ts';
 import type { Actor } from '../../core/audit/audit.ts';
+import { ownedUser } from '../../people/accounts/account.ts';
 import { NAMED_PERSON, type NamedPerson } from '../../people/accounts/names.ts';
 import type { NewMember } from '../../people/groups/groups.ts';
 import { PERSONAL } from '../../people/groups/rights.ts';
@@ -114,7 +114,7 @@ export function createUserGrants(services: UserServices, { find, lockForChange }
     giveRole: (userId: string, name: string, times: RoleTimes, by: Actor, within?: Tx): Promise<boolean> =>
       withinTransaction(db, within, async (tx) => {
         const account = await lockForChange(userId, by, 'any', tx, ASSIGN);
-        if (account.source === 'file') throw forbidden('owned_by_file');
+        if (account.source === 'file') throw ownedUser(account);
         const isChanged = await roles.assign(userId, name, by, tx, times);
         if (isChanged) assertFreshProof(by, 'user.change-roles', account.username);
         return isChanged;
@@ -124,7 +124,7 @@ export function createUserGrants(services: UserServices, { find, lockForChange }
     takeRole: (userId: string, name: string, by: Actor, within?: Tx): Promise<boolean> =>
       withinTransaction(db, within, async (tx) => {
         const account = await lockForChange(userId, by, 'any', tx, ASSIGN);
-        if (account.source === 'file') throw forbidden('owned_by_file');
+        if (account.source === 'file') throw ownedUser(account);
         const isChanged = await roles.unassign(userId, name, by, tx);
         if (isChanged) assertFreshProof(by, 'user.change-roles', account.username);
         return isChanged;

@@ -117,10 +117,19 @@ export interface ErrorOptions {
   /** Links on the page to continue with. */
   next?: PageLink;
   other?: PageLink;
+  /** What the configuration file declares, and the request would have changed. */
+  declared?: DeclaredEntry;
   /** Code under which an administrator finds the reason; pages call it the error reference. */
   rejectionCode?: string;
   /** Public protocol details, which pages put behind "Details". */
   technical?: TechnicalDetail[];
+}
+
+/** An entry of the configuration file, with its id in the console. */
+export interface DeclaredEntry {
+  kind: 'api' | 'application' | 'connection' | 'event-stream' | 'group' | 'role' | 'scim' | 'sign-up-code' | 'user';
+  id: string;
+  name: string;
 }
 
 export interface TechnicalDetail {
@@ -142,6 +151,7 @@ export class AppError extends Error {
   readonly faults: readonly Fault[];
   readonly next: PageLink | undefined;
   readonly other: PageLink | undefined;
+  readonly declared: DeclaredEntry | undefined;
   readonly rejectionCode: string | undefined;
   readonly technical: TechnicalDetail[];
 
@@ -160,6 +170,7 @@ export class AppError extends Error {
     this.faults = options.faults ?? [];
     this.next = options.next ?? row.next;
     this.other = options.other;
+    this.declared = options.declared;
     this.rejectionCode = options.rejectionCode;
     this.technical = options.technical ?? [];
   }
@@ -185,6 +196,13 @@ export function invalidInput(faults: readonly Fault[], cause?: unknown): AppErro
 export const unauthorized = constructorOf<401>();
 /** 403: authenticated, but not allowed. */
 export const forbidden = constructorOf<403>();
+/** 403: the configuration file declares what the request would change. */
+export const ownedByFile = (kind: DeclaredEntry['kind'], { id, name }: Omit<DeclaredEntry, 'kind'>): AppError =>
+  forbidden('owned_by_file', {
+    message: t('error.owned_by_file.entry', { name }),
+    advice: t('error.owned_by_file.advice'),
+    declared: { kind, id, name },
+  });
 /** 409: conflicts with stored data. */
 export const conflict = constructorOf<409>();
 /** 412 and 428: the version in If-Match is wrong or missing. */

@@ -3,14 +3,15 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../admin/api/endpoint.ts';
 import { createApplicationPreviews } from '../../admin/applications/preview.ts';
+import { entryLinks } from '../../admin/console/frame.ts';
 import { quotedPermissions } from '../../admin/console/permission-words.ts';
 import { accessDecision } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
 import { pathMethods } from '../../applications/fields/proxied-application.ts';
-import { notFound } from '../../base/http/errors.ts';
+import { type DeclaredEntry, notFound } from '../../base/http/errors.ts';
 import { displayName } from '../../base/http/pages/tokens.ts';
 import { fault } from '../../base/texts/faults.ts';
-import { type PageText, t } from '../../base/texts/text.ts';
+import { type PageLink, type PageText, t } from '../../base/texts/text.ts';
 import type { Actor, Audit, AuditEntry } from '../../core/audit/audit.ts';
 import type { AuditEventType } from '../../core/audit/events.ts';
 import type { Rejection, Rejections } from '../../core/rejections/rejections.ts';
@@ -23,7 +24,7 @@ import type { DiagnosticServices } from '../services.ts';
 import { type Check, checkIds, checkStates } from './check.ts';
 import { checksOf } from './checks.ts';
 import { type AccessFacts, type AskedPage, readFacts } from './facts.ts';
-import { type AccessFix, type FixLink, type Offer, offersFor } from './fix-offers.ts';
+import { type AccessFix, type Offer, offersFor } from './fix-offers.ts';
 
 export interface AccessReport {
   /** The access rule (applications/access-decision.ts), and the path rules where the question is about a page. */
@@ -259,7 +260,7 @@ async function readAttempts(
 interface Cause {
   check: Check;
   fixes: AccessFix[];
-  links: FixLink[];
+  links: PageLink[];
   /** Ids of the fixes that the actor may not use. */
   denied: string[];
   /** Why the actor has no button. */
@@ -280,17 +281,18 @@ async function causesOf(
   const causes = open.map((check) => ({ check, offers: offersFor(services, check.id, facts).filter(isFirst) }));
   return Promise.all(
     causes.map(async ({ check, offers }): Promise<Cause> => {
-      const reasons = await Promise.all(offers.map((offer) => reasonAgainst(services, offer, facts, { by, mayOpen })));
-      const usable = offers.flatMap(({ fix }, index) => (reasons[index] === undefined ? [fix] : []));
+      const obstacles = await Promise.all(offers.map((offer) => obstacleTo(services, offer, facts, { by, mayOpen })));
+      const usable = offers.flatMap(({ fix }, index) => (obstacles[index] === undefined ? [fix] : []));
       // Without any button that the actor may use, the page says why, also where a link is left.
       const lacksButton = offers.some(({ fix }) => 'apply' in fix) && !usable.some((fix) => 'apply' in fix);
-      const note = usable.length === 0 || lacksButton ? reasons.find((one) => one !== undefined) : undefined;
+      const obstacle = usable.length === 0 || lacksButton ? obstacles.find((one) => one !== undefined) : undefined;
+      const declared = obstacle?.declared;
       return {
         check,
         fixes: usable.filter((fix) => 'apply' in fix),
-        links: usable.filter((fix) => 'href' in fix),
-        denied: offers.flatMap(({ fix }, index) => ('id' in fix && reasons[index] !== undefined ? [fix.id] : [])),
-        note,
+        links: [...usable.filter((fix) => 'href' in fix), ...(declared ? entryLinks(declared, mayOpen) : [])],
+        denied: offers.flatMap(({ fix }, index) => ('id' in fix && obstacles[index] !== undefined ? [fix.id] : [])),
+        note: obstacle?.text,
       };
     }),
   );
@@ -298,49 +300,62 @@ async function causesOf(
 
 /** To assign a role takes one of these for the user, and the right to manage the role. */
 const ASSIGN = ['gatehouse.users:write', 'gatehouse.roles:write'] as const;
-const ownedByFile = (what: string) => t('console.access-check.file', { what });
+/** Why an actor cannot use a fix, with the entry of the configuration file that it would change. */
+interface Obstacle {
+  text: PageText;
+  declared?: DeclaredEntry;
+}
 
-/** Why the actor cannot use this fix; undefined when the actor can. */
-async function reasonAgainst(
+const inFile = (kind: DeclaredEntry['kind'], id: string, name: string, text?: PageText): Obstacle => ({
+  text: text ?? t('console.access-check.file', { what: name }),
+  declared: { kind, id, name },
+});
+
+/** Undefined when the actor can use this fix. */
+async function obstacleTo(
   { admin: { users, applications, roles, groups } }: DiagnosticServices,
   { needs, fix }: Offer,
   { account, application }: AccessFacts,
   { by, mayOpen }: { by: Actor; mayOpen(permission: OwnPermission): boolean },
-): Promise<PageText | undefined> {
+): Promise<Obstacle | undefined> {
   const action = fix.label;
-  const lacks = (anyOf: readonly OwnPermission[], name: string) =>
-    t('console.access-check.lacks-permission-for', { action, permission: quotedPermissions(anyOf), name });
+  const lacks = (anyOf: readonly OwnPermission[], name: string) => ({
+    text: t('console.access-check.lacks-permission-for', { action, permission: quotedPermissions(anyOf), name }),
+  });
   const mayChangeUser = (anyOf: readonly OwnPermission[]) => users.mayChange(account.id, by, anyOf);
   switch (needs.of) {
     case 'user':
       if (await mayChangeUser(needs.anyOf)) return undefined;
       return lacks(needs.anyOf, displayName(account));
     case 'role':
-      if (account.source === 'file') return roleInFile(application, account) ?? ownedByFile(displayName(account));
+      if (account.source === 'file')
+        return inFile('user', account.id, displayName(account), roleInFile(application, account));
       if ((await roles.assignable(by)).includes(needs.name) && (await mayChangeUser(ASSIGN))) return undefined;
-      return t('console.access-check.lacks-role', { role: needs.name, name: displayName(account) });
+      return { text: t('console.access-check.lacks-role', { role: needs.name, name: displayName(account) }) };
     case 'group': {
       const group = await groups.find(needs.name);
       const mayPut = group ? await groups.assertMayPut(group.id, by).then(() => true, falseIfForbidden) : false;
       if (mayPut) return undefined;
-      return group
-        ? t('console.access-check.lacks-group', { group: needs.name, name: displayName(account) })
-        : t('console.access-check.no-group', { group: needs.name });
+      if (!group) return { text: t('console.access-check.no-group', { group: needs.name }) };
+      if (group.source === 'file' && group.fileMembers) return inFile('group', group.id, group.name);
+      return { text: t('console.access-check.lacks-group', { group: needs.name, name: displayName(account) }) };
     }
     case 'profile':
-      if (account.source === 'file') return ownedByFile(displayName(account));
+      if (account.source === 'file') return inFile('user', account.id, displayName(account));
       if (await mayChangeUser(['gatehouse.users:write'])) return undefined;
       return lacks(['gatehouse.users:write'], displayName(account));
     case 'application':
       if (!(await applications.mayChange(application.id, by)))
         return lacks(['gatehouse.applications:write'], application.name);
-      return application.source === 'file' ? ownedByFile(application.name) : undefined;
+      return application.source === 'file' ? inFile('application', application.id, application.name) : undefined;
     case 'settings':
       return mayOpen('gatehouse.settings:write-security')
         ? undefined
-        : t('console.access-check.lacks-permission', {
-            action,
-            permission: quotedPermissions(['gatehouse.settings:write-security']),
-          });
+        : {
+            text: t('console.access-check.lacks-permission', {
+              action,
+              permission: quotedPermissions(['gatehouse.settings:write-security']),
+            }),
+          };
   }
 }

@@ -8,7 +8,7 @@ import { missingGroups, missingRoles } from '../../applications/access-decision.
 import type { Access } from '../../applications/fields/oidc-client.ts';
 import { notFound } from '../../base/http/errors.ts';
 import { displayName } from '../../base/http/pages/tokens.ts';
-import { type PageText, sentences, t } from '../../base/texts/text.ts';
+import { type PageLink, type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
@@ -31,15 +31,9 @@ export interface AccessFix {
   apply(by: Actor): Promise<unknown>;
 }
 
-/** A page where the cause is fixed by hand. */
-export interface FixLink {
-  label: PageText;
-  href: string;
-}
-
-/** A fix with the rights that it takes. */
+/** A fix, or a page where the cause is fixed by hand, with the rights that it takes. */
 export interface Offer {
-  fix: AccessFix | FixLink;
+  fix: AccessFix | PageLink;
   needs:
     | { of: 'user'; anyOf: readonly OwnPermission[] }
     | { of: 'role'; name: string }

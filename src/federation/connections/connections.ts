@@ -1,6 +1,6 @@
 // The registry of upstream identity providers, for the console, the API, the command line, the configuration file, and the
 // protocols in federation/.
-import { conflict, forbidden, notFound } from '../../base/http/errors.ts';
+import { conflict, notFound, ownedByFile } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { sha256 } from '../../base/platform/random.ts';
 import { isUniqueConstraintError, type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
@@ -242,7 +242,7 @@ function removeConnection(
 /** The connection, when a change from `source` may touch it; throws owned_by_file (403) or not_found (404). */
 async function getChangeable(id: string, source: 'local' | 'file', tx: Tx): Promise<Connection> {
   const connection = await getConnection(id, tx);
-  if (connection.source === 'file' && source !== 'file') throw forbidden('owned_by_file');
+  if (connection.source === 'file' && source !== 'file') throw ownedByFile('connection', connection);
   return connection;
 }
 

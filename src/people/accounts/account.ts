@@ -1,6 +1,8 @@
 // An account with its roles and permissions, and the statement that loads it, which is executed for every token, userinfo
 // request and page (bench/README.md).
 
+import { type AppError, ownedByFile } from '../../base/http/errors.ts';
+import { nameAndUsername } from '../../base/http/pages/tokens.ts';
 import type { Clock } from '../../base/platform/clock.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import type { Db, Tx } from '../../base/storage/database.ts';
@@ -54,6 +56,10 @@ export interface Account extends Record<TextFieldName, string | null> {
   /** Those that the user is in now, and every group above them, by name. */
   groups: AccountGroup[];
 }
+
+/** 403: the configuration file declares the user. */
+export const ownedUser = (account: Account): AppError =>
+  ownedByFile('user', { id: account.id, name: nameAndUsername(account) });
 
 export interface AccountGroup {
   id: string;

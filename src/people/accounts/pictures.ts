@@ -3,13 +3,14 @@
 // MAC of the account covers it.
 
 import { createHash } from 'node:crypto';
-import { AppError, forbidden, invalidInput } from '../../base/http/errors.ts';
+import { AppError, invalidInput } from '../../base/http/errors.ts';
 import { PERSON_PICTURE_PATH, pictureOf } from '../../base/http/pages/tokens.ts';
 import { type Tx, withinTransaction } from '../../base/storage/database.ts';
 import { textFault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
+import { ownedUser } from './account.ts';
 import type { Accounts } from './accounts.ts';
 
 /** Checks a picture and writes it again. */
@@ -28,7 +29,7 @@ export function createPersonPictures(services: Core & { accounts: Accounts; chec
       const name = `${hashOf(id, content)}.${image.kind}`;
       await withinTransaction(db, outer, async (tx) => {
         const before = await accounts.find(id, tx);
-        if (before?.source === 'file') throw forbidden('owned_by_file');
+        if (before?.source === 'file') throw ownedUser(before);
         await accounts.update(id, { picture: `${config.issuer}${PERSON_PICTURE_PATH}${name}` }, by, tx);
         const row = { name, content };
         const where = { userId: id };

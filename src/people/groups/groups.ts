@@ -1,7 +1,7 @@
 // Groups: who is in them, what they give, and who may put people in. A person in a group is in every group above it and has the roles of all
 // of them. rights.ts decides who may change what; graph.ts keeps what reads need of the graph.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { AppError, conflict, forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
+import { AppError, conflict, invalidInput, notFound, ownedByFile } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
@@ -142,7 +142,7 @@ export function createGroups(
   ) {
     const group = await get(id, tx);
     if (group.source === 'file' && source !== 'file' && (what === 'group' || group.fileMembers))
-      throw forbidden('owned_by_file');
+      throw ownedByFile('group', group);
     return group;
   }
 

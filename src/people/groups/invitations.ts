@@ -5,9 +5,9 @@ import {
   AppError,
   badRequest,
   conflict,
-  forbidden,
   invalidInput,
   notFound,
+  ownedByFile,
   tooManyRequests,
 } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
@@ -81,8 +81,8 @@ export function createGroupInvitations(
 
   /** Throws what putting the person in would throw. */
   async function assertMayInvite(groupId: string, { by = {} }: GroupChange, tx: Tx): Promise<void> {
-    const { source, fileMembers } = await groups.get(groupId, tx);
-    if (source === 'file' && fileMembers) throw forbidden('owned_by_file');
+    const group = await groups.get(groupId, tx);
+    if (group.source === 'file' && group.fileMembers) throw ownedByFile('group', group);
     await groups.assertMayPut(groupId, 'invitation', { by }, tx);
   }
 

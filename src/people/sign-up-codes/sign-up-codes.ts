@@ -2,7 +2,7 @@
 // keyed hash is stored. The MAC of a row covers its number of uses too, so nobody makes a used code valid again with a database alone,
 // short of writing an old row back.
 
-import { conflict, forbidden, notFound } from '../../base/http/errors.ts';
+import { conflict, notFound, ownedByFile } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { hmacSha256 } from '../../base/platform/hmac.ts';
 import { randomId } from '../../base/platform/random.ts';
@@ -119,7 +119,7 @@ export function createSignUpCodes(dependencies: Core) {
     revoke: (id: string, by: Actor): Promise<SignUpCode> =>
       withinTransaction(db, undefined, async (tx) => {
         const code = await get(id, tx);
-        if (code.source === 'file') throw forbidden('owned_by_file');
+        if (code.source === 'file') throw ownedByFile('sign-up-code', code);
         await tx.signUpCode.delete({ where: { id } });
         const data = { codeId: id, name: code.name, uses: code.uses };
         await audit.record({ ...by, type: 'sign-up-code.revoked', outcome: 'success', data }, tx);

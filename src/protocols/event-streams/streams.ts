@@ -4,7 +4,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { webUriFault } from '../../applications/uris.ts';
-import { conflict, forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
+import { conflict, invalidInput, notFound, ownedByFile } from '../../base/http/errors.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { nameUpTo } from '../../base/schemas/line-schema.ts';
 import {
@@ -261,7 +261,7 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
 
   async function changeable(id: string, source: 'local' | 'file', tx: Tx): Promise<EventStream> {
     const before = await get(id, tx);
-    if (before.source === 'file' && source !== 'file') throw forbidden('owned_by_file');
+    if (before.source === 'file' && source !== 'file') throw ownedByFile('event-stream', before);
     return before;
   }
 

@@ -2,7 +2,7 @@
 // stored. A connection has its own people and groups; to every other one, they do not exist.
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { conflict, forbidden, notFound } from '../../base/http/errors.ts';
+import { conflict, notFound, ownedByFile } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { emailDomain } from '../../base/network/domains.ts';
 import { randomId, sha256 } from '../../base/platform/random.ts';
@@ -140,7 +140,7 @@ export function createScimConnections({ db, vault, now, audit, logger }: Core) {
 
   async function changeable(id: string, source: 'local' | 'file', tx: Tx): Promise<ScimConnection> {
     const before = await get(id, tx);
-    if (before.source === 'file' && source !== 'file') throw forbidden('owned_by_file');
+    if (before.source === 'file' && source !== 'file') throw ownedByFile('scim', before);
     return before;
   }
 

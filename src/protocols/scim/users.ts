@@ -14,7 +14,7 @@ import type { Core } from '../../core/core.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
 import { placeOf } from '../../core/mail/wording.ts';
-import type { Account } from '../../people/accounts/account.ts';
+import { type Account, ownedUser } from '../../people/accounts/account.ts';
 import { type Activity, stateOf } from '../../people/accounts/active.ts';
 import { disableAccount, removeAccount } from '../../people/accounts/life.ts';
 import { isSameAddress, nameKey } from '../../people/accounts/names.ts';
@@ -89,7 +89,7 @@ export function createScimUsers(
       throw forbidden('forbidden', {
         message: 'This user has a permission in Gatehouse, so only administrators change them.',
       });
-    if (account.source === 'file') throw forbidden('owned_by_file');
+    if (account.source === 'file') throw ownedUser(account);
   }
 
   /** Throws as `assertChangeable` does, and not_found (404). */

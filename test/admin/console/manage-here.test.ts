@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { testFolder } from '../../support/database/database.ts';
+import { aClient } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { linksOf, textOf } from '../../support/pages/html.ts';
@@ -115,6 +116,70 @@ it('says which commands keep the configuration in a file, with the chapter about
   const link = linksOf(page.text, page.url).find(({ label }) => label === 'Configuration in git');
   expect(link?.href).toBe(`${idp.issuer}/docs/configuration#configuration-in-git`);
   expect((await admin.get('/docs/configuration')).text).toContain('<h3 id="configuration-in-git">');
+});
+
+it('an entry that a form cannot change is named beside the form, with its page and “Manage here” for who may', async () => {
+  const { accounts, groups, roles } = idp.services;
+  const home = await pages();
+  const bob = await accounts.create({ username: 'bob' });
+  const wine = await groups.create({ name: 'Wine' });
+  const { name: taster } = await roles.create({ name: 'taster' });
+  const redirect_uris = ['https://own.example/cb'];
+  const both = { client_name: 'Both', redirect_uris, access: { roles: [taster], groups: ['Lab'] } };
+  const ofBoth = `/admin/applications/${(await aClient(idp.services, both)).applicationId}/people`;
+  const own = `/admin/applications/${(await aClient(idp.services, { ...both, access: { roles: [taster] } })).applicationId}/people`;
+  const [lab, alice] = [home.Lab ?? '', home.alice ?? ''];
+  const forms: [path: string, fields: Record<string, string>, name: string][] = [
+    [`/admin/groups/${wine.id}/applications`, { application: 'web' }, 'web'],
+    [`/admin/users/${bob.id}/groups/join`, { group: 'Lab' }, 'Lab'],
+    [own, { user: 'alice', way: `role:${taster}` }, 'alice'],
+    [own, { user: 'bob', way: '+other', name: 'Lab' }, 'Lab'],
+  ];
+  for (const [path, fields, name] of forms) {
+    const sent = await admin.submit(await admin.get(path), fields, { form: path });
+    expect([sent.status, textOf(sent.text)], path).toEqual([
+      403,
+      expect.stringContaining(`The configuration file manages ${name}, so you can’t change it here.`),
+    ]);
+    const links = linksOf(sent.text, sent.url).map(({ label, href }) => [label, href.replace(idp.issuer, '')]);
+    expect(links, path).toContainEqual([`Open ${name}`, home[name]]);
+    expect(links, path).toContainEqual(['Manage here', `${home[name]}/release`]);
+    for (const value of Object.values(fields)) expect(sent.text, path).toContain(value);
+  }
+  // No form at all: the error page leads there.
+  const closed = await admin.get(`${alice}/roles/give`);
+  expect([closed.status, textOf(closed.text)]).toEqual([
+    403,
+    expect.stringMatching(/manages alice.*Open alice.*Manage here/s),
+  ]);
+  const everyone = await admin.follow(await admin.get(`/admin/users/${bob.id}/access/give?application=web`));
+  expect(textOf(everyone.text)).toContain('bob can open web already: everyone can.');
+
+  const ofLab = await aClient(idp.services, { ...both, access: { groups: ['Lab'] } });
+  const check = await admin.get(`/admin/access-check?user=bob&app=${ofLab.clientId}`);
+  expect(textOf(check.text)).toMatch(/The configuration file manages Lab\..*Open Lab.*Manage here/s);
+
+  // What the file gives cannot be taken here.
+  await roles.assign(bob.id, taster, {});
+  const people = await admin.get(ofBoth);
+  const takes = linksOf(people.text, people.url).flatMap(({ href }) => (href.endsWith('/remove') ? href : []));
+  expect(textOf(people.text)).toContain('alice');
+  expect(takes).toEqual([`${idp.issuer}${ofBoth}/${bob.id}/remove`]);
+  const access = await admin.get(`${alice}/access`);
+  expect(textOf(access.text)).toContain('Both');
+  expect(linksOf(access.text, access.url).filter(({ href }) => href.endsWith('/remove'))).toEqual([]);
+
+  // Who may not take it out of the file is led to its page alone.
+  await roles.create({
+    name: 'here groups',
+    permissions: ['gatehouse.groups:read', 'gatehouse.groups:write', 'gatehouse.users:read'],
+  });
+  const client = await consoleOf(idp, await staff(idp, 'here groups'));
+  const join = `/admin/users/${bob.id}/groups/join`;
+  const denied = await client.submit(await client.get(join), { group: 'Lab' }, { form: join });
+  const labels = linksOf(denied.text, denied.url).map(({ label }) => label);
+  expect([denied.status, labels.includes('Open Lab'), labels.includes('Manage here')]).toEqual([403, true, false]);
+  expect((await admin.get(lab)).status).toBe(200);
 });
 
 it('takes each entry out of the file, which then deletes nothing', async () => {

@@ -214,6 +214,7 @@ describe('a rejected authorization request', () => {
     const check = await admin.get(`/admin/access-check?${new URLSearchParams({ user: 'dana', app: clientId })}`);
     expect(check.text).not.toContain('Give Ann Example');
     expect(textOf(check.text)).toContain(told);
+    expect(textOf(check.text)).toMatch(/Open Ann Example.*Manage here/s);
   });
 
   it('is fixed without PKCE after a warning, for an application that has a secret', async () => {

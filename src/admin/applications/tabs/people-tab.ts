@@ -4,16 +4,15 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Application } from '../../../applications/application.ts';
-import { ownedByFile } from '../../../applications/applications.ts';
 import type { AccessWay, PersonWithAccess } from '../../../applications/people.ts';
 import type { Extras, State } from '../../../base/http/context.ts';
-import { forbidden, invalidInput } from '../../../base/http/errors.ts';
+import { forbidden, invalidInput, ownedByFile } from '../../../base/http/errors.ts';
 import { nameAndUsername } from '../../../base/http/pages/tokens.ts';
 import { limits } from '../../../base/limits.ts';
 import { fault, textFault } from '../../../base/texts/faults.ts';
 import { listOf, type PageText, sentences, type Text, t } from '../../../base/texts/text.ts';
 import type { Actor } from '../../../core/audit/audit.ts';
-import type { Account } from '../../../people/accounts/account.ts';
+import { type Account, ownedUser } from '../../../people/accounts/account.ts';
 import { within } from '../../../people/rbac/rights.ts';
 import { sendStream } from '../../api/router.ts';
 import type { Block, Cell, Field, Option } from '../../console/blocks.ts';
@@ -28,7 +27,7 @@ import type { Pages } from '../../resource.ts';
 import { sameNameText } from '../../suggestions/typed-user.ts';
 import type { ApplicationDetails } from '../actions.ts';
 import { restrictionQuestion } from '../console-parts.ts';
-import { CREATES, NEW_CHOICE, type Opening, PEOPLE_OF, type Takeable } from '../people.ts';
+import { CREATES, isTakeable, NEW_CHOICE, type Opening, PEOPLE_OF, type Takeable } from '../people.ts';
 import { type OpenApplication, openApplication, tabPage } from './tab-page.ts';
 
 /** One of them gives and takes what lets people in, beside the right to each role. */
@@ -160,8 +159,8 @@ async function peopleBlocks(
   const connections = await names.connections(
     page.people.flatMap(({ ways }) => ways.map(({ connection }) => connection ?? null)),
   );
-  const isForEveryone = application.access === 'everyone';
   const mayGive = meets(GIVE);
+  const takeables = mayGive ? await admin.people.takeables(page.people) : [];
   const table: Block = {
     kind: 'table',
     title: t('console.people.title'),
@@ -171,18 +170,22 @@ async function peopleBlocks(
     ...tableOf(page.people, [
       [list.column(t('console.person.user'), 'name'), ({ account }) => userMark(account)],
       [t('console.users.access.why'), ({ ways }) => waysCell(ways, connections)],
-      mayGive &&
-        !isForEveryone && [
-          t('console.shared.action'),
-          ({ account }: PersonWithAccess) => takeLink(`${path}/${account.id}/remove`, nameAndUsername(account)),
-        ],
+      takeables.some(isTakeable) && [
+        t('console.shared.action'),
+        (one: PersonWithAccess) =>
+          takeLink(
+            takeables[page.people.indexOf(one)],
+            `${path}/${one.account.id}/remove`,
+            nameAndUsername(one.account),
+          ),
+      ],
     ]),
     empty: list.isFiltered || after ? t('console.users.none-match') : noPeople(application),
     count: found.count === undefined ? undefined : countText(found.count, 'users', found.isMore),
     pages: list.pages(page.next),
   };
   const lead = openLead(application);
-  const fields = mayGive ? await givingFields(visit, open, admin, typed) : [];
+  const fields = mayGive ? await givingFields(visit, open, admin, { typed }) : [];
   if (fields.length === 0) return { blocks: [...lead, table] };
   const person: Field = {
     name: 'user',
@@ -211,14 +214,19 @@ async function givingFields(
   { by, may }: Visit<unknown>,
   { application, isEditable }: OpenApplication,
   { roles, groups }: ConsoleServices['admin'],
-  typed: z.output<typeof giving> = { way: '', name: '', until: '' },
+  {
+    typed = { way: '', name: '', until: '' },
+    account,
+  }: { typed?: z.output<typeof giving> | undefined; account?: Account } = {},
 ): Promise<Field[]> {
   const { role, group } = namesOf(application);
   const found = may(CREATES.group) ? await groups.findAll(group) : [];
+  // The file declares the roles of its users.
+  const isOfFile = account?.source === 'file';
   const options = wayOptions(application, {
-    roles: (await roles.choices(by)).map(({ value }) => value),
+    roles: isOfFile ? [] : (await roles.choices(by)).map(({ value }) => value),
     mayOpen: isEditable,
-    newRole: may(CREATES.role),
+    newRole: may(CREATES.role) && !isOfFile,
     groups: may(CREATES.group),
     ofFile: found.flatMap(({ name, source, fileMembers }) => (source === 'file' && fileMembers ? name : [])),
   });
@@ -275,8 +283,9 @@ function noPeople({ enabled, name }: Application) {
   return { icon: 'user-round', title: t('console.people.none'), text };
 }
 
-/** The link to the page that takes access away. */
-export const takeLink = (href: string, of: string): Cell => ({ action: { label: t('console.people.take'), of, href } });
+/** The link to the page that takes access away, where it can be taken. */
+export const takeLink = (takeable: Takeable | undefined, href: string, of: string): Cell =>
+  takeable && isTakeable(takeable) ? { action: { label: t('console.people.take'), of, href } } : null;
 
 /** Why a person can open an application. */
 export function waysCell(ways: readonly AccessWay[], connections: ReadonlyMap<string, string>): Cell {
@@ -317,7 +326,7 @@ export function addGivePage(
   const { frame, admin } = services;
   const fields = async (visit: Visit<Opened>) => {
     const open = await openApplication({ ...visit, subject: visit.subject.details }, services);
-    return givingFields(visit, open, admin);
+    return givingFields(visit, open, admin, { account: visit.subject.account });
   };
   addForm<Opened, z.output<typeof giving>>(router, frame, path, {
     needs: [...PEOPLE_OF, GIVE],
@@ -326,10 +335,22 @@ export function addGivePage(
       account: await admin.users.find(id, by, 'gatehouse.users:read'),
     }),
     async assertOpen(visit) {
-      const { application } = visit.subject.details;
+      const { account, details } = visit.subject;
       if ((await fields(visit)).length > 0) return;
-      throw application.source === 'file' ? ownedByFile(application) : forbidden('forbidden');
+      if (details.application.source === 'file') throw ownedByFile('application', details.application);
+      throw account.source === 'file' ? ownedUser(account) : forbidden('forbidden');
     },
+    elsewhere: ({ subject: { account, details } }) =>
+      details.application.access === 'everyone' && details.application.source === 'file'
+        ? {
+            to: back(account).href,
+            notice: t('console.people.open-already', {
+              user: nameAndUsername(account),
+              app: details.application.name,
+            }),
+            tone: 'warn',
+          }
+        : undefined,
     title: ({ account, details: { application } }) =>
       t('console.people.give-title', { user: nameAndUsername(account), app: application.name }),
     purpose: t('console.people.add-lead'),
@@ -376,8 +397,7 @@ export function addTakePage(
       return { application, account, takeable: await admin.people.takeable(application, account) };
     },
     elsewhere: ({ subject }) => {
-      const { roles, groups } = subject.takeable;
-      if (roles.length + groups.length > 0) return undefined;
+      if (isTakeable(subject.takeable)) return undefined;
       return { to: back(subject).href, notice: t('console.people.take-nothing'), tone: 'warn' };
     },
     title: ({ application, account }) =>
