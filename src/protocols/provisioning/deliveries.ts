@@ -208,24 +208,22 @@ export function createDeliveries(
     } else if (attributes && remoteId !== null && paths.length > 0) {
       const change = changeOf(paths, attributes, { dialect });
       const answer = await unlessGone(attempt, path(remoteId), scim('PATCH', path(remoteId), change));
-      if (answer === undefined) return { remoteId: null, accepted: {}, isActive: false, isUnfinished: true };
+      if (answer === undefined) throw new GroupGone();
       action = 'updated';
     }
     const accepted = attributes ? acceptedOf(row.id, attributes) : {};
-    const moved = await pushMembers(attempt, path(remoteId ?? ''));
-    if (moved === 'gone') return { remoteId: null, accepted: {}, isActive: false, isUnfinished: true };
-    const { added, removed, isUnfinished } = moved;
+    const { added, removed, isUnfinished } = await pushMembers(attempt, path(remoteId ?? ''));
     if (added + removed > 0) action ??= 'updated';
     return { remoteId, accepted, isActive: true, action, data: { added, removed }, isUnfinished };
   }
 
-  /** Removes and adds members, in requests of a hundred, for a minute at most. */
+  /** Removes and adds members, in requests of a hundred, for a minute at most. Throws GroupGone, and the first rejection after the last request. */
   async function pushMembers(attempt: Attempt, path: string) {
-    const { target, row, scim } = attempt;
+    const { target, row } = attempt;
     const counts = { added: 0, removed: 0, isUnfinished: false };
     const ofGroup = { applicationId: target.id, groupId: row.localId };
     const began = performance.now();
-    let rejected: TargetRejected | undefined;
+    let rejection: TargetRejected | undefined;
     for (const state of ['remove', 'add'] as const) {
       for (let after = ''; ; ) {
         if (performance.now() - began > limits.provisioning.attemptSeconds * 1000)
@@ -243,9 +241,9 @@ export function createDeliveries(
           members.map(({ userId }) => userId),
         );
         const there = people.flatMap(({ localId, remoteId }) => (remoteId === null ? [] : [{ localId, remoteId }]));
-        const done = await sendMembers(state, there);
-        if (done === 'gone') return 'gone';
-        counts[state === 'add' ? 'added' : 'removed'] += done;
+        const sent = await sendMembers(attempt, path, state, there);
+        counts[state === 'add' ? 'added' : 'removed'] += sent.count;
+        rejection ??= sent.rejection;
         // Without an ID there, nobody is a member.
         const lost = members.map(({ userId }) => userId).filter((id) => !there.some(({ localId }) => localId === id));
         const isLost = { ...ofGroup, state, userId: { in: lost } };
@@ -253,52 +251,56 @@ export function createDeliveries(
         else await db.provisionedMember.updateMany({ where: isLost, data: { state: 'wait' } });
       }
     }
-    if (rejected) throw rejected;
+    if (rejection) throw rejection;
     return counts;
+  }
 
-    /** Returns how many were accepted. A request that is rejected is made again by halves, so that one person does not keep out the others. */
-    async function sendMembers(
-      state: 'add' | 'remove',
-      people: readonly { localId: string; remoteId: string }[],
-    ): Promise<number | 'gone'> {
-      if (people.length === 0) return 0;
-      try {
-        const ids = people.map(({ remoteId }) => remoteId);
-        await scim('PATCH', path, membersChange(state, ids, target.provision.dialect));
-      } catch (error) {
-        if (!(error instanceof TargetRejected)) throw error;
-        if (people.length > 1) {
-          if (isStatus(error, 404, 410) && (await isGone(attempt, path))) return 'gone';
-          const half = Math.ceil(people.length / 2);
-          const first = await sendMembers(state, people.slice(0, half));
-          const second = first === 'gone' ? first : await sendMembers(state, people.slice(half));
-          return first === 'gone' || second === 'gone' ? 'gone' : first + second;
-        }
-        const [person] = people;
-        if (isStatus(error, 404, 410) && (await isGone(attempt, path))) return 'gone';
-        if (person && (await isGone(attempt, `/Users/${encodeURIComponent(person.remoteId)}`)))
-          await lose(person.localId);
-        else rejected ??= error;
-        // Who is no member there is removed.
-        if (state === 'add' || !isStatus(error, 400, 404)) return 0;
-        rejected = undefined;
+  /**
+   * Returns how many were accepted, and the first rejection. A request that is rejected is made again by halves, so that one person does not keep
+   * out the others.
+   */
+  async function sendMembers(
+    attempt: Attempt,
+    path: string,
+    state: 'add' | 'remove',
+    people: readonly { localId: string; remoteId: string }[],
+  ): Promise<{ count: number; rejection?: TargetRejected | undefined }> {
+    const [person, ...others] = people;
+    if (!person) return { count: 0 };
+    const { target, row, scim } = attempt;
+    try {
+      const ids = people.map(({ remoteId }) => remoteId);
+      await scim('PATCH', path, membersChange(state, ids, target.provision.dialect));
+    } catch (error) {
+      if (!(error instanceof TargetRejected)) throw error;
+      if (isStatus(error, 404, 410) && (await isGone(attempt, path))) throw new GroupGone();
+      if (others.length > 0) {
+        const half = Math.ceil(people.length / 2);
+        const first = await sendMembers(attempt, path, state, people.slice(0, half));
+        const second = await sendMembers(attempt, path, state, people.slice(half));
+        return { count: first.count + second.count, rejection: first.rejection ?? second.rejection };
       }
-      const userId = { in: people.map(({ localId }) => localId) };
-      // One that changed meanwhile has another state, and is sent again.
-      if (state === 'add')
-        await db.provisionedMember.updateMany({ where: { ...ofGroup, userId, state }, data: { state: 'in' } });
-      else await db.provisionedMember.deleteMany({ where: { ...ofGroup, userId, state } });
-      return people.length;
+      const isPersonGone = await isGone(attempt, `/Users/${encodeURIComponent(person.remoteId)}`);
+      if (isPersonGone) await createAgain(target, person.localId);
+      // Who is no member there is removed.
+      const isRemoved = state === 'remove' && isStatus(error, 400, 404);
+      if (!isRemoved) return { count: 0, rejection: isPersonGone ? undefined : error };
     }
+    const userId = { in: people.map(({ localId }) => localId) };
+    // One that changed meanwhile has another state, and is sent again.
+    const where = { applicationId: target.id, groupId: row.localId, userId, state };
+    if (state === 'add') await db.provisionedMember.updateMany({ where, data: { state: 'in' } });
+    else await db.provisionedMember.deleteMany({ where });
+    return { count: people.length };
+  }
 
-    /** The account there is gone: it is created again. */
-    async function lose(localId: string): Promise<void> {
-      const [person] = await differences.rowsOf(target, [localId]);
-      if (!person) return;
-      const data = { remoteId: null, accepted: '{}', isActive: false };
-      await db.provisionedObject.update({ where: { id: person.id }, data, select: { id: true } });
-      await differences.examine(target, [localId], { isNews: true });
-    }
+  /** For a person whose account there is gone. */
+  async function createAgain(target: Target, localId: string): Promise<void> {
+    const [person] = await differences.rowsOf(target, [localId]);
+    if (!person) return;
+    const data = { remoteId: null, accepted: '{}', isActive: false };
+    await db.provisionedObject.update({ where: { id: person.id }, data, select: { id: true } });
+    await differences.examine(target, [localId], { isNews: true });
   }
 
   async function attempt(delivery: Delivery): Promise<AttemptResult> {
@@ -308,7 +310,7 @@ export function createDeliveries(
       if (token === undefined) throw new TargetUnavailable('has no token');
       const scim = clients({ url: target.provision.url, token });
       const work = { target, row: delivery, scim };
-      delivery.result = await (delivery.kind === 'user' ? pushUser(work) : pushGroup(work));
+      delivery.result = await (delivery.kind === 'user' ? pushUser(work) : pushGroup(work).catch(ifGone));
       await targets.worked(target);
       return { outcome: 'done' };
     } catch (error) {
@@ -396,10 +398,11 @@ export function createDeliveries(
       ...(action && { sentAt: at }),
       ...left,
     };
-    const isDone = { id, ...(isUnfinished ? { version: -1 } : { version }) };
-    const { count } = await tx.provisionedObject.updateMany({ where: isDone, data: { ...data, pending: '' } });
-    // It changed while it was sent. A leaver stays held.
-    if (count === 0) {
+    const isDone =
+      !isUnfinished &&
+      (await tx.provisionedObject.updateMany({ where: { id, version }, data: { ...data, pending: '' } })).count > 0;
+    // There is more to send, or it changed while it was sent. A leaver stays held.
+    if (!isDone) {
       const again = { ...data, pending: 'update', tries: 0, nextTryAt: at };
       await tx.provisionedObject.updateMany({ where: { id, isHeld: true }, data });
       await tx.provisionedObject.updateMany({ where: { id, isHeld: false }, data: again });
@@ -466,6 +469,14 @@ const ifRejected =
     if (statuses.length === 0 ? error instanceof TargetRejected : isStatus(error, ...statuses)) return answer;
     throw error;
   };
+
+/** The group is gone there: it is created again. */
+class GroupGone extends Error {}
+
+function ifGone(error: unknown): Result {
+  if (!(error instanceof GroupGone)) throw error;
+  return { remoteId: null, accepted: {}, isActive: false, isUnfinished: true };
+}
 
 const sameName = (one: unknown, other: string): boolean =>
   typeof one === 'string' && one.normalize('NFC').toLowerCase() === other.normalize('NFC').toLowerCase();
