@@ -1,7 +1,7 @@
 // The groups for which an account can sign in to an application (`ask_group`, and the parameter `group` at the authorization endpoint).
 import type { Db, Tx } from '../base/storage/database.ts';
 import { isStorable } from '../base/storage/storable-text.ts';
-import type { Account, AccountGroup } from '../people/accounts/account.ts';
+import type { Account, AccountGroup, NamedGroup } from '../people/accounts/account.ts';
 import { type AccountView, visibleGroups } from '../people/accounts/visible-roles.ts';
 import { idsAbove, rolesConferred } from '../people/groups/rights.ts';
 import { accessDecisionFilter, grantingGroups, grantingRoles, missingGroups } from './access-decision.ts';
@@ -102,12 +102,10 @@ export async function groupsThatAdmit(
     where: { name: { in: names.filter(isStorable) } },
     select: { id: true, name: true, path: true },
   });
-  const offered = rows.filter((row) =>
-    isVisible({ ...row, isDirect: true, via: row.name, until: null }, { access, metadata }),
-  );
+  const offered = rows.filter((row) => isVisible(row, { access, metadata }));
   return names.filter((name) => offered.some((row) => row.name === name));
 }
 
 /** By `groups_filter`, also where the application receives no list of groups. */
-export const isVisible = (group: AccountGroup, { metadata }: OfferingApplication): boolean =>
+export const isVisible = (group: NamedGroup, { metadata }: OfferingApplication): boolean =>
   visibleGroups([group], { ...metadata, groups_direct: false }).length > 0;

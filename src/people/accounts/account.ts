@@ -61,11 +61,15 @@ export interface Account extends Record<TextFieldName, string | null> {
 export const ownedUser = (account: Account): AppError =>
   ownedByFile('user', { id: account.id, name: nameAndUsername(account) });
 
-export interface AccountGroup {
+/** What names a group to applications. */
+export interface NamedGroup {
   id: string;
   name: string;
   /** The names from the top: `/Science/Physics`. */
   path: string;
+}
+
+export interface AccountGroup extends NamedGroup {
   /** The user is a member; otherwise only through a group below it. */
   isDirect: boolean;
   /** The name of the group whose member the user is. */

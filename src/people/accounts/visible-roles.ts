@@ -1,6 +1,6 @@
 // The roles, permissions and groups of an account that one application receives, and their names there. Applied before claims and
 // attributes are built, so that OIDC and SAML deliver the same.
-import type { Account, AccountGroup } from './account.ts';
+import type { Account, NamedGroup } from './account.ts';
 
 export interface AccountView {
   /** Names, or patterns with a star such as `wiki-*`; all roles when absent. */
@@ -49,10 +49,13 @@ export function visibleRoles(roles: readonly string[], view: AccountView | undef
   return [...new Set(renamed)].sort();
 }
 
-/** What the application receives of these groups, sorted. */
-export function visibleGroups(groups: readonly AccountGroup[], view: AccountView | undefined): string[] {
+/** What the application receives of these groups, sorted. A group is one of an account, or stands for itself. */
+export function visibleGroups(
+  groups: readonly (NamedGroup & { isDirect?: boolean })[],
+  view: AccountView | undefined,
+): string[] {
   const { groups_filter, groups_as = 'name', groups_direct = false } = view ?? {};
-  const names = groups.filter(({ isDirect }) => isDirect || !groups_direct).map((group) => group[groups_as]);
+  const names = groups.filter(({ isDirect = true }) => isDirect || !groups_direct).map((group) => group[groups_as]);
   return [...new Set(names)].filter((name) => matchesAny(name, groups_filter)).sort();
 }
 

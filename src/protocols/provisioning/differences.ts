@@ -84,11 +84,7 @@ export function createDifferences({ db, now, accounts }: Core & People) {
   async function wantedGroup({ application, provision }: Target, id: string): Promise<Attributes | undefined> {
     const group = provision.groups ? await db.group.findUnique({ where: { id } }) : null;
     if (!group) return undefined;
-    const { name, path } = group;
-    const [displayName] = visibleGroups(
-      [{ id, name, path, isDirect: true, via: name, until: null }],
-      application.metadata,
-    );
+    const [displayName] = visibleGroups([group], application.metadata);
     return displayName === undefined ? undefined : attributesOfGroup(displayName, id);
   }
 

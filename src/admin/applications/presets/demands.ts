@@ -91,18 +91,11 @@ function isReadRole(product: ProductPreset, name: string): boolean {
 
 /** The roles, or groups, of this server that the product would know as its own, by what the application receives of them. */
 export function rolesThatCount(product: ProductPreset, view: AccountView): string[] {
-  if (product.groups)
-    return product.groups
-      .map(({ name }) => name)
-      .filter((name) =>
-        visibleGroups([{ id: '', name, path: `/${name}`, isDirect: true, via: name, until: null }], view).includes(
-          name,
-        ),
-      );
-  const candidates = [...(product.roles ?? []).map(({ name }) => name), ...Object.keys(view.roles_rename ?? {})];
-  return [...new Set(candidates)].filter((name) =>
-    visibleRoles([name], view).some((received) => isReadRole(product, received)),
-  );
+  const receivedFor = (name: string) =>
+    product.groups ? visibleGroups([{ id: '', name, path: `/${name}` }], view) : visibleRoles([name], view);
+  const renamed = product.groups ? [] : Object.keys(view.roles_rename ?? {});
+  const candidates = new Set([...rolesReadBy(product).map(({ name }) => name), ...renamed]);
+  return [...candidates].filter((name) => receivedFor(name).some((received) => isReadRole(product, received)));
 }
 
 /** The role, or group, that the product reads first of these; undefined when it reads none of them. */
