@@ -65,7 +65,7 @@ export function print({ json, text = [], table, errors = [], notes = [], code }:
     if (table) io.table(...table);
     for (const line of errors) io.err(plain(line));
   }
-  for (const line of notes) io.note(plain(line));
+  for (const line of notes) io.err(plain(line));
   return code ?? (errors.length > 0 ? 1 : 0);
 }
 

@@ -26,7 +26,7 @@ export async function withServices<T>(
   // A real stream: the pretty logger pipes into it.
   const destination = new Writable({
     write(line, _encoding, done) {
-      io.note(String(line).trimEnd());
+      io.err(String(line).trimEnd());
       done();
     },
   });
@@ -59,6 +59,6 @@ export function requireDatabase({ databaseKind, databaseUrl }: Config): void {
 /** Loads the configuration of this process and prints its warnings. */
 function readConfig(io: Io): Config {
   const config = loadConfig();
-  for (const warning of config.warnings) io.note(`warning: ${warning}`);
+  for (const warning of config.warnings) io.err(`warning: ${warning}`);
   return config;
 }

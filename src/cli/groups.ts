@@ -330,6 +330,6 @@ async function changeAll(wanted: WantedChange, { groups, groupChanges }: Service
   return groupChanges.runNow(wanted, (done) => {
     if (performance.now() - said < PROGRESS_MS && done < members.length) return;
     said = performance.now();
-    io.note(`${done} of ${members.length}`);
+    io.err(`${done} of ${members.length}`);
   });
 }

@@ -8,10 +8,8 @@ import { OperatorError } from '../base/platform/operator-error.ts';
 
 export type Io = {
   out(line: string): void;
-  /** An error, which the exit code confirms. */
+  /** To standard error: an error, progress, a warning or the log. */
   err(line: string): void;
-  /** Progress, a warning or the log: on standard error as well. */
-  note(line: string): void;
   json(value: unknown): void;
   table(head: readonly string[], rows: readonly (readonly string[])[]): void;
   /** All of standard input, without the line break at its end. */
@@ -33,7 +31,6 @@ export function processIo(): Io {
   return {
     out,
     err,
-    note: err,
     json: (value) => out(JSON.stringify(value, replaceBigInt, 2)),
     table: (head, rows) => tableLines(head, rows).forEach(out),
     stdin: async () => (await readAll(process.stdin)).replace(/\r?\n$/, ''),

@@ -14,7 +14,7 @@ import type { Io } from './io.ts';
 
 /** Runs one command line and resolves with its exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
-  if (asksForJson(argv)) return withJsonErrors(io, findCommand(argv)?.name, (held) => outcomeOf(argv, held));
+  if (asksForJson(argv)) return withJsonErrors(io, (held) => outcomeOf(argv, held));
   const outcome = await outcomeOf(argv, io);
   if (typeof outcome === 'number') return outcome;
   for (const line of outcome.lines) io.err(line);
@@ -52,7 +52,7 @@ async function outcomeOf(argv: readonly string[], io: Io): Promise<number | Fail
     return typeof result === 'number' ? result : print(result, input, io);
   } catch (error) {
     const failure = failureOf(error, command.name);
-    // There, 2 says that there are changes.
+    // `gatehouse plan --exit-code` ends with 2 where there are changes.
     return words.includes('--exit-code') ? { ...failure, code: 1 } : failure;
   }
 }
@@ -90,7 +90,7 @@ function listing(listed: readonly Command[]): string {
   return rows.map(([left = '', right = '']) => `${left.padEnd(width)}  ${right}`).join('\n');
 }
 
-// The command line with --json: an error is one JSON object on standard error, on one line and alone there, however the command reports it.
+// The command line with --json: an error is one JSON object on standard error, on one line and alone there.
 
 /** Whether the words of a command line ask for JSON. */
 function asksForJson(words: readonly string[]): boolean {
@@ -100,43 +100,17 @@ function asksForJson(words: readonly string[]): boolean {
 
 /**
  * Runs `work` and resolves with the exit code. What it writes to standard error waits until it has ended: it follows a result, and is
- * part of the object of an error. A report with another exit code than 0, such as that of `doctor`, is a result.
+ * part of the object of an error. A result with another exit code than 0, such as that of `doctor`, is no error.
  */
-async function withJsonErrors(
-  io: Io,
-  command: string | undefined,
-  work: (io: Io) => Promise<number | Failure>,
-): Promise<number> {
-  const lines: { text: string; isError: boolean }[] = [];
-  let hasResult = false;
-  const result =
-    <Args extends unknown[]>(print: (...args: Args) => void) =>
-    (...args: Args) => {
-      hasResult = true;
-      print(...args);
-    };
-  const outcome = await work({
-    ...io,
-    out: result(io.out),
-    json: result(io.json),
-    table: result(io.table),
-    err: (text) => void lines.push({ text, isError: true }),
-    note: (text) => void lines.push({ text, isError: false }),
-  });
-  if (typeof outcome === 'number' && (outcome === 0 || hasResult)) {
-    for (const { text } of lines) io.err(text);
+async function withJsonErrors(io: Io, work: (io: Io) => Promise<number | Failure>): Promise<number> {
+  const notes: string[] = [];
+  const outcome = await work({ ...io, err: (line) => void notes.push(line) });
+  if (typeof outcome === 'number') {
+    notes.forEach(io.err);
     return outcome;
   }
-  const errors = typeof outcome === 'number' ? lines.filter(({ isError }) => isError) : [];
-  const notes = lines.filter((line) => !errors.includes(line)).map(({ text }) => text);
-  const { code, fields } = typeof outcome === 'number' ? { code: outcome, fields: reported(errors, command) } : outcome;
-  io.err(JSON.stringify({ ...fields, ...(notes.length > 0 && { notes }) }));
-  return code;
-}
-
-/** The fields of an error that the command has written itself. */
-function reported(errors: readonly { text: string }[], command: string | undefined) {
-  return { error: errors.map(({ text }) => text).join('\n'), command };
+  io.err(JSON.stringify({ ...outcome.fields, ...(notes.length > 0 && { notes }) }));
+  return outcome.code;
 }
 
 // What an error of a command is to its caller: an exit code, the lines for people, and the fields of the JSON object (run.ts).

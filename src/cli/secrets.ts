@@ -11,7 +11,7 @@ do not depend on the secret. The exit code is 1 if a value cannot be decrypted.`
     async act({ db, vault, audit }, _input, io) {
       const { resealAll } = await import('../server/secrets/reseal.ts');
       const results = await resealAll({ db, vault }, ({ table, resealed, unreadable }) =>
-        io.note(`${table}: ${resealed + unreadable.length} …`),
+        io.err(`${table}: ${resealed + unreadable.length} …`),
       );
       const changed = results.filter(({ resealed }) => resealed > 0);
       if (changed.length > 0) {

@@ -107,7 +107,7 @@ export const userCommands: Commands = {
       const rows: ImportRow[] = [];
       for (const row of read.rows) {
         rows.push(await imports.carryOut(row, { isTrial: input.flag('trial'), by: {}, options }));
-        if (rows.length % IMPORT_ROWS === 0) io.note(`${rows.length} of ${plural(read.rows.length, 'row')}`);
+        if (rows.length % IMPORT_ROWS === 0) io.err(`${rows.length} of ${plural(read.rows.length, 'row')}`);
       }
       const report = input.text('report');
       if (report !== undefined) await writeFile(report, REPORT_HEADER + reportOf(rows), { mode: 0o600 });
@@ -445,7 +445,7 @@ and forgets the person after erase_after_days. Without --yes, nothing is deleted
       }
       const name = `${username} (${id})`;
       if (!isGenuine)
-        io.note(plain(`warning: the row of ${name} was written by another program, so its names may be wrong.`));
+        io.err(plain(`warning: the row of ${name} was written by another program, so its names may be wrong.`));
       if (!input.flag('yes')) fail(`This deletes ${name} permanently. To confirm, add --yes.`);
       const { transaction } = await import('../base/storage/database.ts');
       await transaction(db, async (tx) => {

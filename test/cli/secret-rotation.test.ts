@@ -43,7 +43,7 @@ async function gatehouse(...args: string[]) {
   };
   const json = (value: unknown) => print('out')(JSON.stringify(value));
   const [out, err] = [print('out'), print('err')];
-  ended.code = await run(args, { out, err, note: err, json, table: () => {}, stdin: async () => '' });
+  ended.code = await run(args, { out, err, json, table: () => {}, stdin: async () => '' });
   vi.unstubAllEnvs();
   return ended;
 }

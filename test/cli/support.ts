@@ -65,7 +65,6 @@ export async function commandLine() {
     const io = {
       out,
       err,
-      note: err,
       json,
       table,
       stdin: async () => stdin.replace(/\n$/, ''),

@@ -13,7 +13,6 @@ async function call(...argv: string[]) {
     err: (line) => {
       seen.err += `${line}\n`;
     },
-    note: () => {},
     json: () => {},
     table: () => {},
     stdin: async () => '',

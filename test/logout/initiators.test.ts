@@ -49,7 +49,7 @@ async function gatehouse(...args: string[]): Promise<void> {
   const said: string[] = [];
   const say = (line: unknown) => void said.push(JSON.stringify(line));
   const stdin = async () => 'nine yellow bicycles in the rain';
-  const code = await run(args, { out: say, err: say, note: say, json: say, table: say, stdin });
+  const code = await run(args, { out: say, err: say, json: say, table: say, stdin });
   if (code !== 0) throw new Error(said.join('\n'));
 }
 

@@ -49,7 +49,7 @@ place: without the secret, the keys in the backup can't be read.
       const { size } = statSync(file);
       await record({ file, bytes: size }, pending.length === 0, io);
       io.out(`${file}: ${(size / 1024 / 1024).toFixed(1)} MB`);
-      if (config.secretFile) io.note(`Also keep a copy of ${config.secretFile}, in a different place than the backup.`);
+      if (config.secretFile) io.err(`Also keep a copy of ${config.secretFile}, in a different place than the backup.`);
       return 0;
     },
   },
@@ -64,7 +64,7 @@ secret, it also verifies the MAC of each row and the audit log. The exit code is
       const config = loadConfig(undefined, { readOnly: true });
       const { verifyBackup } = await import('./verify-checks.ts');
       const file = path.resolve(input.words[0] ?? '');
-      io.note('Reading the backup…');
+      io.err('Reading the backup…');
       const result = await verifyBackup({ file, config, now: systemClock, onProgress: progressPrinter(io) });
       return { json: result, text: findingLines(result.findings), code: result.ok ? 0 : 1 };
     },
@@ -91,7 +91,7 @@ does; run that on the other machines. A backup of SQLite can be restored into Po
           `${config.secretFile} is missing: put the secret of the server there, or set GATEHOUSE_SECRET. Nothing was changed.`,
         );
       const file = path.resolve(input.words[0] ?? '');
-      io.note('Restoring…');
+      io.err('Restoring…');
       const restored = await restoreBackup(parseDatabaseUrl(config.databaseUrl), file, {
         replace: input.flag('replace'),
         now: systemClock(),
@@ -118,7 +118,7 @@ async function isLeftOver(file: string): Promise<boolean> {
 
 async function copy(location: DatabaseLocation, draft: string, file: string, io: Io): Promise<void> {
   const onProgress = progressPrinter(io);
-  io.note('Copying the database…');
+  io.err('Copying the database…');
   if (location.kind === 'postgresql') return exportAndCheck(location, draft, file, io, onProgress);
   const [
     { assertIntact, copySqlite, digestOf, inspectSqlite, recordedMigrations, syncFile },
@@ -131,7 +131,7 @@ async function copy(location: DatabaseLocation, draft: string, file: string, io:
   ]);
   const at = systemClock();
   await copySqlite(location.file, draft, onProgress);
-  io.note('Checking the copy…');
+  io.err('Checking the copy…');
   const { rows, migrations } = await inspectSqlite(draft, async (query) => {
     assertIntact(query);
     return { rows: await countRows(query, 'sqlite'), migrations: recordedMigrations(query).map(({ name }) => name) };
@@ -157,7 +157,7 @@ async function exportAndCheck(
     import('../../base/storage/backup/sqlite-copy.ts'),
   ]);
   await exportPostgres(location, draft, { now: systemClock(), onProgress });
-  io.note('Checking the copy…');
+  io.err('Checking the copy…');
   await checkBackup(draft);
   renameSync(draft, file);
   syncFile(path.dirname(file));
@@ -168,7 +168,7 @@ async function record(data: { file: string; bytes: number }, isMigrated: boolean
   if (isMigrated)
     await withServices(io, ({ audit }) => audit.record({ type: 'backup.created', outcome: 'success', data }));
   else
-    io.note('The database is of an older version and was not migrated, so the audit log does not record this backup.');
+    io.err('The database is of an older version and was not migrated, so the audit log does not record this backup.');
 }
 
 /** Throws DatabaseError when the secret of this machine is not the one of the backup. */
@@ -194,7 +194,7 @@ interface Recorded {
 
 function recordRestore(file: string, { head }: Restored, io: Io): Promise<Recorded> {
   return withServices(io, async (services) => {
-    io.note('Verifying the audit log…');
+    io.err('Verifying the audit log…');
     const auditLog = await services.auditChain.verify({ checkpoints: '' });
     const checkpointFile = await acceptRestore(services);
     const data = { file, at: head?.at ?? null, audit_log: auditLog.ok ? 'intact' : auditLog.fault.kind };
@@ -262,6 +262,6 @@ function progressPrinter(io: Io): (progress: Progress) => void {
   return ({ done, total }) => {
     if (performance.now() - last < EVERY_MILLISECONDS) return;
     last = performance.now();
-    io.note(total > 0 ? `  ${Math.floor((done / total) * 100)} %` : `  ${plural(done, 'row')}`);
+    io.err(total > 0 ? `  ${Math.floor((done / total) * 100)} %` : `  ${plural(done, 'row')}`);
   };
 }
