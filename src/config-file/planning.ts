@@ -197,6 +197,21 @@ export function secretSet(field: string): FieldChange {
   return { field, to: '(set)' };
 }
 
+/**
+ * The change of a declared secret; none where the file has none, or has the stored one.
+ * @param isStored absent where nothing is stored
+ */
+export async function changeOfSecret(
+  { hidesSecrets }: Planning,
+  field: string,
+  secret: unknown,
+  isStored: false | undefined | (() => boolean | Promise<boolean>),
+): Promise<FieldChange[]> {
+  if (secret === undefined) return [];
+  if (hidesSecrets || !isStored) return [secretSet(field)];
+  return (await isStored()) ? [] : [secretChange(field)];
+}
+
 /** A fault for each role that does not exist once the file is applied. */
 export function unknownRoles(names: readonly string[], { roleNames }: Planning, path: Fault['path']): Fault[] {
   return names.filter((name) => !roleNames.has(name)).map((name) => fault(path, 'unknown-role', { roles: name }));

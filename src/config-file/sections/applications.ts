@@ -36,14 +36,13 @@ import { type Fault, fault } from '../../base/texts/faults.ts';
 import { decodeXml } from '../../protocols/saml/xml/encoding.ts';
 import {
   accessFaults,
+  changeOfSecret,
   declaredSecret,
   differences,
   type FieldChange,
   type Planned,
   type Planning,
   planEntries,
-  secretChange,
-  secretSet,
   sortedAccess,
 } from '../planning.ts';
 
@@ -61,8 +60,7 @@ async function provisionOf<Entry extends { provision?: Provision | undefined }>(
   existing: Application | undefined,
   planning: Planning,
 ): Promise<{ entry: Entry; fields: FieldChange[]; faults: Fault[]; warnings: string[] }> {
-  const { applications, hidesSecrets } = planning;
-  const { provisioningTokens } = applications;
+  const { provisioningTokens } = planning.applications;
   const { provision } = entry;
   const unchanged = { entry, fields: [], faults: [], warnings: [] };
   if (!provision) return unchanged;
@@ -77,11 +75,10 @@ async function provisionOf<Entry extends { provision?: Provision | undefined }>(
       entry: { ...entry, provision: undefined },
       warnings: [`provision of ${name} is left out: the file has no token for it, and none is stored`],
     };
-  const isSame = token === undefined || token === stored;
-  const change = hidesSecrets ? secretSet('provision.token') : secretChange('provision.token');
+  const isStored = stored !== undefined && (() => token === stored);
   return {
     entry: { ...entry, provision: { ...rest, ...(token !== undefined && { token }) } },
-    fields: token !== undefined && (hidesSecrets || !isSame) ? [change] : [],
+    fields: await changeOfSecret(planning, 'provision.token', token, isStored),
     faults: [],
     warnings: [],
   };
@@ -149,18 +146,18 @@ function declaredApplication({ name, enabled, consent, access, metadata }: OidcA
 async function secretOf(
   client: OidcClient,
   existing: OidcApplication | undefined,
-  { applications, hidesSecrets }: Planning,
+  planning: Planning,
 ): Promise<{ fields: FieldChange[]; isMissing?: boolean }> {
+  const { applications } = planning;
   const { client_secret: secret } = client;
-  if (!existing)
-    return { fields: secret ? [secretSet('client_secret')] : [], isMissing: usesSecret(client) && !secret };
-  if (!usesSecret(client)) return { fields: [] };
-  if (hidesSecrets && secret !== undefined) return { fields: [secretSet('client_secret')] };
-  const unexpired = await applications.unexpiredSecrets(existing.id);
+  if (existing && !usesSecret(client)) return { fields: [] };
+  const unexpired = existing ? await applications.unexpiredSecrets(existing.id) : [];
   const isUsable = unexpired.some(({ value }) => !needsSecretValue(client) || value !== undefined);
-  if (secret === undefined) return { fields: [], isMissing: !isUsable };
-  const isKnown = isUsable && (await applications.hasSecret(existing.id, secret));
-  return { fields: isKnown ? [] : [secretChange('client_secret')] };
+  const isStored = async () => isUsable && (await applications.hasSecret(existing?.id ?? '', secret ?? ''));
+  return {
+    fields: await changeOfSecret(planning, 'client_secret', secret, existing && isStored),
+    isMissing: usesSecret(client) && secret === undefined && !isUsable,
+  };
 }
 
 /** What there are tokens for once the file is applied: APIs and websites. */

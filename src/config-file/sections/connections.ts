@@ -8,20 +8,18 @@ import {
   entryOf,
   entryWithoutSecrets,
   partsOf,
-  type SecretField,
   secretPurposeByField,
   shortEntryOf,
 } from '../../federation/connections/schema.ts';
 import type { FederationServices } from '../../federation/federation-services.ts';
 import { parseIdentityProviderMetadata } from '../../protocols/saml/metadata/parse-identity-provider.ts';
 import {
+  changeOfSecret,
   differences,
   type FieldChange,
   type Planned,
   type Planning,
   planEntries,
-  secretChange,
-  secretSet,
   unknownGroups,
   unknownRoles,
 } from '../planning.ts';
@@ -110,16 +108,13 @@ function plannedFields({ id: _id, metadata, ...entry }: Record<string, unknown>)
 async function secretFields(
   entry: ConnectionEntry,
   existing: Connection | undefined,
-  { connections, hidesSecrets }: Planning,
+  planning: Planning,
 ): Promise<FieldChange[]> {
   const { secrets } = partsOf(entry);
-  const fields: FieldChange[] = [];
-  for (const field of Object.keys(secretPurposeByField) as SecretField[]) {
-    const purpose = secretPurposeByField[field];
+  const changes = Object.entries(secretPurposeByField).map(([field, purpose]) => {
     const wanted = secrets[purpose];
-    if (!wanted) continue;
-    if (hidesSecrets || !existing) fields.push(secretSet(field));
-    else if (!(await connections.secretsMatch(entry.id, purpose, wanted))) fields.push(secretChange(field));
-  }
-  return fields;
+    const isStored = () => planning.connections.secretsMatch(entry.id, purpose, wanted ?? []);
+    return changeOfSecret(planning, field, wanted, existing && isStored);
+  });
+  return (await Promise.all(changes)).flat();
 }

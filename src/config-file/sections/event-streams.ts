@@ -4,35 +4,24 @@ import { t } from '../../base/texts/text.ts';
 import {
   changeFaults,
   declarationOf,
-  type EventStream,
   type EventStreams,
   isSigned,
   secretFaults,
 } from '../../protocols/event-streams/streams.ts';
 import {
+  changeOfSecret,
   declaredSecret,
   differences,
-  type FieldChange,
   type Planned,
   type Planning,
   planEntries,
-  secretChange,
-  secretSet,
   unknownGroups,
 } from '../planning.ts';
 
 const FILE = { source: 'file' } as const;
 
 export async function planEventStreams(planning: Planning): Promise<Planned> {
-  const { eventStreams, declared, hidesSecrets } = planning;
-
-  async function secretOf(before: EventStream | undefined, secret: string | undefined): Promise<FieldChange[]> {
-    if (secret === undefined) return [];
-    if (hidesSecrets) return [secretSet('secret')];
-    const [stored] = before ? await eventStreams.secrets(before.id) : [];
-    return stored === secret ? [] : [secretChange('secret')];
-  }
-
+  const { eventStreams, declared } = planning;
   const stored = await eventStreams.list();
   const isTaken = (id: string, name: string) =>
     declared.event_streams.some((one) => one.id !== id && one.name === name) ||
@@ -47,7 +36,8 @@ export async function planEventStreams(planning: Planning): Promise<Planned> {
       const before = take(id);
       const { secret, faults } = await declaredSecret(planning, { value: given, file: secret_file }, ['secret_file']);
       if (faults.length > 0) return { name: id, faults };
-      const changesSecret = await secretOf(before, secret);
+      const isStored = async () => (await eventStreams.secrets(id))[0] === secret;
+      const changesSecret = await changeOfSecret(planning, 'secret', secret, before && isStored);
       const newSecret = before && isSigned(before) && changesSecret.length === 0 ? undefined : secret;
       const keyOfSecret = secret_file === undefined ? 'secret' : 'secret_file';
       const wrong: Fault[] = [

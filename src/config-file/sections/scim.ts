@@ -1,32 +1,19 @@
 // `scim`: the connections by which directories provision people.
-import { declarationOf, type ScimConnection, type ScimConnections } from '../../protocols/scim/connections.ts';
+import { declarationOf, type ScimConnections } from '../../protocols/scim/connections.ts';
 import {
+  changeOfSecret,
   declaredSecret,
   differences,
-  type FieldChange,
   type Planned,
   type Planning,
   planEntries,
   secretChange,
-  secretSet,
 } from '../planning.ts';
 
 const FILE = { source: 'file' } as const;
 
 export async function planScim(planning: Planning): Promise<Planned> {
-  const { scimConnections, declared, hidesSecrets } = planning;
-
-  async function tokenChange(
-    id: string,
-    before: ScimConnection | undefined,
-    token: string | undefined,
-  ): Promise<FieldChange[]> {
-    if (token !== undefined && hidesSecrets) return [secretSet('token')];
-    if (token !== undefined) return (await scimConnections.hasToken(id, token)) ? [] : [secretChange('token')];
-    const tokens = before ? await scimConnections.tokens(id) : [];
-    return tokens.some(({ source }) => source === 'file') ? [secretChange('token')] : [];
-  }
-
+  const { scimConnections, declared } = planning;
   return planEntries({
     section: 'scim',
     declared: declared.scim,
@@ -36,17 +23,24 @@ export async function planScim(planning: Planning): Promise<Planned> {
       const before = take(id);
       const { client_id = null } = wanted;
       const after = { ...wanted, client_id };
-      const { secret: found, faults } = await declaredSecret(planning, { value: given, file: token_file }, [
+      const { secret: token, faults } = await declaredSecret(planning, { value: given, file: token_file }, [
         'token_file',
       ]);
       if (faults.length > 0) return { name: id, faults };
+      const declaredBefore = before
+        ? (await scimConnections.tokens(id)).some(({ source }) => source === 'file')
+        : false;
+      const tokenChange =
+        token === undefined && declaredBefore
+          ? [secretChange('token')]
+          : await changeOfSecret(planning, 'token', token, before && (() => scimConnections.hasToken(id, token ?? '')));
       return {
         name: id,
-        fields: [...differences(before ? declarationOf(before) : {}, after), ...(await tokenChange(id, before, found))],
+        fields: [...differences(before ? declarationOf(before) : {}, after), ...tokenChange],
         async store(tx) {
           if (before) await scimConnections.update(id, after, {}, { ...FILE, tx });
           else await scimConnections.create(after, {}, { ...FILE, id, tx });
-          await scimConnections.declareToken(id, found, tx);
+          await scimConnections.declareToken(id, token, tx);
         },
       };
     },

@@ -1,28 +1,10 @@
 // `sign_up_codes`: the codes with which people sign up.
-import { type Fault, fault } from '../../base/texts/faults.ts';
+import { fault } from '../../base/texts/faults.ts';
 import type { People } from '../../people/people.ts';
-import {
-  differences,
-  type FieldChange,
-  type Planned,
-  type Planning,
-  planEntries,
-  secretChange,
-  secretSet,
-} from '../planning.ts';
+import { changeOfSecret, differences, type Planned, type Planning, planEntries } from '../planning.ts';
 
-export async function planSignUpCodes({ signUpCodes, declared, hidesSecrets }: Planning): Promise<Planned> {
-  /** What a declared code changes; it is compared with the hashes of all. */
-  async function secretOf(name: string, code: string | undefined): Promise<{ faults: Fault[]; fields: FieldChange[] }> {
-    if (code === undefined) return { faults: [], fields: [] };
-    if (hidesSecrets) return { faults: [], fields: [secretSet('code')] };
-    const comparison = await signUpCodes.compare(name, code);
-    return {
-      faults: comparison === 'taken' ? [fault(['code'], 'code-taken')] : [],
-      fields: comparison === 'same' ? [] : [secretChange('code')],
-    };
-  }
-
+export async function planSignUpCodes(planning: Planning): Promise<Planned> {
+  const { signUpCodes, declared, hidesSecrets } = planning;
   return planEntries({
     section: 'sign_up_codes',
     declared: declared.sign_up_codes,
@@ -33,11 +15,15 @@ export async function planSignUpCodes({ signUpCodes, declared, hidesSecrets }: P
       if (!before && code === undefined)
         return { warnings: [`sign-up code ${name} is left out: the file has no code for it, and none is stored`] };
       const wanted = { name, code, maxUses, expiresAt: expires_at ? new Date(expires_at) : null };
-      const { faults, fields } = await secretOf(name, code);
+      // Compared with the hashes of all codes.
+      const comparison = code === undefined || hidesSecrets ? undefined : await signUpCodes.compare(name, code);
       return {
         name,
-        faults,
-        fields: [...differences(before ? fieldsOf(before) : {}, fieldsOf(wanted)), ...fields],
+        faults: comparison === 'taken' ? [fault(['code'], 'code-taken')] : [],
+        fields: [
+          ...differences(before ? fieldsOf(before) : {}, fieldsOf(wanted)),
+          ...(await changeOfSecret(planning, 'code', code, before && (() => comparison === 'same'))),
+        ],
         store: (tx) => signUpCodes.declare(wanted, tx),
       };
     },
