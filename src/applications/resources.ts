@@ -326,6 +326,15 @@ async function findRow(identifier: string, tx: Tx): Promise<ResourceRow | undefi
   return row;
 }
 
+/** What a website, and an API of this server, have in place of the fields of an API. */
+export const forRegisteredClients = {
+  clients: 'registered',
+  scopePermissions: {},
+  scopeTitles: {},
+  documentHosts: [],
+  agentScopes: [],
+} satisfies Partial<TokenTarget>;
+
 /**
  * The API of this identifier: a registered one, or a website behind a proxy that lets programs in with access tokens. This server itself
  * accepts those, so they are opaque: a revoked one ends at once.
@@ -339,14 +348,7 @@ export async function findResource(identifier: string, tx: Tx): Promise<TokenTar
   if (website?.protocol !== 'proxy' || !website.enabled) return undefined;
   const { access, protocol, metadata } = fromRow(website);
   if (protocol !== 'proxy' || metadata.access_tokens === 'none') return undefined;
-  const others = {
-    scopePermissions: {},
-    scopeTitles: {},
-    clients: 'registered' as const,
-    documentHosts: [],
-    agentScopes: [],
-  };
-  return { identifier: clientId, scopes: [WEBSITE_SCOPE], access, ...others };
+  return { ...forRegisteredClients, identifier: clientId, scopes: [WEBSITE_SCOPE], access };
 }
 
 /** A row of the table as the rest of the code sees it. */

@@ -1,15 +1,14 @@
 // What an application would receive about a person, without a sign-in: no NameID and no token is created.
 
 import type { Application, OidcApplication } from '../../applications/application.ts';
-import { ownScopes } from '../../applications/fields/claim-settings.ts';
 import { clientKeyFaults } from '../../applications/fields/client-keys.ts';
 import { signsUsersIn } from '../../applications/fields/oidc-client.ts';
 import { faultText } from '../../base/texts/faults.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import { claimsByScope } from '../../people/accounts/claims.ts';
 import { userHeaders } from '../../protocols/forward-auth/user-headers.ts';
 import type { AccessTokenPreview, ClaimsPreview } from '../../protocols/oidc/claims/claims-preview.ts';
+import { userScopes } from '../../protocols/oidc/claims/scopes.ts';
 import type { AssertionPreview } from '../../protocols/saml/sso/assertion-previews.ts';
 import type { AdminServices } from '../admin-services.ts';
 import type { Block } from '../console/blocks.ts';
@@ -36,8 +35,7 @@ export function createApplicationPreviews(services: AdminServices): ApplicationP
         return { error: t('console.access-check.no-grant', { app: application.name }) };
       const fault = await registrationFaultOf(application.clientId);
       if (fault !== undefined) return { error: describeRegistrationFault(application, fault).text };
-      const { scope = [...Object.keys(claimsByScope), ...ownScopes(application.metadata)].join(' ') } =
-        application.metadata;
+      const { scope = userScopes(application.metadata).join(' ') } = application.metadata;
       const oidc = await claimsPreview.preview(application.clientId, account, scope);
       return oidc ? { oidc } : {};
     }
@@ -126,7 +124,7 @@ export interface RegistrationFault {
 export function describeRegistrationFault({ metadata }: OidcApplication, reason: string): RegistrationFault {
   const [key] = metadata.jwks ? clientKeyFaults(metadata.jwks) : [];
   if (key) return { text: t('console.applications.error.keys', { text: faultText(key, 'jwks') }), tab: 'credentials' };
-  // The document at this address is all of a registration that was not checked when it was stored.
+  // Everything but the document at this address was checked when the registration was stored.
   const { sector_identifier_uri: uri } = metadata;
   return uri === undefined
     ? { text: t('console.applications.error.incomplete', { reason }), tab: 'settings' }

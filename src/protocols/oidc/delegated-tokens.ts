@@ -2,6 +2,7 @@
 
 import { canonicalResource } from '../../applications/uris.ts';
 import { limits } from '../../base/limits.ts';
+import { defined } from '../../base/platform/defined.ts';
 import { createThrottle } from '../../base/platform/throttle.ts';
 import type { Core } from '../../core/core.ts';
 import type { BrokenRule } from '../../core/rejections/rules.ts';
@@ -72,9 +73,9 @@ export async function issueForApi(
     /** Its claims beside the standard ones of the engine; undefined members are left out. */
     issuedClaims: Params;
     issuedTokenType?: string;
-    /** Those of its scopes among these of the API, which the client and the person may have. */
-    scopeOf(ofApi: ReadonlySet<string>): string[];
-    /** The grant that it is issued under, or what makes it. */
+    /** The scopes of the token: some of these, which the client and the person may have of the API. */
+    scopeOf(allowed: ReadonlySet<string>): string[];
+    /** The grant that it is issued under; a function creates it. */
     grantId: string | ((scope: string, seconds: number) => Promise<string>);
   },
 ): Promise<void> {
@@ -82,7 +83,7 @@ export async function issueForApi(
   const dPoP = await grantHelpers.validateDpop(provider, ctx);
   grantHelpers.checkDpopRequired(provider, ctx, dPoP);
   const [api] = await grantHelpers.resolveRequestedResources(provider, ctx);
-  // Those of this server, and of websites: what an API may do there, it asks for with its own name.
+  // An API of this server, or a website behind a proxy: an API calls it as itself, not for a person.
   if (api?.accessTokenFormat !== 'jwt') throw new errors.InvalidTarget('no such token is issued for this resource');
   const scope = scopeOf(api.scopes).join(' ');
   if (scope === '') throw new errors.InvalidScope('there is no scope that this client may have for the API', '');
@@ -93,8 +94,7 @@ export async function issueForApi(
   const exp = Math.min(engineSeconds() + token.expiration, until);
   const expiresIn = Math.max(1, exp - engineSeconds());
   const grantId = typeof from.grantId === 'string' ? from.grantId : await from.grantId(scope, expiresIn);
-  const stated = Object.fromEntries(Object.entries(issuedClaims).filter(([, value]) => value !== undefined));
-  Object.assign(token, { scope, expiresIn, exp, grantId, issuedClaims: stated });
+  Object.assign(token, { scope, expiresIn, exp, grantId, issuedClaims: defined(issuedClaims) });
   if (dPoP) token.setThumbprint('jkt', dPoP.thumbprint);
   ctx.oidc.entity('AccessToken', token);
   ctx.body = grantHelpers.buildTokenResponse(provider, {

@@ -8,6 +8,7 @@ import type { BrokenRule } from '../../../core/rejections/rules.ts';
 import type { Account, AccountGroup } from '../../../people/accounts/account.ts';
 import type { KoaContextWithOIDC } from '../engine/library.ts';
 import type { ClientApplication } from '../store/clients.ts';
+import { withClaimsMember } from './scopes.ts';
 
 const MEMBER = 'chosen_group';
 
@@ -29,10 +30,7 @@ export function chosenGroupOf(source: object | undefined): string | undefined {
 }
 
 /** `claims` of a code or token for this group; undefined: for no single one. */
-export function withChosenGroup(claims: object, id: string | undefined): object {
-  const { [MEMBER]: _sent, ...others } = claims as Record<string, unknown>;
-  return id === undefined ? others : { id_token: {}, ...others, [MEMBER]: id };
-}
+export const withChosenGroup = (claims: object, id: string | undefined): object => withClaimsMember(claims, MEMBER, id);
 
 /**
  * The account for the group that the request names or the user chose. A named group that does not exist, that the account is not in, that

@@ -80,9 +80,9 @@ export function createFindAccount(
     if (isRefresh && since && (await consents.hasEnded(id, application.id, since))) return undefined;
     const chosen = chosenGroupOf(token);
     const member = chosen === undefined ? found : await inGroup(found, chosen, db);
-    const isOver = !member || (chosen !== undefined && application && !accessDecision(application, member).allowed);
-    // Where the application is closed to all of the account, that is what counts.
-    if (isOver && (!application || accessDecision(application, found).allowed)) {
+    const mayOpen = (one: Account) => !application || accessDecision(application, one).allowed;
+    // An account to which the application is closed in every group is rejected below.
+    if (chosen !== undefined && mayOpen(found) && !(member && mayOpen(member))) {
       if (isRefresh) await token.destroy();
       if (ctx.oidc.route !== 'token') return undefined;
       throw groupEnded(found);

@@ -2,7 +2,12 @@
 
 import { type AccessSubject, accessDecision, accessDecisionRule } from '../../../applications/access-decision.ts';
 import type { AccountInGroup } from '../../../applications/groups-to-choose.ts';
-import { findResource, scopesForAgent, type TokenTarget } from '../../../applications/resources.ts';
+import {
+  findResource,
+  forRegisteredClients,
+  scopesForAgent,
+  type TokenTarget,
+} from '../../../applications/resources.ts';
 import { profileAlgs } from '../../../applications/security-profile.ts';
 import { includesResource } from '../../../applications/uris.ts';
 import type { Core } from '../../../core/core.ts';
@@ -20,15 +25,8 @@ interface FoundApi extends Omit<TokenTarget, 'signingAlg'> {
 }
 
 const OPAQUE = { accessTokenFormat: 'opaque', jwt: undefined } as const;
-/** What all APIs of this server have in common. */
-const CLOSED = {
-  scopePermissions: {},
-  scopeTitles: {},
-  access: 'everyone',
-  clients: 'registered',
-  documentHosts: [],
-  agentScopes: [],
-} satisfies Partial<FoundApi>;
+/** An API of this server: the rights of the user decide what the token can do there. */
+const OWN = { ...forRegisteredClients, access: 'everyone', isOwn: true, token: OPAQUE } satisfies Partial<FoundApi>;
 
 export function createResourceServers(
   dependencies: Core &
@@ -65,7 +63,7 @@ export function createResourceServers(
     const alg = api.token.jwt?.sign.alg;
     if (application?.metadata.profile && alg !== undefined && !profileAlgs.includes(alg))
       throw new errors.InvalidTarget(`the resource signs with ${alg}, which the profile of the client forbids`);
-    // Said before, by find-account.ts: here nothing is issued whatever the engine resolved.
+    // find-account.ts rejects this earlier, with the rule that is broken; this is the check that nothing can pass.
     const holder = oidc.route === 'token' ? (oidc.account?.record as AccountInGroup | undefined) : undefined;
     if (holder && !mayReach(api, holder)) throw new errors.InvalidTarget('the user may not reach this resource');
     if (holder?.group && api.isOwn)
@@ -102,7 +100,7 @@ export function createResourceServers(
   /** An API of this server, or a registered one. */
   async function findApi(identifier: string): Promise<FoundApi | undefined> {
     const own = Object.hasOwn(serverApis, identifier) ? serverApis[identifier] : undefined;
-    if (own) return { ...CLOSED, identifier, scopes: [...own], isOwn: true, token: OPAQUE };
+    if (own) return { ...OWN, identifier, scopes: [...own] };
     const found = await findResource(identifier, dependencies.db);
     if (!found) return undefined;
     const { signingAlg: alg } = found;

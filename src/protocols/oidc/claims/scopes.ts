@@ -24,13 +24,19 @@ export function engineScope(scope: string): string {
 }
 
 // Claims in other languages (OpenID Connect Core 5.2). The engine stores the parameter `claims` with codes and tokens, but not
-// `claims_locales`, so this file stores it as a member of `claims`. Members that are not understood are ignored (5.5).
+// `claims_locales`, so it is stored as a member of `claims`. Members that are not understood are ignored (5.5).
 
 const MEMBER = 'claims_locales';
 const USES = ['id_token', 'userinfo'] as const;
 
 type Members = Record<string, unknown>;
 const membersOf = (value: unknown): Members => (typeof value === 'object' && value !== null ? (value as Members) : {});
+
+/** `claims` with a member of this server, in place of one that the client sent; undefined: without it. The engine demands `id_token` or `userinfo`. */
+export function withClaimsMember(claims: object, name: string, value: string | undefined): object {
+  const { [name]: _sent, ...others } = claims as Members;
+  return value === undefined ? others : { id_token: {}, ...others, [name]: value };
+}
 
 /**
  * Adds `claims_locales` to the parameter `claims`, and the claim `name` for each `name#ja`, so that the user consents to the claim that the
@@ -41,13 +47,9 @@ export function recordRequestedLanguages(params: { claims?: unknown; claims_loca
   if (!locales && !String(params.claims ?? '').includes('#')) return;
   const sent = membersOf(params.claims === undefined ? {} : JSON.parse(String(params.claims)));
   const uses = USES.filter((use) => sent[use] !== undefined).map((use) => [use, withBases(membersOf(sent[use]))]);
-  const { [MEMBER]: _sent, ...others } = sent;
-  params.claims = JSON.stringify({
-    id_token: {},
-    ...others,
-    ...Object.fromEntries(uses),
-    ...(locales && { [MEMBER]: locales }),
-  });
+  params.claims = JSON.stringify(
+    withClaimsMember({ ...sent, ...Object.fromEntries(uses) }, MEMBER, locales || undefined),
+  );
 }
 
 function withBases(claims: Members): Members {

@@ -7,6 +7,7 @@ import { logError } from '../../../base/http/error-handler.ts';
 import { databaseUnavailable } from '../../../base/http/errors.ts';
 import { isPage } from '../../../base/http/pages/page-request.ts';
 import { limits } from '../../../base/limits.ts';
+import { defined } from '../../../base/platform/defined.ts';
 import type { Logger } from '../../../base/platform/logger.ts';
 import type { Metrics } from '../../../base/platform/metrics.ts';
 import type { RequestInfo } from '../../../base/platform/request-info.ts';
@@ -51,20 +52,25 @@ const TOKEN_MODELS = ['access_token', 'client_credentials', 'refresh_token', 'au
 /** Response modes other than those of OpenID Connect. */
 const OTHER_MODES = ['saml', TEST_MODE];
 
-/** The audit event of each of the engine's error events. */
-const AUDIT_EVENTS = {
-  'authorization.error': 'authorization.rejected',
-  'grant.error': 'token.rejected',
-  'introspection.error': 'token.rejected',
-  'revocation.error': 'token.rejected',
-  'device_authorization.error': 'token.rejected',
-  'pushed_authorization_request.error': 'authorization.rejected',
-  'registration_create.error': 'registration.rejected',
-  'registration_update.error': 'registration.rejected',
-  'end_session.error': 'sign-out.rejected',
-} as const;
+/** The engine's error events that are audited, and recorded for the console. */
+const REJECTIONS: Record<string, Rejected> = {
+  'authorization.error': { type: 'authorization.rejected', endpoint: 'authorize' },
+  'grant.error': { type: 'token.rejected', endpoint: 'token' },
+  'introspection.error': { type: 'token.rejected', endpoint: 'introspect' },
+  'revocation.error': { type: 'token.rejected', endpoint: 'revoke' },
+  'device_authorization.error': { type: 'token.rejected', endpoint: 'device' },
+  'pushed_authorization_request.error': { type: 'authorization.rejected', endpoint: 'par' },
+  'registration_create.error': { type: 'registration.rejected', endpoint: 'register' },
+  'registration_update.error': { type: 'registration.rejected', endpoint: 'register' },
+  'end_session.error': { type: 'sign-out.rejected', endpoint: 'end-session' },
+};
 
-/** Those that have none: anyone could cause them. A database that cannot be used is noted. */
+interface Rejected {
+  type: 'authorization.rejected' | 'token.rejected' | 'registration.rejected' | 'sign-out.rejected';
+  endpoint: RejectionEndpoint;
+}
+
+/** The others: anyone could cause them. A database that cannot be used is noted. */
 const OTHER_ERRORS = [
   'userinfo.error',
   'registration_read.error',
@@ -73,8 +79,6 @@ const OTHER_ERRORS = [
   'discovery.error',
   'jwks.error',
 ];
-
-type AuditEvent = (typeof AUDIT_EVENTS)[keyof typeof AUDIT_EVENTS];
 
 /** Call once for each Provider. */
 export function listenToEvents(provider: Provider, events: EngineEvents): void {
@@ -95,9 +99,8 @@ export function listenToEvents(provider: Provider, events: EngineEvents): void {
     recordRequest(ctx, events);
     recordAuthorization(ctx, events);
   });
-  for (const [event, type] of Object.entries(AUDIT_EVENTS)) {
-    on(event, (ctx, error) => reportRejection(ctx, error, event, type, events));
-  }
+  for (const [event, rejected] of Object.entries(REJECTIONS))
+    on(event, (ctx, error) => reportRejection(ctx, error, rejected, events));
   on('authorization.error', (ctx, error) => keepHere(ctx, error, events));
   for (const event of OTHER_ERRORS) on(event, (ctx, error) => void noteDatabaseError(appContext(ctx), error));
   provider.on('server_error', (ctx: KoaContextWithOIDC, err: Error) => {
@@ -144,11 +147,10 @@ function recordAuthorization(engineCtx: KoaContextWithOIDC, events: EngineEvents
 function reportRejection(
   engineCtx: KoaContextWithOIDC,
   error: EngineError,
-  event: string,
-  type: AuditEvent,
+  { type, endpoint }: Rejected,
   events: EngineEvents,
 ): void {
-  const { repeatedEntries, logger, rejections, clients, countFailedRequestObject } = events;
+  const { repeatedEntries, logger, countFailedRequestObject } = events;
   const ctx = appContext(engineCtx);
   if (noteDatabaseError(ctx, error)) return;
   explainCredentials(engineCtx, error, events);
@@ -163,7 +165,7 @@ function reportRejection(
   // Only logged: so many rejections must not fill the audit log.
   if (error instanceof TooManyAttempts || tooMuchStoredIn(error)) return;
   if (isNextStep(reason) || isDecided(engineCtx, reason)) return;
-  recordRejection({ rejections, clients }, event, engineCtx, ctx, error);
+  recordRejection(events, endpoint, engineCtx, error);
   repeatedEntries
     .record({
       type,
@@ -193,9 +195,8 @@ function explainCredentials(ctx: KoaContextWithOIDC, error: EngineError, events:
   if (!brokenRule) return;
   const { received, expected } = brokenRule;
   const text = `Basic credentials have ${received}; expected: ${expected}`;
-  const description = [error.error_description, text].filter(Boolean).join('; ');
-  Object.assign(error, { brokenRule, error_detail: text, error_description: description });
-  if (typeof ctx.body === 'object') Object.assign(ctx.body as object, { error_description: description });
+  Object.assign(error, { brokenRule, error_detail: text });
+  setDescription(ctx, error, [error.error_description, text].filter(Boolean).join('; '));
 }
 
 /** Says in the error what is wrong by the rules of this server, which name the field and the remedy; the engine's do not. */
@@ -203,7 +204,13 @@ function explainRegistration(ctx: KoaContextWithOIDC, error: EngineError): void 
   if (!/^invalid_(client_metadata|redirect_uri)$/.test(error.error ?? '')) return;
   const description = faultsOfRegistration(ctx.oidc.body);
   if (description === undefined) return;
-  Object.assign(error, { error_detail: description, error_description: description });
+  Object.assign(error, { error_detail: description });
+  setDescription(ctx, error, description);
+}
+
+/** Puts the description into the error, and into the response where it is written already. */
+function setDescription(ctx: KoaContextWithOIDC, error: EngineError, description: string): void {
+  Object.assign(error, { error_description: description });
   if (typeof ctx.body === 'object') Object.assign(ctx.body as object, { error_description: description });
 }
 
@@ -242,19 +249,6 @@ export function createUsageRecorder({
 // Records rejected requests of the engine for the console: what was received, without codes, tokens and secrets, and
 // the rule that was broken.
 
-/** The endpoint of each of the engine's error events whose rejections are recorded. */
-const RECORDED_EVENTS: Record<string, RejectionEndpoint> = {
-  'authorization.error': 'authorize',
-  'grant.error': 'token',
-  'pushed_authorization_request.error': 'par',
-  'device_authorization.error': 'device',
-  'introspection.error': 'introspect',
-  'revocation.error': 'revoke',
-  'end_session.error': 'end-session',
-  'registration_create.error': 'register',
-  'registration_update.error': 'register',
-};
-
 /**
  * Parameters that are recorded with their value: those that the protocol's rules are about. Of all others only the name
  * is recorded, because the value may be a code, a token, a password or personal data.
@@ -275,13 +269,11 @@ interface RecordDependencies {
 /** Records the rejection and writes its code into a JSON response. */
 function recordRejection(
   { rejections, clients }: RecordDependencies,
-  event: string,
+  endpoint: RejectionEndpoint,
   ctx: KoaContextWithOIDC,
-  appContext: Context,
   error: EngineError,
 ): void {
-  const endpoint = RECORDED_EVENTS[event];
-  if (!endpoint) return;
+  const sender = appContext(ctx).state.request;
   const parameters = parametersOf(ctx, endpoint);
   const { client, session, account } = ctx.oidc;
   const clientId = client?.clientId ?? clientIdOf(ctx, parameters);
@@ -303,11 +295,10 @@ function recordRejection(
     message,
     isClientKnown: found !== undefined,
     metadata: application?.protocol === 'oidc' ? application.metadata : undefined,
-    access:
-      application && account && accessDecisionRule(application, accountOf(account), appContext.state.request.address),
+    access: application && account && accessDecisionRule(application, accountOf(account), sender.address),
     isHintAccepted: parameters.id_token_hint === undefined ? undefined : client !== undefined,
   };
-  const code = rejections.record(appContext.state.request, {
+  const code = rejections.record(sender, {
     endpoint,
     reason,
     message,
@@ -330,15 +321,15 @@ const showsPage = (endpoint: RejectionEndpoint) => endpoint === 'authorize' || e
 function parametersOf(ctx: KoaContextWithOIDC, endpoint: RejectionEndpoint): Record<string, unknown> {
   if (!showsPage(endpoint)) return { ...ctx.oidc.body };
   // The engine drops a response_mode that it does not know.
-  const known = Object.entries({ ...ctx.oidc.params }).filter(([, value]) => value !== undefined);
-  return { ...ctx.query, ...Object.fromEntries(known) };
+  return { ...ctx.query, ...defined({ ...ctx.oidc.params }) };
 }
 
 function withoutSecrets(parameters: Record<string, unknown>): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(parameters)
-      .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => [name, RECORDED_VALUES.has(name) ? [value].flat().join(' ') : '(sent)']),
+    Object.entries(defined(parameters)).map(([name, value]) => [
+      name,
+      RECORDED_VALUES.has(name) ? [value].flat().join(' ') : '(sent)',
+    ]),
   );
 }
 
@@ -354,15 +345,16 @@ function methodOf(ctx: KoaContextWithOIDC, parameters: Record<string, unknown>):
 /** The client_id as it was sent, in the body or in the Basic credentials (RFC 6749 2.3.1); it need not be registered. */
 function clientIdOf(ctx: KoaContextWithOIDC, { client_id }: Record<string, unknown>): string | undefined {
   if (typeof client_id === 'string') return client_id;
-  const [, encoded] = /^basic\s+(\S+)$/i.exec(ctx.get('Authorization')) ?? [];
-  const [id] = Buffer.from(encoded ?? '', 'base64')
-    .toString()
-    .split(':');
-  try {
-    return id ? decodeURIComponent(id) : undefined;
-  } catch {
-    return undefined;
-  }
+  const { id } = basicCredentials(ctx);
+  return id === '' ? undefined : formDecoded(id);
+}
+
+/** The Basic credentials as they were sent, up to the first colon and behind it. */
+function basicCredentials(ctx: KoaContextWithOIDC): { id: string; secret: string | undefined } {
+  const [, encoded = ''] = /^basic\s+(\S+)$/i.exec(ctx.get('Authorization')) ?? [];
+  const text = Buffer.from(encoded, 'base64').toString();
+  const [id = ''] = text.split(':', 1);
+  return { id, secret: text.includes(':') ? text.slice(id.length + 1) : undefined };
 }
 
 // Why Basic credentials failed that were sent without the form-encoding of RFC 6749 2.3.1, which many clients leave out.
@@ -380,12 +372,8 @@ function unencodedCredentials(
   ctx: KoaContextWithOIDC,
   { clients, vault }: CredentialFaultDependencies,
 ): BrokenRule | undefined {
-  const [, encoded] = /^basic ([A-Za-z0-9+/]+={0,2})$/i.exec(ctx.get('Authorization')) ?? [];
-  const [id, ...rest] = Buffer.from(encoded ?? '', 'base64')
-    .toString()
-    .split(':');
-  if (id === undefined || rest.length === 0) return undefined;
-  const secret = rest.join(':');
+  const { id, secret } = basicCredentials(ctx);
+  if (secret === undefined) return undefined;
   const brokenRule = (rule: 'client' | 'secret', received: string): BrokenRule => ({
     rule,
     received,
@@ -393,16 +381,15 @@ function unencodedCredentials(
   });
   if (formDecoded(id) === undefined) return brokenRule('client', 'a client_id with a % that is not encoded as %25');
   if (formDecoded(secret) === undefined) return brokenRule('secret', 'a secret with a % that is not encoded as %25');
-  if (ctx.oidc.client === undefined)
-    return rest.length > 1
-      ? brokenRule('client', 'a client_id that is not registered: a : in it must be encoded as %3A')
-      : undefined;
+  const { client } = ctx.oidc;
+  if (!client && secret.includes(':'))
+    return brokenRule('client', 'a client_id that is not registered: a : in it must be encoded as %3A');
+  if (!client) return undefined;
   if (secret.includes('+'))
     return brokenRule('secret', 'a secret with a + that is not encoded as %2B: it stands for a space');
-  return formDecoded(secret) !== secret &&
-    matchingSecret(clients.cachedApplicationOf(ctx.oidc.client.clientId), secret, vault)
-    ? brokenRule('secret', 'the right secret, with a % that is not encoded as %25')
-    : undefined;
+  const isRight =
+    formDecoded(secret) !== secret && matchingSecret(clients.cachedApplicationOf(client.clientId), secret, vault);
+  return isRight ? brokenRule('secret', 'the right secret, with a % that is not encoded as %25') : undefined;
 }
 
 /** As client_secret_basic encodes it (RFC 6749 2.3.1); undefined when it cannot be decoded. */

@@ -15,7 +15,7 @@ import {
   PROTECTED_COLUMNS,
   PROTECTED_SQL,
 } from './protected-artifacts.ts';
-import { type ArtifactRow, createReadAhead, type ArtifactRow as Row } from './read-ahead.ts';
+import { type ArtifactRow, createReadAhead } from './read-ahead.ts';
 import { notEndedCondition } from './sessions/ended-sessions.ts';
 import { setStoredText } from './sessions/merge-session.ts';
 
@@ -79,18 +79,18 @@ export function createArtifactAdapter(
   const { db, sql, now } = services;
 
   const nowSeconds = () => Math.floor(now().getTime() / 1000);
-  const restore = (row: Row | undefined, value?: string) =>
+  const restore = (row: ArtifactRow | undefined, value?: string) =>
     row && isGenuineArtifact(row, sql) ? restored(model, row, nowSeconds(), value) : undefined;
 
   const cache = rowCacheOf(sql);
   const isCached = CACHED_MODELS.has(model) && !sql.isRemote;
   /** The payload of the row under this key of the cache, which `read` reads when it is not cached. */
-  function throughCache(key: string, read: () => Promise<Row | undefined>, value?: string) {
+  function throughCache(key: string, read: () => Promise<ArtifactRow | undefined>, value?: string) {
     const known = cache.get(key);
     if (known === undefined) return readAndCache(key, read, value);
     return Promise.resolve(known ? restored(model, known, nowSeconds(), value) : undefined);
   }
-  async function readAndCache(key: string, read: () => Promise<Row | undefined>, value?: string) {
+  async function readAndCache(key: string, read: () => Promise<ArtifactRow | undefined>, value?: string) {
     const readAt = cache.begin();
     const row = await read();
     if (row && !isGenuineArtifact(row, sql)) return undefined;
@@ -99,14 +99,14 @@ export function createArtifactAdapter(
   }
 
   const readAhead = createReadAhead(services);
-  async function findRow(id: string): Promise<Row | undefined> {
+  async function findRow(id: string): Promise<ArtifactRow | undefined> {
     let ahead = readAhead.take(id);
     if (ahead === undefined && sql.isRemote && READ_WITH_OTHERS.has(model)) {
       await readAhead.begin([id], clientOfRequest());
       ahead = readAhead.take(id);
     }
     if (ahead !== undefined) return ahead ?? undefined;
-    const [row] = await sql.query<Row>(OF_SESSION.has(model) ? statements.findLive : statements.find, id);
+    const [row] = await sql.query<ArtifactRow>(OF_SESSION.has(model) ? statements.findLive : statements.find, id);
     return row;
   }
 
@@ -143,7 +143,7 @@ export function createArtifactAdapter(
     async findByUid(uid) {
       const ahead = model === 'Session' ? readAhead.takeSession(uid) : undefined;
       if (ahead) return restore(ahead);
-      const read = async () => (await sql.query<Row>(statements.findByUid, uid, model, nowSeconds()))[0];
+      const read = async () => (await sql.query<ArtifactRow>(statements.findByUid, uid, model, nowSeconds()))[0];
       return isCached ? throughCache(keyOfUid(uid), read) : restore(await read());
     },
 
@@ -185,7 +185,7 @@ function clientOfRequest(): string | undefined {
 }
 
 /** The payload of a row as the engine stored it; undefined when it has expired. */
-function restored(model: string, row: Row, nowSeconds: number, value?: string): AdapterPayload | undefined {
+function restored(model: string, row: ArtifactRow, nowSeconds: number, value?: string): AdapterPayload | undefined {
   const payload = JSON.parse(row.payload) as AdapterPayload;
   if (WITHOUT_CLOCK_TOLERANCE.has(model) && payload.exp !== undefined && payload.exp <= nowSeconds) return undefined;
   // The column contains the idle expiry, which activity extends; `exp` in the payload is the absolute expiry.

@@ -2,10 +2,12 @@
 // an access token of an API (RFC 9068) in the JWT itself, and goes on as with a stored one: the grant and the account must still be
 // there. The answer is for the application that the token was issued to, and for the API: a confidential client that has it among
 // its `resources` or `may_exchange`, or its identifier as client_id (RFC 7662 4). Any other JWT is inactive (RFC 7662 2.2).
+
 import { createHash } from 'node:crypto';
 import { createLocalJWKSet, type JWK, type JWTPayload, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { includesResource } from '../../../../applications/uris.ts';
+import { defined } from '../../../../base/platform/defined.ts';
 import type { PrivateJwk } from '../../../../core/keys/key-pair.ts';
 import { keyAlgs } from '../../../../core/keys/rotation.ts';
 import { withChosenGroup } from '../../claims/chosen-group.ts';
@@ -36,10 +38,8 @@ export function jtiWithGrant(jti: string, grantId: string | undefined): string {
 }
 
 /** What verifies; RFC 7518 6, RFC 8037 2. */
-function publicPart({ kty, kid, alg, use, n, e, crv, x, y }: PrivateJwk): JWK {
-  const members = Object.entries({ kty, kid, alg, use, n, e, crv, x, y }).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(members) as unknown as JWK;
-}
+const publicPart = ({ kty, kid, alg, use, n, e, crv, x, y }: PrivateJwk): JWK =>
+  defined({ kty, kid, alg, use, n, e, crv, x, y });
 
 export interface JwtTokenDependencies {
   clients: ClientSource;
@@ -86,8 +86,7 @@ export function createJwtAccessTokens(provider: Provider, { clients, mayHoldToke
       const extra = Object.fromEntries(Object.entries(payload).filter(([claim]) => !STANDARD.has(claim)));
       const common = { iat, exp, jti, aud, scope, clientId, extra, jkt: cnf?.jkt };
       const grantId = jti.split('.')[1];
-      if (grantId === undefined)
-        return sub === clientId ? new provider.ClientCredentials({ ...common, jti } as never) : undefined;
+      if (grantId === undefined) return sub === clientId ? new provider.ClientCredentials(common as never) : undefined;
       const grant = await provider.Grant.find(grantId);
       const isExchanged = actors.length > 1;
       // A token that was exchanged has the grant of the first application.
@@ -136,7 +135,7 @@ export function introspectJwts(provider: Provider, dependencies: JwtTokenDepende
   async function mayReceive(caller: Client, { client_id, aud }: { client_id: string; aud: string }): Promise<boolean> {
     if (caller.clientId === client_id) return true;
     if (caller.clientAuthMethod === 'none') return false;
-    const { resources = [], may_exchange: runs = [] } = (await clients.applicationOf(caller.clientId))?.metadata ?? {};
-    return caller.clientId === aud || includesResource([...resources, ...runs], aud);
+    const { resources = [], may_exchange = [] } = (await clients.applicationOf(caller.clientId))?.metadata ?? {};
+    return caller.clientId === aud || includesResource([...resources, ...may_exchange], aud);
   }
 }

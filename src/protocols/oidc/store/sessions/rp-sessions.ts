@@ -6,7 +6,6 @@ import { limits } from '../../../../base/limits.ts';
 import { randomToken, sha256 } from '../../../../base/platform/random.ts';
 import type { Tx } from '../../../../base/storage/database.ts';
 import { REVISION, shareRevision } from '../../../../base/storage/postgresql/directory-revision.ts';
-import { requestReads } from '../../../../base/storage/request-reads.ts';
 import { hotStatements } from '../../../../base/storage/statements.ts';
 import type { Core } from '../../../../core/core.ts';
 import { acrOf, withMfa } from '../../../../people/mfa/acr.ts';
@@ -62,9 +61,9 @@ export const statements = hotStatements('rp-sessions', {
 });
 
 export function createRpSessions({ db, sql, now }: Core) {
+  /** On PostgreSQL, the request gets the revision of the directory in the same round trip. */
   async function read(id: string, epoch: number): Promise<Row | undefined> {
-    const isWithRevision = sql.isRemote && requestReads()?.revision === undefined;
-    if (!isWithRevision) return (await sql.query<Row>(statements.find, id, epoch))[0];
+    if (!sql.isRemote) return (await sql.query<Row>(statements.find, id, epoch))[0];
     const found = sql.query<(Row | { id: null }) & { revision: string | null }>(statements.findWithRevision, id, epoch);
     shareRevision(found);
     const [row] = await found;
