@@ -56,9 +56,15 @@ export function answerOf<Item>({ json, version }: Resource<Item>, item: Item): A
   return { body: json(item), ...(version && { version: version(item) }) };
 }
 
+/** The answer to a creation. @param secret what no later answer has */
+export function createdAnswerOf<Item>(noun: Resource<Item>, item: Item, secret: object = {}): Answer<object> {
+  const { body, ...rest } = answerOf(noun, item);
+  return { body: { ...body, ...secret }, ...rest, location: `${noun.api}/${encodeURIComponent(noun.keyOf(item))}` };
+}
+
 /** The endpoints of a noun, each by what is its own. */
 export function endpointsOf<Item>(noun: Resource<Item>) {
-  const { names, tag, api, params = byId, read, write, keyOf, get, schema, version } = noun;
+  const { names, tag, api, params = byId, read, write, get, schema, version } = noun;
   const [one, many] = names;
   const [parameter = 'id'] = Object.keys(params.shape);
   const path = `${api}/{${parameter}}`;
@@ -85,17 +91,12 @@ export function endpointsOf<Item>(noun: Resource<Item>) {
     }),
 
     /**
-     * `reveal`: what the answer has beside the noun, such as a secret that no later answer has; `response` is its schema then. `answer`:
-     * the whole answer, of a noun that is represented otherwise as soon as it is made.
+     * `answer`: what is answered, where it is not the noun alone; `response` is its schema. With `tx`, it is the answer that is stored for
+     * a repeated request, in the transaction of the creation.
      */
     create: <Body extends z.ZodType, Made = Item>({
       run,
-      reveal = (made) => ({ item: made as unknown as Item }),
-      answer = async (made) => {
-        const { item, secret } = reveal(made);
-        const { body, ...rest } = answerOf(noun, item);
-        return { body: { ...body, ...secret }, ...rest, location: `${api}/${encodeURIComponent(keyOf(item))}` };
-      },
+      answer = (made) => createdAnswerOf(noun, made as unknown as Item),
       response = schema,
       ...described
     }: Described &
@@ -103,8 +104,7 @@ export function endpointsOf<Item>(noun: Resource<Item>) {
         body: Body;
         response?: z.ZodType;
         run(body: z.output<Body>, by: Actor, onCreated: OnCreated<Made>): Promise<Made>;
-        reveal?(made: Made): { item: Item; secret?: object };
-        answer?(made: Made, tx?: Tx): Promise<Answer<object>>;
+        answer?(made: Made, tx?: Tx): Answer<object> | Promise<Answer<object>>;
       }): Endpoint => ({
       needs: write,
       ...described,
@@ -117,8 +117,8 @@ export function endpointsOf<Item>(noun: Resource<Item>) {
       ...shows,
       idempotent: true,
       async handle({ body, by, record }) {
-        const onCreated: OnCreated<Made> = async (made, tx) => record(await answer(made, tx), tx);
-        return answer(await run(body as z.output<Body>, by, onCreated));
+        const made = await run(body as z.output<Body>, by, async (one, tx) => record(await answer(one, tx), tx));
+        return answer(made);
       },
     }),
 

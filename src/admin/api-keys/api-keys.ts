@@ -20,7 +20,7 @@ import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { id, jsonOf, paged, pageOf, time } from '../api/parts.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
-import { endpointsOf, type Resource } from '../resource.ts';
+import { createdAnswerOf, endpointsOf, type Resource } from '../resource.ts';
 
 const READ = 'gatehouse.api-keys:read' as const;
 const WRITE = 'gatehouse.api-keys:write' as const;
@@ -268,7 +268,7 @@ export function apiKeyEndpoints(apiKeys: ApiKeyAdmin): Endpoint[] {
         .object({ ...fields, api_key: z.string().describe('The key; it is in this answer only') })
         .meta({ id: 'NewApiKey' }),
       run: ({ expires_in_days: days, ...body }, by, onCreated) => apiKeys.create({ ...body, days }, by, onCreated),
-      reveal: ({ key, text }: CreatedKey) => ({ item: key, secret: { api_key: text } }),
+      answer: ({ key, text }: CreatedKey) => createdAnswerOf(noun, key, { api_key: text }),
     }),
     get({ summary: 'One API key' }),
     remove({ verb: 'revoke', summary: 'Revokes the key: its next call is rejected', run: apiKeys.revoke }),

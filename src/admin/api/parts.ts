@@ -112,6 +112,19 @@ export function jsonOf<Shape extends z.core.$ZodShape, const Own extends { [Name
   return { ...Object.fromEntries(fields), ...own } as z.output<z.ZodObject<Shape>>;
 }
 
+/** The body of a change: an absent field stays as it is, and gets no default. */
+export function changesOf<Shape extends Record<string, z.ZodType>>(shape: Shape) {
+  const fields = Object.entries(shape).map(([name, field]) => {
+    const schema = field instanceof z.ZodDefault ? (field.unwrap() as z.ZodType) : field;
+    return [name, schema.optional()];
+  });
+  return z.strictObject(
+    Object.fromEntries(fields) as {
+      [Name in keyof Shape]: z.ZodOptional<Shape[Name] extends z.ZodDefault<infer Inner> ? Inner : Shape[Name]>;
+    },
+  );
+}
+
 /** The body of a PATCH: null empties a field, an absent field stays as it is. Defaults do not apply to a change. */
 export function patchOf<Shape extends z.core.$ZodShape>(object: z.ZodObject<Shape>): z.ZodObject {
   const fields = Object.entries(object.shape).map(([name, one]) => {

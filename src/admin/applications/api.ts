@@ -261,10 +261,6 @@ export const applicationNoun = (applications: ApplicationAdmin): Resource<Applic
 export function applicationEndpoints(applications: ApplicationAdmin, groups: GroupAdmin): Endpoint[] {
   const noun = applicationNoun(applications);
   const { list, create, get, update, remove, action } = endpointsOf(noun);
-  const created = ({ application: made, clientSecret }: { application: Application; clientSecret?: string }) => ({
-    ...answer(made, clientSecret),
-    location: `/applications/${made.id}`,
-  });
   return [
     list({
       summary: 'The applications of every protocol, by name',
@@ -293,7 +289,10 @@ export function applicationEndpoints(applications: ApplicationAdmin, groups: Gro
         const prepare = (tx: Tx) => groups.createMissing(create_groups ? groupsOf(declared) : [], by, tx);
         return applications.create(protocol, declared, by, onCreated, { prepare });
       },
-      answer: async (made: Created) => created(made),
+      answer: ({ application: made, clientSecret }: Created) => ({
+        ...answer(made, clientSecret),
+        location: `/applications/${made.id}`,
+      }),
     }),
     get({ summary: 'One application, with the dates of its secrets' }),
     update({

@@ -1,6 +1,7 @@
 // The audit log as an administrator may see it, filtered, in pages or as one stream; and /api/admin/audit.
 
 import { z } from 'zod';
+import { defined } from '../../base/platform/defined.ts';
 import type { Actor, AuditEntry, AuditFilter } from '../../core/audit/audit.ts';
 import { auditEventTypes } from '../../core/audit/events.ts';
 import { csv, jsonLines, type NamedEntry } from '../../core/audit/export.ts';
@@ -90,35 +91,34 @@ export function createAuditAdmin(services: AdminServices) {
     return extent === 'all' ? {} : { isVisible: (column) => isWithinExtent(column, extent) };
   }
 
-  /** Entries with the attributes that the actor may see. */
-  async function seenBy(by: Actor): Promise<(entries: AuditEntry[]) => AuditEntry[]> {
+  /** Leaves out of an entry the attributes that the actor may not see: an entry about an account has the values `before` and `after`. */
+  async function withVisibleAttributes(by: Actor): Promise<(entry: AuditEntry) => AuditEntry> {
     const [schema, audience] = [settings.latest().user_attributes, await audienceOf(by)];
-    const seen = (values: unknown): unknown => {
+    const visibleIn = (values: unknown): unknown => {
       const { attributes } = (values ?? {}) as { attributes?: unknown };
       if (typeof attributes !== 'string') return values;
-      const seen = loggedAttributes(audience, schema, attributes);
-      return { ...(values as object), attributes: seen === CUT ? CUT : JSON.stringify(seen) };
+      const visible = loggedAttributes(audience, schema, attributes);
+      return { ...(values as object), attributes: visible === CUT ? CUT : JSON.stringify(visible) };
     };
-    return (entries) =>
-      entries.map((entry) => {
-        if (!entry.type.startsWith('account.')) return entry;
-        const data = Object.entries(entry.data).map(([key, values]) => [key, seen(values)]);
-        return { ...entry, data: Object.fromEntries(data) };
-      });
+    return (entry) => {
+      if (!entry.type.startsWith('account.')) return entry;
+      const data = Object.entries(entry.data).map(([key, values]) => [key, visibleIn(values)]);
+      return { ...entry, data: Object.fromEntries(data) };
+    };
   }
 
   return {
     async list(filter: AuditFilter, by: Actor): Promise<AuditEntry[]> {
       const entries = await audit.list({ ...filter, ...(await visibleTo(by)) });
-      return (await seenBy(by))(entries);
+      return entries.map(await withVisibleAttributes(by));
     },
 
     /** A stream, newest first. It is audited itself. */
     async export(format: 'jsonl' | 'csv', filter: AuditFilter, by: Actor): Promise<Streamed> {
       await audit.record({ ...by, type: 'audit.exported', outcome: 'success', data: { format, filter } });
       const visible = { ...filter, ...(await visibleTo(by)) };
-      const seen = await seenBy(by);
-      const rowsOf = (entries: AuditEntry[]) => named(seen(entries));
+      const visibleEntry = await withVisibleAttributes(by);
+      const rowsOf = (entries: AuditEntry[]) => named(entries.map(visibleEntry));
       return format === 'csv'
         ? {
             stream: csv(audit, visible, rowsOf),
@@ -172,7 +172,7 @@ const directoryIn = ({ data }: AuditEntry): string | null => (data as { scim?: {
 
 function filterOf(query: z.output<z.ZodObject<typeof filters>>): AuditFilter {
   const { type, outcome, actor, actor_app, user, group, client, address, request_id, from, until } = query;
-  const filter = {
+  return defined({
     types: type,
     outcome,
     actorId: actor,
@@ -184,8 +184,7 @@ function filterOf(query: z.output<z.ZodObject<typeof filters>>): AuditFilter {
     requestId: request_id,
     from,
     until,
-  };
-  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+  });
 }
 
 function toJson({ id, at, type, outcome, reason, data, ...entry }: AuditEntry) {

@@ -15,7 +15,7 @@ import { auditEventTypes, type EventKind, eventTypesByKind } from '../../core/au
 import type { Account } from '../../people/accounts/account.ts';
 import { within } from '../../people/rbac/rights.ts';
 import { sendStream } from '../api/router.ts';
-import { type ConsolePage, type Empty, type Field, hiddenField, type Search } from '../console/blocks.ts';
+import { type ConsolePage, type Empty, type Field, hiddenField, type Option, type Search } from '../console/blocks.ts';
 import { listPath } from '../console/frame.ts';
 import { type NamedField, typedApplicationValue } from '../console/names.ts';
 import { addPage, type Visit } from '../console/pages.ts';
@@ -78,9 +78,7 @@ export function auditRoutes(services: ConsoleServices): Router<State, Extras> {
     const { before, after, trail, sort, pick, ...sent } = parseQuery(ctx, query);
     const given = pick ? picked(sent, pick) : withoutRangeOfTimes(sent);
     const ownZone = zoneOf(frame.account(ctx));
-    const found = given.user ? await services.findUser(given.user, by) : undefined;
-    const application = given.client ? await applicationOf(services, ctx, given.client) : undefined;
-    const wanted = filterOf({ ...given, zone: given.zone || ownZone }, { found, application, now: services.now() });
+    const { zoned, found, application, wanted } = await lookUp(ctx, given);
     const at = { before, after, trail, sort };
     const { items, pages, isFirst } = await readEventPage(services, ctx, wanted, at, { path: HERE, filters: given });
     const isFiltered = isFilter(given);
@@ -116,7 +114,7 @@ export function auditRoutes(services: ConsoleServices): Router<State, Extras> {
           ],
           caption: sort === 'at' ? t('console.audit.oldest-caption') : t('console.audit.newest-caption'),
           filter: {
-            ...filterForm({ ...given, zone: given.zone || ownZone }, orderField({ sort }), {
+            ...filterForm(zoned, orderField({ sort }), {
               user: typedUserValue(given.user, found),
               client: await typedApplicationValue(services.names, given.client, application),
               directory: (await services.names.directories([given.directory])).get(given.directory) ?? given.directory,
@@ -167,12 +165,17 @@ export function auditRoutes(services: ConsoleServices): Router<State, Extras> {
 
   router.get('/export', ...frame.page(within(READ)), async (ctx: Context) => {
     const { format, ...given } = parseQuery(ctx, z.object({ ...filters, format: z.enum(['csv', 'jsonl']) }));
+    const { wanted } = await lookUp(ctx, given);
+    sendStream(ctx, await audit.export(format, wanted, frame.actor(ctx)));
+  });
+
+  /** The user and the application that the filters name, and what to look for. */
+  async function lookUp(ctx: Context, given: Filters) {
+    const zoned = { ...given, zone: given.zone || zoneOf(frame.account(ctx)) };
     const found = given.user ? await services.findUser(given.user, frame.actor(ctx)) : undefined;
     const application = given.client ? await applicationOf(services, ctx, given.client) : undefined;
-    const zoned = { ...given, zone: given.zone || zoneOf(frame.account(ctx)) };
-    const filter = filterOf(zoned, { found, application, now: services.now() });
-    sendStream(ctx, await audit.export(format, filter, frame.actor(ctx)));
-  });
+    return { zoned, found, application, wanted: filterOf(zoned, { found, application, now: services.now() }) };
+  }
 
   return router;
 }
@@ -232,7 +235,9 @@ export function momentIn(timeZone: string, local: string): Date {
     const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
     return Date.UTC(year, month - 1, day, hour, minute, second) - at;
   };
-  return new Date(wall - offsetAt(wall - offsetAt(wall)));
+  // The clocks may change between this moment and the wanted one, whose offset counts.
+  const near = wall - offsetAt(wall);
+  return new Date(wall - offsetAt(near));
 }
 
 const NOTHING_YET: Empty = {
@@ -246,39 +251,30 @@ const LAST_MINUTE = '23:59';
 /** A day without a time is a whole one. */
 const withTime = (moment: string, time: string): string => (moment.length === 10 ? `${moment}T${time}` : moment);
 
+/** `label` and `all` are texts of this page. */
+const select = (
+  name: string,
+  label: 'event' | 'directory' | 'kind' | 'outcome',
+  value: string,
+  all: 'every-event' | 'every-actor' | 'everything' | 'any',
+  options: readonly Option[],
+): Field => ({
+  name,
+  label: t(`console.audit.${label}`),
+  type: 'select',
+  value,
+  options: [{ value: '', label: t(`console.audit.${all}`) }, ...options],
+});
+
 function filterForm(
   { kind, type, outcome, address, request, directory, from, until, range, zone }: Filters,
   order: Field,
   named: { user: NamedField; client: NamedField; directory: string; zones: readonly string[] },
 ): Search {
-  const rare: Field[] = [
-    ...(type
-      ? [
-          {
-            name: 'type',
-            label: t('console.audit.event'),
-            type: 'select' as const,
-            value: type,
-            options: [
-              { value: '', label: t('console.audit.every-event') },
-              { value: type, label: type },
-            ],
-          },
-        ]
-      : []),
+  const onlyIfSet: Field[] = [
+    ...(type ? [select('type', 'event', type, 'every-event', [{ value: type, label: type }])] : []),
     ...(directory
-      ? [
-          {
-            name: 'directory',
-            label: t('console.audit.directory'),
-            type: 'select' as const,
-            value: directory,
-            options: [
-              { value: '', label: t('console.audit.every-actor') },
-              { value: directory, label: named.directory },
-            ],
-          },
-        ]
+      ? [select('directory', 'directory', directory, 'every-actor', [{ value: directory, label: named.directory }])]
       : []),
     ...(request ? [{ name: 'request', label: t('console.audit.request-id'), value: request }] : []),
   ];
@@ -300,31 +296,21 @@ function filterForm(
     fields: [
       { name: 'user', label: t('console.audit.user'), ...named.user, suggest: 'users' },
       { name: 'client', label: t('console.audit.application'), ...named.client, suggest: 'applications' },
-      {
-        name: 'kind',
-        label: t('console.audit.kind'),
-        type: 'select',
-        value: kind,
-        options: [
-          { value: '', label: t('console.audit.everything') },
-          ...kinds.map((value) => ({ value, label: t(`console.events.kind.${value}`) })),
-        ],
-      },
-      {
-        name: 'outcome',
-        label: t('console.audit.outcome'),
-        type: 'select',
-        value: outcome,
-        options: [
-          { value: '', label: t('console.audit.any') },
-          { value: 'success', label: t('console.audit.succeeded') },
-          { value: 'failure', label: t('console.audit.failed') },
-        ],
-      },
+      select(
+        'kind',
+        'kind',
+        kind,
+        'everything',
+        kinds.map((value) => ({ value, label: t(`console.events.kind.${value}`) })),
+      ),
+      select('outcome', 'outcome', outcome, 'any', [
+        { value: 'success', label: t('console.audit.succeeded') },
+        { value: 'failure', label: t('console.audit.failed') },
+      ]),
       ...seldom.map((field): Field => ({ ...field, isSeldom: true, isHalf: true })),
       hiddenField('range', range),
       order,
-      ...rare,
+      ...onlyIfSet,
     ],
   };
 }

@@ -9,7 +9,7 @@ import { fieldsOf, type JsonSchema, mergePatchOf } from '../api/described-bodies
 import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { domainCheck, domainProof, domainProofJson, done, iso, jsonOf, time } from '../api/parts.ts';
-import { answerOf, endpointsOf, type Resource } from '../resource.ts';
+import { answerOf, createdAnswerOf, endpointsOf, type Resource } from '../resource.ts';
 import { type ConnectionAdmin, type ConnectionDetails, connectionVersion } from './actions.ts';
 
 const purposes = Object.values(secretPurposeByField) as [SecretPurpose, ...SecretPurpose[]];
@@ -182,8 +182,8 @@ export function connectionEndpoints(connections: ConnectionAdmin): Endpoint[] {
       run: connections.create,
       // Only what is stored counts for a repeated request: a trial writes, too.
       answer: async (made: ConnectionDetails, tx) => ({
-        ...(tx ? answerOf(noun, made) : await tried(made)),
-        location: `/connections/${made.connection.id}`,
+        ...createdAnswerOf(noun, made),
+        ...(!tx && (await tried(made))),
       }),
     }),
     get({ summary: 'One upstream identity provider' }),

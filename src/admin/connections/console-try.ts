@@ -82,7 +82,7 @@ function resultPage(result: FinishedTry | FailedTry, login?: string): ConsolePag
   };
 }
 
-/** A sign-in with the right password. */
+/** Whether a real sign-in would have succeeded. */
 function succeeds(result: FinishedTry | FailedTry): boolean {
   return result.outcome === 'finished' && result.rejection === undefined && result.match.outcome !== 'rejected';
 }

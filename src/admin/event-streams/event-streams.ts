@@ -1,8 +1,10 @@
 // The event streams: declared, tried, resumed and replayed. A stream sends what the audit log has, so who changes one must be able to read
 // the whole log, and each change asks for a fresh sign-in.
+
 import { z } from 'zod';
 import { invalidInput, notFound } from '../../base/http/errors.ts';
 import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
+import { defined } from '../../base/platform/defined.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { at } from '../../base/texts/faults.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -27,10 +29,10 @@ import {
 } from '../../protocols/event-streams/streams.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import { byId, iso, jsonOf, paged, pageOf, time } from '../api/parts.ts';
+import { byId, changesOf, iso, jsonOf, paged, pageOf, time } from '../api/parts.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
-import { answerOf, endpointsOf, type Resource } from '../resource.ts';
+import { answerOf, createdAnswerOf, endpointsOf, type Resource } from '../resource.ts';
 
 /** `secret` is readable only now; undefined of a SIEM without one. */
 export type CreatedStream = { stream: EventStream; secret: string | undefined };
@@ -158,13 +160,13 @@ export function createEventStreamAdmin(services: Core & { eventStreams: EventStr
   };
 }
 
-const { shape } = z.strictObject(eventStreamFields);
+const { kind, ...changeable } = eventStreamFields;
 const schema = z
   .object({
     id: z.string(),
-    ...shape,
+    ...changeable,
     kind: z
-      .enum([...shape.kind.unwrap().options, 'ssf'])
+      .enum([...kind.unwrap().options, 'ssf'])
       .describe('`ssf`: a receiver of shared signals, which changes it itself'),
     events: z.array(z.string()).describe('of a `ssf`: the event types that the receiver requested'),
     source: z.enum(['local', 'file']).describe('file: declared in the configuration file'),
@@ -252,29 +254,15 @@ export function eventStreamEndpoints(streams: EventStreamAdmin): Endpoint[] {
       body: newStream,
       response: schema.extend(secretAnswer.shape).meta({ id: 'NewEventStream' }),
       run: ({ secret, ...given }, by, onCreated) => streams.create(given, secret, by, onCreated),
-      reveal: ({ stream, secret }: CreatedStream) => ({ item: stream, secret: { secret: secret ?? null } }),
+      answer: ({ stream, secret }: CreatedStream) => createdAnswerOf(noun, stream, { secret: secret ?? null }),
     }),
     get({ summary: 'One event stream' }),
     update({
       summary: 'Changes the given fields',
-      body: z.strictObject({
-        name: shape.name.optional(),
-        url: shape.url.optional(),
-        format: shape.format.unwrap().optional(),
-        events: shape.events.unwrap().optional(),
-        applications: shape.applications.unwrap().optional(),
-        groups: shape.groups.unwrap().optional(),
-        body: shape.body.unwrap().optional(),
-        at_least: shape.at_least.unwrap().optional(),
-        within_minutes: shape.within_minutes.unwrap().optional(),
-        quiet_minutes: shape.quiet_minutes.unwrap().optional(),
-        enabled: shape.enabled.unwrap().optional(),
+      body: changesOf(changeable).extend({
         secret: streamSecret.optional().describe('the token of a `siem`, needed with another origin'),
       }),
-      async run(id, body, by, version) {
-        const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
-        return answerOf(noun, await streams.update(id, given, by, version));
-      },
+      run: async (id, body, by, version) => answerOf(noun, await streams.update(id, defined(body), by, version)),
     }),
     remove({
       summary: 'Deletes the event stream',

@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { type Resource as Api, agentSchemas } from '../../applications/resources.ts';
 import { accessChange } from '../../applications/rules/field-rights.ts';
+import { defined } from '../../base/platform/defined.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { lockRow } from '../../base/storage/row-lock.ts';
 import { resource as declaredResource, resourceInput } from '../../config-file/schema.ts';
@@ -12,7 +13,7 @@ import { keyAlgs } from '../../core/keys/rotation.ts';
 import type { AdminServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import { jsonOf } from '../api/parts.ts';
+import { changesOf, jsonOf } from '../api/parts.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { answerOf, endpointsOf, type Resource } from '../resource.ts';
@@ -135,30 +136,21 @@ export function resourceEndpoints(resources: ResourceAdmin): Endpoint[] {
     get({ summary: 'One API' }),
     update({
       summary: 'Changes the given fields',
-      body: z.strictObject({
-        scopes: editable.scopes.unwrap().optional(),
-        scope_permissions: editable.scope_permissions.unwrap().optional(),
-        scope_titles: editable.scope_titles.unwrap().optional(),
-        signing_alg: editable.signing_alg.unwrap().optional(),
-        access: editable.access.unwrap().optional(),
-        clients: editable.clients.unwrap().optional(),
-        document_hosts: editable.document_hosts.unwrap().optional(),
-        agent_scopes: editable.agent_scopes.unwrap().optional(),
-      }),
+      body: changesOf(editable),
       async run(identifier, body, by, version) {
         const { scopes, scope_permissions: scopePermissions, signing_alg: signingAlg, access, clients } = body;
         const { scope_titles: scopeTitles, document_hosts: documentHosts, agent_scopes: agentScopes } = body;
         const changes = {
-          ...(scopes && { scopes }),
-          ...(scopePermissions && { scopePermissions }),
-          ...(scopeTitles && { scopeTitles }),
-          ...(signingAlg && { signingAlg }),
-          ...(access && { access }),
-          ...(clients && { clients }),
-          ...(documentHosts && { documentHosts }),
-          ...(agentScopes && { agentScopes }),
+          scopes,
+          scopePermissions,
+          scopeTitles,
+          signingAlg,
+          access,
+          clients,
+          documentHosts,
+          agentScopes,
         };
-        return answerOf(noun, await resources.update(identifier, changes, by, version));
+        return answerOf(noun, await resources.update(identifier, defined(changes), by, version));
       },
     }),
     remove({ summary: 'Deletes the API; no more tokens are issued for it', run: resources.remove }),

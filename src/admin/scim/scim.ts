@@ -1,7 +1,9 @@
 // The SCIM connections, by which directories create, change and disable people: declared, given tokens, and deleted. A connection decides who
 // has an account and in which groups people are, so every change asks for a fresh sign-in.
+
 import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
+import { defined } from '../../base/platform/defined.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import {
@@ -14,7 +16,7 @@ import {
 import type { AdminServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import { byId, jsonOf, time } from '../api/parts.ts';
+import { byId, changesOf, jsonOf, time } from '../api/parts.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { answerOf, endpointsOf, type Resource } from '../resource.ts';
@@ -149,19 +151,8 @@ export function scimEndpoints(scim: ScimAdmin): Endpoint[] {
     get({ summary: 'One SCIM connection' }),
     update({
       summary: 'Changes the given fields',
-      body: z.strictObject({
-        name: shape.name.optional(),
-        client_id: shape.client_id,
-        owned_domains: shape.owned_domains.unwrap().optional(),
-        adopt: shape.adopt.unwrap().optional(),
-        may_create: shape.may_create.unwrap().optional(),
-        delete_policy: shape.delete_policy.unwrap().optional(),
-        mappings: shape.mappings.unwrap().optional(),
-      }),
-      async run(id, body, by, version) {
-        const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
-        return answerOf(noun, await scim.update(id, given, by, version));
-      },
+      body: changesOf(shape),
+      run: async (id, body, by, version) => answerOf(noun, await scim.update(id, defined(body), by, version)),
     }),
     remove({
       summary: 'Deletes the connection and its tokens',

@@ -12,7 +12,7 @@ import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { jsonOf, time } from '../api/parts.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
-import { endpointsOf, type Resource } from '../resource.ts';
+import { createdAnswerOf, endpointsOf, type Resource } from '../resource.ts';
 
 const { maxUses: MAX_USES, maxDays: MAX_DAYS, defaultDays } = limits.signUpCode;
 
@@ -97,7 +97,7 @@ export function signUpCodeEndpoints(codes: SignUpCodeAdmin): Endpoint[] {
         .meta({ id: 'NewSignUpCode' }),
       run: ({ name, max_uses: maxUses, expires_in_days: days }, by, onCreated) =>
         codes.create({ name, maxUses, days }, by, onCreated),
-      reveal: ({ code, text }: CreatedSignUpCode) => ({ item: code, secret: { code: text } }),
+      answer: ({ code, text }: CreatedSignUpCode) => createdAnswerOf(noun, code, { code: text }),
     }),
     get({ summary: 'One sign-up code' }),
     remove({

@@ -1,10 +1,12 @@
 // /api/admin/users: users, their roles, credentials and second factors.
+
 import { z } from 'zod';
 import { OWN_DATA_FILE } from '../../account/own-data.ts';
 import { imageLimits } from '../../applications/brand/limits.ts';
 import { AppError } from '../../base/http/errors.ts';
 import { displayName } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
+import { defined } from '../../base/platform/defined.ts';
 import type { Tx } from '../../base/storage/database.ts';
 import { snakeCase } from '../../config-file/schema.ts';
 import { invitationStates } from '../../core/mail/link-tokens.ts';
@@ -563,8 +565,7 @@ export function newUserOf(body: z.output<typeof newUser>): NewUser {
   const { active: isEnabled, roles = [], groups = [], password: plain, password_hash: passwordHash } = body;
   const { username: name, invite, invitation_message: message } = body;
   const user = { ...profileOf(body), username: name, isEnabled, roles, groups, password: plain, passwordHash };
-  const all = { ...user, invite, message };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as unknown as NewUser;
+  return defined({ ...user, invite, message });
 }
 
 /** A new user, with a temporary password that was generated. */
