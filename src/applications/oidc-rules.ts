@@ -97,7 +97,7 @@ function keyFaults(client: Client): Fault[] {
     const reason = method === 'private_key_jwt' ? 'private_key_jwt' : 'request_object_signing_alg';
     faults.push(fault(['jwks'], 'needs-keys', { reason, key: 'jwks', other: 'jwks_uri' }));
   }
-  // Those of a jwks_uri change without a registration.
+  // Keys at a jwks_uri change without a registration, so only `jwks` is checked.
   const missing = jwks && signingUses(client).find(({ algs }) => !hasKeyFor(jwks, algs));
   if (missing) {
     const [one = '', ...more] = missing.algs;

@@ -37,9 +37,9 @@ export type AddSecret = {
   replace?: 'now' | number | undefined;
 };
 
-/** The store of client secrets; every call joins the caller's transaction. */
 type SecretServices = Pick<Core, 'vault' | 'now'>;
 
+/** The store of client secrets; every call joins the caller's transaction. */
 export function createSecrets(dependencies: SecretServices) {
   const { vault, now } = dependencies;
   const hash = (value: string) => vault.mac(value, SECRET_PURPOSE);

@@ -1,6 +1,7 @@
 // The security profiles of OIDC clients: one word that turns on everything that FAPI 2.0 demands of a client. The fields of a
 // profile are filled in where the registration leaves them out, and no other field can weaken it.
 
+import { defined } from '../base/platform/defined.ts';
 import { type Fault, fault } from '../base/texts/faults.ts';
 import { type OidcMetadata, type SecurityProfile, securityProfiles } from './fields/oidc-client.ts';
 
@@ -39,11 +40,10 @@ export function withProfileFields(input: unknown): unknown {
   if (typeof input !== 'object' || input === null || !('profile' in input)) return input;
   const { profile } = input;
   if (!isSecurityProfile(profile)) return input;
-  const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
   return {
     ...Object.fromEntries(serverAlgFields.map((field) => [field, DEFAULT_ALG])),
     ...fixedFields(profile),
-    ...given,
+    ...defined(input),
   };
 }
 

@@ -7,6 +7,7 @@ import type { Access, OidcClientInput } from '../applications/fields/oidc-client
 import type { AccessWay } from '../applications/people.ts';
 import { redirectUriFault, resourceFault } from '../applications/uris.ts';
 import { fullName } from '../base/http/pages/tokens.ts';
+import { defined } from '../base/platform/defined.ts';
 import { type Fault, fault, faultLine, sentenceOf } from '../base/texts/faults.ts';
 import { createRegistrationTokens } from '../protocols/oidc/store/registration-tokens.ts';
 import { SamlError } from '../protocols/saml/xml/errors.ts';
@@ -283,7 +284,8 @@ async function addClient(input: Input, { applications, config }: Services): Prom
     .texts('grant')
     .map((grant) => (grant === 'device' ? 'urn:ietf:params:oauth:grant-type:device_code' : grant));
   const resources = input.texts('resource');
-  const given = {
+  // Values are not validated here; the registration does that.
+  const client = defined({
     client_id: input.text('client-id'),
     client_name: input.text('name'),
     redirect_uris: input.texts('redirect-uri'),
@@ -298,9 +300,7 @@ async function addClient(input: Input, { applications, config }: Services): Prom
     application_type: input.flag('native') ? 'native' : undefined,
     consent: input.flag('first-party') ? 'implicit' : undefined,
     access: accessOf(input),
-  };
-  // Values are not validated here; the registration does that.
-  const client = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  });
   const { application, clientSecret } = await applications.createOidc(client as Partial<OidcClientInput>);
   const { clientId, name } = application;
   return {
@@ -349,7 +349,7 @@ async function createGroups(names: readonly string[], { groups }: Services, io: 
   for (const name of names) {
     if (await groups.find(name)) continue;
     await groups.create({ name });
-    io.note(plain(`Created the group ${name}.`));
+    io.err(plain(`Created the group ${name}.`));
   }
 }
 

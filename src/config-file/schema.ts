@@ -9,6 +9,7 @@ import { agentSchemas, apiScope, type Resource, scopeFaults } from '../applicati
 import { resourceFault, resourceSchema, typedAddress } from '../applications/uris.ts';
 import { limits } from '../base/limits.ts';
 import { emailDomain } from '../base/network/domains.ts';
+import { defined } from '../base/platform/defined.ts';
 import { line, nameUpTo } from '../base/schemas/line-schema.ts';
 import { isStorableTime } from '../base/storage/storable-text.ts';
 import { type Fault, fault, faultFrom, rule } from '../base/texts/faults.ts';
@@ -356,8 +357,7 @@ export function profileOf(entry: DeclaredUser): Profile {
     activeFrom: momentOf(entry.active_from),
     activeUntil: momentOf(entry.active_until),
   };
-  const given = Object.entries(profile).filter(([, value]) => value !== undefined);
-  return { username, ...(Object.fromEntries(given) as Partial<Profile>) };
+  return { username, ...(defined(profile) as Partial<Profile>) };
 }
 
 const momentOf = (text: string | null | undefined): Date | null | undefined =>

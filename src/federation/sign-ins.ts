@@ -80,13 +80,13 @@ export function createSignIns(services: UpstreamSignInServices & { signInPolicy:
         },
       ),
 
-    finish(answer, sign) {
+    finish(answer, signIn) {
       // `redeem` fills it in, for the error page.
       const begun = { connectionId: '' };
       return rejected.withErrorPage(
-        sign.request,
-        () => aboutSignIn(services, begun.connectionId, sign.uid),
-        () => finish(services, answer, sign, begun),
+        signIn.request,
+        () => aboutSignIn(services, begun.connectionId, signIn.uid),
+        () => finish(services, answer, signIn, begun),
       );
     },
   };

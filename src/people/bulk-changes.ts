@@ -102,7 +102,7 @@ export function createBulkChanges({ db, sql, vault, now, wake, authority }: Core
         if (!(error instanceof AppError) || error.status >= 500) throw error;
         // Another request or node was faster.
         if (error.code === 'changed_meanwhile') return true;
-        // It follows from a change that is done.
+        // A sign-out follows from a change that is done: it is tried again.
         if (kind === 'sign_out') throw error;
         const { code } = error;
         await transaction(db, (tx) => end(id, { state: 'failed', error: code }, tx));

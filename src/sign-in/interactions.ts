@@ -103,7 +103,7 @@ export function createInteractions({ config: { issuer }, cookies, db, engine }: 
     },
     /** Takes back an answer that the engine has not used yet. */
     async withdraw(ctx: Context): Promise<void> {
-      // It may be removed already, together with the old password.
+      // The interaction may be removed already, together with the old password.
       await (await ofBrowser(ctx))?.destroy();
     },
     /** Returns the error access_denied to the application (RFC 6749 4.1.2.1). */

@@ -134,7 +134,7 @@ function createRecentAuthenticationGuard(
     if ((await confirmation.waysOf(account, session)).length === 0) {
       return demandProof(ctx, stepUp(account, proof, isRead(ctx) ? ctx.url : '/account'));
     }
-    // It is sent later with a token of its own: a form of another site must not wait here.
+    // The waiting form is sent later with a new token: one of another site must not get that.
     await csrf.check(ctx, async () => {});
     const waiting: WaitingRequest = { url: ctx.url };
     if (!isRead(ctx)) {

@@ -274,7 +274,7 @@ export function createApplicationAdmin(services: AdminServices) {
         const { application } = stored;
         await assertMayChange(application, by, tx);
         const { name, access } = application;
-        // It ends the access rule, and the same application could be registered again for everyone.
+        // The access rule ends too: the same application could be registered again for everyone.
         await authority.assertMay(by, { what: 'access', roles: rolesOf(access), isClosed: isClosed(access) }, tx);
         assertFreshProof(by, 'application.delete', name);
         await applications.remove(stored, { by, tx });

@@ -131,7 +131,7 @@ function listen(server: Server, { host, port }: { host: string; port: number }):
 function closeGently(server: Server, seconds: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, seconds * 1000);
-    // That of the HTTP server also closes idle connections.
+    // `close` of the HTTP server would also close idle connections.
     NetServer.prototype.close.call(server, () => {
       clearTimeout(timer);
       resolve();

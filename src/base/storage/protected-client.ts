@@ -6,6 +6,7 @@
 // throw RowChanged, and `updateMany` leaves it as it is.
 // Deletions and counts take rows as they are. `asStored` is Prisma itself, for reads that decide nothing: names in lists, and forged rows that an
 // administrator has to see.
+import { defined } from '../platform/defined.ts';
 import {
   type Covered,
   type ProtectedRows,
@@ -286,7 +287,7 @@ function isWhole({ covers, emptyWhenForged = '', isSealedOnlyWhenSet }: Table, r
 }
 
 function changed(row: Row, data: Row): Row {
-  return { ...row, ...Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined)) };
+  return { ...row, ...defined(data) };
 }
 
 function selectionOf({ key, covers }: Table): Record<string, true> {

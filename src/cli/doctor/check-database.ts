@@ -16,7 +16,7 @@ import type { Clock } from '../../base/platform/clock.ts';
 import type { Logger } from '../../base/platform/logger.ts';
 import { plural } from '../../base/platform/plural.ts';
 import { createVault } from '../../base/platform/vault.ts';
-import { type Database, type Db, openDatabase } from '../../base/storage/database.ts';
+import { type Database, openDatabase } from '../../base/storage/database.ts';
 import { readMigrations } from '../../base/storage/migrations/files.ts';
 import { createSchemaCheck } from '../../base/storage/migrations/newer.ts';
 import { createProtectedRows, type ProtectedRows } from '../../base/storage/protected-rows.ts';
@@ -195,11 +195,11 @@ async function settingsFindings({ config, database: { db }, now }: Opened): Prom
   const known = new Set([FIRST_PARTY_CLIENT_ID, ...applications.map(({ clientId }) => clientId)]);
   const unknown = unknownBrandApplications(brands, (id) => known.has(id));
   const correction = 'Correct the ID in the setting brand_applications, or remove it.';
-  networks.push(...ignored, ...unknown.map((message) => warning('brand', message, correction)));
-  if (on) return [ok('rate limits', 'on'), ...networks];
+  const findings = [...networks, ...ignored, ...unknown.map((message) => warning('brand', message, correction))];
+  if (on) return [ok('rate limits', 'on'), ...findings];
   const make = config.loopback ? warning : failure;
   return [
-    ...networks,
+    ...findings,
     make(
       'rate limits',
       'RATE LIMITS ARE OFF: attackers can guess passwords and codes without limit',
@@ -245,7 +245,7 @@ async function keyFindings(opened: Opened): Promise<Finding[]> {
 }
 
 async function adminFinding({ database: { db, sql }, now }: Opened): Promise<Finding[]> {
-  const core = { db, sql, now: () => new Date(now()) };
+  const core = { db, sql, now };
   const count = (await listAdministrators(core, createAccountLookup(core).find)).length;
   if (count === 1 && (await isFirstPasswordUnused({ db, now })))
     return [
@@ -356,13 +356,6 @@ async function clientFindings({ config, database, now }: Opened): Promise<Findin
 // doctor: the upstream identity providers. It reads the database only, and no upstream but directories: whether they accept the
 // account that searches is stored nowhere.
 
-interface ConnectionCheckNeeds {
-  config: Config;
-  logger: Logger;
-  now: Clock;
-  database: Database;
-}
-
 const advice = {
   ends: 'Create a new one at the provider and add it: gatehouse connection secret ID, or in the console.',
   'own-certificate': 'Publish the next one: gatehouse keys rotate --saml-sp, and later the same with --activate.',
@@ -376,18 +369,18 @@ const advice = {
   forged: 'Find out who changed it, and remove the connection: gatehouse connection remove ID.',
 } as const;
 
-async function connectionFindings({ config, logger, now, database }: ConnectionCheckNeeds): Promise<Finding[]> {
+async function connectionFindings({ config, logger, now, database }: Opened): Promise<Finding[]> {
   const { db, sql } = database;
   const count = await db.connection.count();
   if (count === 0) return [];
   const sealing = createVault(config.secrets);
   const vault = createVault(config.secrets, decryptDataKeys(await db.dataKey.findMany(), sealing).mac);
   const base = { config, db, sql, vault, now, logger };
-  // doctor sends no mail: what it finds is on the terminal.
-  const unsent = async () => {};
+  // doctor sends no mail and changes nothing: what it finds is on the terminal.
+  const nothing = async () => {};
   const unused = async () => Promise.reject(new Error('doctor calls no upstream'));
-  const core = { ...base, audit: createAudit(base), outgoing: unused, notifyAdministrators: unsent };
-  const connections = createConnections({ ...core, assertMay: unsent, logoutOnRoleChange: unsent });
+  const core = { ...base, audit: createAudit(base), outgoing: unused, notifyAdministrators: nothing };
+  const connections = createConnections({ ...core, assertMay: nothing, logoutOnRoleChange: nothing });
   const parseMetadata = (xml: string) => parseIdentityProviderMetadata(xml, now());
   const documents = createConnectionDocuments({
     ...core,
@@ -434,7 +427,7 @@ const MAX_NAMED = 20;
 const ADVICE =
   'Correct logo_uri, or choose a picture in the console: Applications, the application, Settings, Change picture.';
 
-async function pictureFindings({ database: { db } }: { database: { db: Db } }): Promise<Finding[]> {
+async function pictureFindings({ database: { db } }: Opened): Promise<Finding[]> {
   const rows = await db.asStored.applicationPicture.findMany({
     where: { lastError: { not: null } },
     select: { lastError: true, application: { select: { clientId: true } } },

@@ -43,7 +43,7 @@ export function createMailServer({
     /** Undefined where mail is written to files. */
     current,
     isSet: () => current() !== undefined,
-    /** The same before a mail is sent: another instance may have set the server a moment ago, and nobody receives a file. */
+    /** The same before a mail is sent: another instance may have set the server a moment ago. */
     async forMail(): Promise<SmtpServer | undefined> {
       if (!current()) await settings.reload();
       return current();

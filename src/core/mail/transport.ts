@@ -265,7 +265,7 @@ function failureOf(code: string, originalCode: string, command: string): [NoServ
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // That of several addresses has no message.
+  // The error of a host with several addresses has no message.
   return error.message || ('code' in error ? String(error.code) : error.name);
 }
 

@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
 import { type Clock, isWithin } from '../../base/platform/clock.ts';
+import { defined } from '../../base/platform/defined.ts';
 import { randomToken } from '../../base/platform/random.ts';
 import type { Vault } from '../../base/platform/vault.ts';
 import { type Db, isUniqueConstraintError, type Tx } from '../../base/storage/database.ts';
@@ -515,8 +516,7 @@ export function withStoredSecrets(name: SettingName, stored: unknown, changed: u
   if (!fields || !isRecord(changed) || !isRecord(stored)) return changed;
   const receiver = fields.receiver(changed);
   if (receiver === undefined || receiver !== fields.receiver(stored)) return changed;
-  const secrets = Object.entries(secretsOf(name, stored)).filter(([, secret]) => secret !== undefined);
-  return { ...Object.fromEntries(secrets), ...changed };
+  return { ...defined(secretsOf(name, stored)), ...changed };
 }
 
 function originOf(url: unknown): string | undefined {
@@ -531,7 +531,7 @@ function mapSecrets(name: SettingName, value: unknown, change: Change): unknown 
   const entries = Object.entries(value).map(([field, text]) =>
     fields.includes(field) ? [field, change(name, field, String(text))] : [field, text],
   );
-  return Object.fromEntries(entries.filter(([, text]) => text !== undefined));
+  return defined(Object.fromEntries(entries));
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

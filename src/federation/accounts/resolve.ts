@@ -3,6 +3,7 @@
 
 import { AppError } from '../../base/http/errors.ts';
 import { domainOf } from '../../base/network/domains.ts';
+import { defined } from '../../base/platform/defined.ts';
 import { randomToken } from '../../base/platform/random.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
@@ -488,10 +489,15 @@ export function acceptableFields(
   { name, givenName, familyName, picture, locale, zoneinfo, phoneNumber, attributes }: MappedProfile,
   present: Record<string, unknown>,
 ): ProfileFields {
-  const all = { name, givenName, familyName, picture, locale, zoneinfo, phoneNumber };
-  const suppliedFields: ProfileFields = Object.fromEntries(
-    Object.entries(all).filter(([, value]) => value !== undefined),
-  );
+  const suppliedFields: ProfileFields = defined({
+    name,
+    givenName,
+    familyName,
+    picture,
+    locale,
+    zoneinfo,
+    phoneNumber,
+  });
   if (Object.keys(attributes).length > 0) suppliedFields.attributes = { ...present, ...attributes };
   const wrong = faultsOf(() => profileColumns({ username: 'any', ...suppliedFields }));
   return Object.fromEntries(Object.entries(suppliedFields).filter(([field]) => !wrong.includes(field)));

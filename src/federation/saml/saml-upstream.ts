@@ -74,7 +74,7 @@ function createSamlProtocol(services: UpstreamSamlServices): UpstreamProtocol {
         now: now(),
       });
       const signer = settings.sign_requests || wantsSignedRequests ? ownServiceProvider.signer() : undefined;
-      // It only tells an answer without InResponseTo from an unsolicited one, and is never an address.
+      // RelayState only tells an answer without InResponseTo from an unsolicited one, and is never an address.
       const relayState = requestId;
       const location = withLoginHint(sso.location, requirements.loginHint);
       const redirect: UpstreamRedirect =

@@ -1,6 +1,8 @@
 // The part of the JSON Schema of custom attributes that forms can display: a property that is a text, one of some texts, a number, true or
 // false, or a list of texts, with nothing else said about it.
+
 import { invalidInput } from '../../base/http/errors.ts';
+import { defined } from '../../base/platform/defined.ts';
 import type { FieldKeywords } from '../../base/schemas/json-schema.ts';
 import { fault } from '../../base/texts/faults.ts';
 import { SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
@@ -89,8 +91,7 @@ function simpleProperty(property: unknown): Pick<SimpleAttribute, 'kind' | 'valu
     ask,
     ...rest
   } = property as Record<string, unknown>;
-  const said = Object.entries({ title, visible_to, editable_by, mask, ask }).filter(([, value]) => value !== undefined);
-  const keywords = Object.fromEntries(said) as FieldKeywords;
+  const keywords = defined({ title, visible_to, editable_by, mask, ask }) as FieldKeywords;
   const kind = typeof type === 'string' ? kinds[type] : undefined;
   const isOfTexts = Array.isArray(values) && values.every((one) => typeof one === 'string');
   if (!kind || !isOfTexts || (values.length > 0 && kind !== 'text')) return undefined;

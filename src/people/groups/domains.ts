@@ -38,7 +38,7 @@ export type GroupDomains = ReturnType<typeof createGroupDomains>;
 export function createGroupDomains(core: Core & { groups: Groups; accounts: Accounts }) {
   const { db, sql, now, audit, groups, accounts } = core;
 
-  /** Those of a group, or of all. One that another program wrote counts as not proven. */
+  /** Those of a group, or of all. A domain whose row another program changed is not proven. */
   async function list(groupId?: string, tx: Tx = db): Promise<GroupDomain[]> {
     const where = groupId === undefined ? {} : { groupId };
     const rows = await tx.groupDomain.findMany({ where, orderBy: [{ domain: 'asc' }, { groupId: 'asc' }] });
@@ -96,7 +96,7 @@ export function createGroupDomains(core: Core & { groups: Groups; accounts: Acco
   return {
     list,
 
-    /** Adds a domain; one of the file is proven. False where it was. Throws group_sensitive (409), forbidden, owned_by_file, invalid_input. */
+    /** Adds a domain; one of the file is proven. False where the group has it already. Throws group_sensitive (409), forbidden, owned_by_file, invalid_input. */
     add: (groupId: string, domain: string, options: GroupChange = {}): Promise<boolean> =>
       groups.changing(groupId, options, async (group, tx) => {
         if (await groups.isSensitive(groupId, tx)) throw conflict('group_sensitive');
@@ -114,7 +114,7 @@ export function createGroupDomains(core: Core & { groups: Groups; accounts: Acco
         return true;
       }),
 
-    /** Who is in the group by the domain leaves it. False where it was none. */
+    /** Removes a domain; its members leave the group. False where the group does not have it. */
     remove: (groupId: string, domain: string, options: GroupChange = {}): Promise<boolean> =>
       groups.changing(groupId, options, async (group, tx) => {
         const { count } = await tx.groupDomain.deleteMany({ where: { groupId, domain } });

@@ -121,7 +121,7 @@ async function abandonedRuns({ db, now }: Core, before: Date): Promise<LogoutRun
     include: WITH_PARTICIPANTS,
     orderBy: query.orderBy,
   });
-  // Those of another program end here: they must not hold up others.
+  // Runs that another program changed end here: they must not hold up others.
   const forged = ids.filter((one) => !runs.some(({ id }) => id === one));
   if (forged.length > 0) await db.logoutRun.updateMany({ where: { id: { in: forged } }, data: { finishedAt: now() } });
   return runs.map(toRun);

@@ -111,7 +111,7 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
     if (!found) throw conflict('conflict', { message: `The group ${mapped}, which is mapped, does not exist.` });
     if (await tx.asStored.scimGroup.findUnique({ where: { groupId: found.id } }))
       throw conflict('conflict', { message: `The group ${mapped} has the members of another group of a directory.` });
-    // It would give a right in Gatehouse.
+    // The directory decides who is in the group, which may give rights in Gatehouse.
     await groups.assertMayPut(found.id, sourceOf(connection), { by }, tx);
     return { groupId: found.id, isOwn: false };
   }

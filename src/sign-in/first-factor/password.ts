@@ -250,8 +250,8 @@ async function continueFromDirectory(
   current: CurrentStep,
   user: ConfirmedUser,
 ): Promise<void> {
-  const sign = { uid: current.attempt.uid, rule: current.rule, request: ctx.state.request };
-  const confirmed = await services.directories.finish(user, { ...sign, invitedId: await services.invitedId(ctx) });
+  const signIn = { uid: current.attempt.uid, rule: current.rule, request: ctx.state.request };
+  const confirmed = await services.directories.finish(user, { ...signIn, invitedId: await services.invitedId(ctx) });
   await continueWith(services, ctx, current, { ...confirmed, amr: provenBefore(current, confirmed.userId) });
 }
 

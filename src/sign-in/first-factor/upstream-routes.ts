@@ -57,8 +57,8 @@ async function receiveAnswer(services: SignInFlow, ctx: StepContext, current: Cu
   const { interactions, invitedId, ownClientId, upstream } = services;
   const { attempt, rule, clientId } = current;
   const { request } = ctx.state;
-  const sign = { uid: attempt.uid, rule, invitedId: await invitedId(ctx), userId: undefined, request };
-  const { proven, userId, staleCode } = await upstream.finish(ctx.params.answer ?? '', sign);
+  const signIn = { uid: attempt.uid, rule, invitedId: await invitedId(ctx), userId: undefined, request };
+  const { proven, userId, staleCode } = await upstream.finish(ctx.params.answer ?? '', signIn);
   if (staleCode !== undefined) {
     // The application learns it as from a session that is too old (OIDC Core 3.1.2.6).
     const description = 'the upstream identity provider did not confirm a recent authentication';
@@ -84,8 +84,8 @@ async function receiveStepUp(
 ): Promise<void> {
   const { attempt, rule } = current;
   const { userId, level } = stepUp;
-  const sign = { uid: attempt.uid, rule, invitedId: undefined, userId, request: ctx.state.request };
-  const { proven } = await upstream.finish(ctx.params.answer ?? '', sign);
+  const signIn = { uid: attempt.uid, rule, invitedId: undefined, userId, request: ctx.state.request };
+  const { proven } = await upstream.finish(ctx.params.answer ?? '', signIn);
   const isMet = acrLevel(acrOf(proven.amr)) >= acrLevel(level) && !proven.needsOwnFactor;
   if (isMet) return flow.proceed(ctx, current, { userId, upstream: proven, stepUp: undefined });
   await attempts.save({ ...attempt, stepUp: { ...stepUp, isUnmet: true } });

@@ -39,6 +39,13 @@ export interface SignInOffer {
   asksAddressFirst: boolean;
 }
 
+/** The sign-in that a factor is for: its interaction, the rule of its application, and the request of the browser. */
+interface SignInRequest {
+  uid: string;
+  rule: SignInRule | undefined;
+  request: RequestInfo;
+}
+
 /** What the application and the page demand of a sign-in at an upstream. */
 export interface UpstreamDemands {
   /** The user must authenticate again. */
@@ -93,20 +100,11 @@ export interface UpstreamSignIns {
     level: Acr,
     rule: SignInRule | undefined,
   ): Promise<UpstreamStepUp | undefined>;
-  start(
-    connectionId: string,
-    sign: { uid: string; rule: SignInRule | undefined; demands: UpstreamDemands; request: RequestInfo },
-  ): Promise<UpstreamStart>;
+  start(connectionId: string, signIn: SignInRequest & { demands: UpstreamDemands }): Promise<UpstreamStart>;
   /** Redeems the answer that came back, and finds the account: only this one, if `userId` is given. */
   finish(
     answer: string,
-    sign: {
-      uid: string;
-      rule: SignInRule | undefined;
-      invitedId: string | undefined;
-      userId: string | undefined;
-      request: RequestInfo;
-    },
+    signIn: SignInRequest & { invitedId: string | undefined; userId: string | undefined },
   ): Promise<UpstreamResult>;
   /** Rejects the proof of another account than the one to link. */
   rejectOtherAccount(proven: ProvenUpstream, uid: string, request: RequestInfo): Promise<never>;
@@ -161,10 +159,7 @@ export interface DirectorySignIns {
   /** Checks the password at the directories that the login may belong to; the work is the same for every login. */
   check(attempt: DirectoryAttempt): Promise<DirectoryResult>;
   /** Finds the account of a confirmed user. Rejections are AppErrors, and recorded. */
-  finish(
-    user: ConfirmedUser,
-    sign: { uid: string; rule: SignInRule | undefined; invitedId: string | undefined; request: RequestInfo },
-  ): Promise<UpstreamResult>;
+  finish(user: ConfirmedUser, signIn: SignInRequest & { invitedId: string | undefined }): Promise<UpstreamResult>;
 }
 
 /** Authentication methods of this server that prove the user now. */

@@ -33,7 +33,7 @@ export interface LeftOut {
   reason: string;
 }
 
-/** The URL; undefined for one that cannot be used, which `leftOut` tells then. */
+/** The URL; undefined for one that cannot be used, which is added to `leftOut`. */
 export function usableEndpointUrl(location: string, what: string, leftOut: LeftOut[]): string | undefined {
   try {
     return checkEndpointUrl(location, what);
@@ -45,7 +45,7 @@ export function usableEndpointUrl(location: string, what: string, leftOut: LeftO
   }
 }
 
-/** Throws metadata_rejected: no endpoint is left, for these reasons if there are any. */
+/** The error metadata_rejected: no endpoint is left, for these reasons if there are any. */
 export function noEndpoint(message: string, what: string, leftOut: readonly LeftOut[]): SamlError {
   const reasons = leftOut.filter((one) => one.what === what).map(({ reason }) => reason);
   return new SamlError('metadata_rejected', { message: [message, ...new Set(reasons)].join(' ') });
