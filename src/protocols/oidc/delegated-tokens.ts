@@ -20,7 +20,7 @@ export type Params = Record<string, unknown>;
 export type GrantContext = TokenEndpointGrantContext<Params>;
 
 /** The one API of a parameter that may be repeated, in any spelling. Throws invalid_target. */
-export function oneOf(values: readonly unknown[]): string {
+export function singleResource(values: readonly unknown[]): string {
   const [value, ...others] = new Set(values.map((one) => (typeof one === 'string' ? canonicalResource(one) : one)));
   if (typeof value !== 'string' || others.length > 0)
     throw new errors.InvalidTarget('resource must name one API that the token is for');
@@ -28,7 +28,7 @@ export function oneOf(values: readonly unknown[]): string {
 }
 
 /** The requested scopes; without any, these. */
-export const askedOf = ({ oidc }: GrantContext, others: Iterable<string>): string[] => [
+export const requestedScopes = ({ oidc }: GrantContext, others: Iterable<string>): string[] => [
   ...(oidc.params.scope === undefined ? others : oidc.requestParamScopes),
 ];
 
@@ -134,4 +134,4 @@ export const invalidGrant = (description: string, brokenRule?: BrokenRule) =>
   });
 
 /** RFC 8693 2.2.2: a subject_token that is invalid, or not acceptable, is an invalid_request. */
-export const rejected = (description: string) => new errors.InvalidRequest(description);
+export const invalidRequest = (description: string) => new errors.InvalidRequest(description);

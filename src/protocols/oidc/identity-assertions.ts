@@ -15,15 +15,15 @@ import type { BrokenRule } from '../../core/rejections/rules.ts';
 import { FEDERATED_ACR } from '../../people/mfa/acr.ts';
 import { withChosenGroup } from './claims/chosen-group.ts';
 import {
-  askedOf,
   createExchangeRecorder,
   findForApi,
   type GrantContext,
   invalidGrant,
+  invalidRequest,
   issueForApi,
-  oneOf,
   type Params,
-  rejected,
+  requestedScopes,
+  singleResource,
 } from './delegated-tokens.ts';
 import { type Client, engineSeconds, errors, grantHelpers, type Provider } from './engine/library.ts';
 import type { ClientSource } from './store/clients.ts';
@@ -65,9 +65,9 @@ export function createIdJagIssuer(
   return async function issueIdJag(ctx: GrantContext): Promise<void> {
     const { client, params } = ctx.oidc;
     // The API behind the other server, which that server judges: so it is named as it was sent.
-    if (params.resource !== undefined) oneOf([params.resource].flat());
+    if (params.resource !== undefined) singleResource([params.resource].flat());
     const [resource] = [ctx.oidc.body?.resource ?? []].flat();
-    const audience = oneOf([params.audience ?? []].flat());
+    const audience = singleResource([params.audience ?? []].flat());
     const { id_jag_clients: known = {} } = (await clients.applicationOf(client.clientId))?.metadata ?? {};
     // As it is registered: an issuer is compared character by character.
     const [server] = Object.entries(known).filter(([issuer]) => canonicalResource(issuer) === audience);
@@ -78,7 +78,7 @@ export function createIdJagIssuer(
     const { sign } = (target?.jwt ?? {}) as { sign?: { alg: string } };
     const jwk = jwks().keys.find(({ alg }) => alg === sign?.alg);
     if (!target || !jwk) throw new errors.InvalidTarget('no assertion is issued for this resource');
-    const asked = askedOf(ctx, target.scopes);
+    const asked = requestedScopes(ctx, target.scopes);
     const scope = asked.filter((one) => target.scopes.has(one)).join(' ') || undefined;
     if (asked.length > 0 && scope === undefined)
       throw new errors.InvalidScope('the client and the person have none of these scopes there', asked.join(' '));
@@ -109,11 +109,11 @@ export function createIdJagIssuer(
     const value = String(subject_token ?? '');
     if (subject_token_type === `${TYPE}id_token`) return subjectOfIdToken(client, value);
     if (subject_token_type !== `${TYPE}refresh_token`)
-      throw rejected(`subject_token_type must be ${TYPE}id_token or ${TYPE}refresh_token`);
+      throw invalidRequest(`subject_token_type must be ${TYPE}id_token or ${TYPE}refresh_token`);
     const token = await provider.RefreshToken.find(value);
     const isLiving = token?.isValid && token.clientId === client.clientId && !token.consumed;
     const grant = isLiving && token.grantId ? await provider.Grant.find(token.grantId) : undefined;
-    if (!token || !grant) throw rejected('subject_token is no valid refresh token of this client');
+    if (!token || !grant) throw invalidRequest('subject_token is no valid refresh token of this client');
     const { accountId, claims, acr, amr, authTime } = token;
     return { accountId, claims, sub: subjects.of(client, accountId), acr, amr, auth_time: authTime };
   }
@@ -123,10 +123,11 @@ export function createIdJagIssuer(
     const { sub, sid, exp, acr, amr, auth_time, group } = payload;
     const accountId = typeof sub === 'string' ? subjects.accountOf(client, sub) : undefined;
     const isCurrent = typeof exp === 'number' && exp > engineSeconds() && typeof auth_time === 'number';
-    if (!isCurrent || accountId === undefined) throw rejected('subject_token is no valid ID token for this client');
+    if (!isCurrent || accountId === undefined)
+      throw invalidRequest('subject_token is no valid ID token for this client');
     const ofClient = (await sessions.list(accountId)).flatMap(({ participants }) => participants);
     if (!ofClient.some((one) => one.clientId === client.clientId && one.sid === sid))
-      throw rejected('the sign-in of subject_token has ended');
+      throw invalidRequest('the sign-in of subject_token has ended');
     const claims = withChosenGroup({}, (group as { id?: string } | undefined)?.id);
     return { accountId, claims, sub, acr, amr, auth_time };
   }
@@ -137,7 +138,7 @@ export function createIdJagIssuer(
       if (![undefined, 'JWT'].includes(decodeProtectedHeader(value).typ)) throw new Error('another kind of token');
       return (await provider.IdToken.validate(value, client)) as unknown as { payload: Params };
     } catch {
-      throw rejected('subject_token is no valid ID token for this client');
+      throw invalidRequest('subject_token is no valid ID token for this client');
     }
   }
 }
@@ -157,7 +158,7 @@ export function registerIdJag(provider: Provider, dependencies: Core & IdJagDepe
     // How the person signed in there is not stated in terms of this server.
     if (mfa !== undefined || !acceptsSignIn(signInRule, said.connectionId))
       throw invalidGrant('the application requires another sign-in than that of the assertion');
-    const api = oneOf([params.resource ?? [], said.resource ?? []].flat());
+    const api = singleResource([params.resource ?? [], said.resource ?? []].flat());
     const accountId = said.userId;
     await findForApi(provider, ctx, api, { accountId });
     const allowed = said.scope === undefined ? undefined : new Set(said.scope.split(' '));
@@ -168,7 +169,7 @@ export function registerIdJag(provider: Provider, dependencies: Core & IdJagDepe
         amr: ['fed'],
         auth_time: said.authTime && Math.floor(said.authTime.getTime() / 1000),
       },
-      scopeOf: (ofApi) => askedOf(ctx, ofApi).filter((one) => ofApi.has(one) && (allowed?.has(one) ?? true)),
+      scopeOf: (ofApi) => requestedScopes(ctx, ofApi).filter((one) => ofApi.has(one) && (allowed?.has(one) ?? true)),
       async grantId(scope, expiresIn) {
         if (!(await said.use())) throw invalidGrant('the assertion was used before');
         const grant = new provider.Grant({ accountId, clientId: client.clientId, expiresIn } as never);

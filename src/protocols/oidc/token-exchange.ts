@@ -12,14 +12,14 @@ import { limits } from '../../base/limits.ts';
 import type { Core } from '../../core/core.ts';
 import { accountOf } from './claims/find-account.ts';
 import {
-  askedOf,
   createExchangeRecorder,
   findForApi,
   type GrantContext,
+  invalidRequest,
   issueForApi,
-  oneOf,
   type Params,
-  rejected,
+  requestedScopes,
+  singleResource,
 } from './delegated-tokens.ts';
 import { type Account, errors, type Provider } from './engine/library.ts';
 import { createIdJagIssuer, ID_JAG, type IdJagDependencies } from './identity-assertions.ts';
@@ -53,20 +53,20 @@ export function registerTokenExchange(
   async function exchange(ctx: GrantContext): Promise<void> {
     const { client, params } = ctx.oidc;
     if (params.actor_token !== undefined || params.actor_token_type !== undefined)
-      throw rejected('actor_token is not accepted: the client that exchanges a token is the actor');
+      throw invalidRequest('actor_token is not accepted: the client that exchanges a token is the actor');
     if (params.requested_token_type === ID_JAG) return issueIdJag(ctx);
     if ((params.requested_token_type ?? ACCESS_TOKEN) !== ACCESS_TOKEN)
-      throw rejected(`requested_token_type must be ${ACCESS_TOKEN} or ${ID_JAG}`);
-    if (params.subject_token_type !== ACCESS_TOKEN) throw rejected(`subject_token_type must be ${ACCESS_TOKEN}`);
+      throw invalidRequest(`requested_token_type must be ${ACCESS_TOKEN} or ${ID_JAG}`);
+    if (params.subject_token_type !== ACCESS_TOKEN) throw invalidRequest(`subject_token_type must be ${ACCESS_TOKEN}`);
 
     const subject = await subjectOf(client.clientId, String(params.subject_token ?? ''));
-    const api = oneOf([params.resource ?? [], params.audience ?? []].flat());
+    const api = singleResource([params.resource ?? [], params.audience ?? []].flat());
     const account = await findForApi(provider, ctx, api, subject);
     const ofFirst = await scopesOfFirst(subject.actors, account, api);
     await issueForApi(provider, ctx, {
       ...subject,
       scopeOf: (ofApi) => {
-        const asked = askedOf(ctx, subject.scopes);
+        const asked = requestedScopes(ctx, subject.scopes);
         const more = asked.filter((scope) => !subject.scopes.has(scope));
         if (more.length > 0)
           throw new errors.InvalidScope('subject_token does not have the requested scope', more.join(' '));
@@ -80,18 +80,19 @@ export function registerTokenExchange(
   /** What subject_token says: a living token of a person for an API that this client runs, and the applications that it came through. */
   async function subjectOf(clientId: string, value: string) {
     const payload = await verified(value);
-    if (!payload) throw rejected('subject_token is no valid access token of this server for an API');
+    if (!payload) throw invalidRequest('subject_token is no valid access token of this server for an API');
     const { may_exchange: own = [] } = (await clients.applicationOf(clientId))?.metadata ?? {};
     if (!includesResource(own, payload.aud))
-      throw rejected('subject_token is for an API that this client does not run');
+      throw invalidRequest('subject_token is for an API that this client does not run');
     const token = await tokenOf(payload);
-    if (!token) throw rejected('the access that subject_token was issued for has ended');
+    if (!token) throw invalidRequest('the access that subject_token was issued for has ended');
     if (!('accountId' in token) || !token.accountId)
-      throw rejected('subject_token is of an application, not of a person');
+      throw invalidRequest('subject_token is of an application, not of a person');
     const actors = actorsOf(payload);
     const { actors: most } = limits.tokenExchange;
-    if (actors.includes(clientId)) throw rejected('subject_token was exchanged by this client already');
-    if (actors.length >= most) throw rejected(`subject_token came through ${most} applications, and goes no further`);
+    if (actors.includes(clientId)) throw invalidRequest('subject_token was exchanged by this client already');
+    if (actors.length >= most)
+      throw invalidRequest(`subject_token came through ${most} applications, and goes no further`);
     const { acr, amr, auth_time, group, act, client_id } = payload;
     return {
       actors,
@@ -112,7 +113,7 @@ export function registerTokenExchange(
     const application = await clients.applicationOf(actors.at(-1) ?? '');
     // From where the person used it was decided there: this request comes from the API.
     if (!application || !accessDecision(application, accountOf(account)).allowed)
-      throw rejected('subject_token is of an application that the person may no longer use');
+      throw invalidRequest('subject_token is of an application that the person may no longer use');
     if (application.source === 'local' || application.source === 'file') return undefined;
     const target = await findResource(api, db);
     return (target && scopesForAgent(target, application, settings.latest())) ?? [];

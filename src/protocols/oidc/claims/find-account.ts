@@ -42,6 +42,8 @@ import { requestedLanguages } from './scopes.ts';
 
 /** The models that are redeemed once for each authorization. */
 const FIRST_USE = new Set(['AuthorizationCode', 'DeviceCode']);
+type Token = NonNullable<Parameters<FindAccount>[2]>;
+
 const UNREGISTERED = { allowed: false, reason: 'application_unregistered' };
 
 /** oidc-provider's `findAccount`. */
@@ -60,51 +62,23 @@ export function createFindAccount(
   const { accounts, clients, config, consents, db, sessions, audit, checkDirectories, refreshTokenDays } = dependencies;
   const { noteSeen } = dependencies;
   return async function findAccount(ctx, id, token) {
-    const isRefresh = token?.kind === 'RefreshToken' && ctx.oidc.route === 'token';
+    const isTokenRequest = ctx.oidc.route === 'token';
+    const isRefresh = token?.kind === 'RefreshToken' && isTokenRequest;
     const isSession = !token && ctx.oidc.route === 'authorization';
     if ((isRefresh || isSession) && !(await checkDirectories(id))) return undefined;
     const found = await accounts.find(id);
     if (!found?.isActive) return undefined;
-    if (!token || ctx.oidc.route === 'token') noteSeen(found);
+    if (!token || isTokenRequest) noteSeen(found);
     const clientId = token?.clientId ?? ctx.oidc.client?.clientId;
     const application = clientId === undefined ? undefined : await clients.applicationOf(clientId);
-    const days = Math.min(refreshTokenDays(), application?.metadata.refresh_token_days ?? refreshTokenDays());
-    if (token?.kind === 'RefreshToken' && startOf(token) + days * 24 * 3600 <= engineSeconds()) {
-      appContext(ctx)
-        .state.log()
-        .info({ clientId: token.clientId }, 'the refresh token has reached refresh_token_days');
-      return undefined;
-    }
-    const since = application && consentedSince(application, dependencies);
+    if (token?.kind === 'RefreshToken' && isTooOld(ctx, token, application)) return undefined;
     // A sign-in without a question gives a new token, and no more time than the person was told.
-    if (isRefresh && since && (await consents.hasEnded(id, application.id, since))) return undefined;
-    const chosen = chosenGroupOf(token);
-    const member = chosen === undefined ? found : await inGroup(found, chosen, db);
-    const mayOpen = (one: Account) => !application || accessDecision(application, one).allowed;
-    // An account to which the application is closed in every group is rejected below.
-    if (chosen !== undefined && mayOpen(found) && !(member && mayOpen(member))) {
-      if (isRefresh) await token.destroy();
-      if (ctx.oidc.route !== 'token') return undefined;
-      throw groupEnded(found);
-    }
-    const account: AccountInGroup = member ?? found;
+    const since = isRefresh && application && consentedSince(application, dependencies);
+    if (since && (await consents.hasEnded(id, application.id, since))) return undefined;
+    const account = await inChosenGroup(ctx, found, { token, application });
+    if (!account) return undefined;
     // Only with a token: an authorization request gets a page instead (engine/interaction-policy.ts).
-    if (token?.clientId) {
-      // A token that an API asks about, or uses, comes from another address than its user.
-      const address = ctx.oidc.route === 'token' ? appContext(ctx).state.request.address : undefined;
-      const { allowed, reason } = application ? accessDecision(application, account, address) : UNREGISTERED;
-      if (application && reason === 'other_network') throw otherNetwork(application, address);
-      if (!allowed && ctx.oidc.route === 'token') {
-        await revokeAccess(id, token.clientId, reason, appContext(ctx).state.request);
-      }
-      if (!allowed) return undefined;
-      const apis = apisOf(ctx, token);
-      if (account.group && apis.some((api) => Object.hasOwn(ownResources(config.issuer), api))) throw ownApiInGroup();
-      const rule = await unreachableApi(dependencies, apis, account);
-      if (rule && ctx.oidc.route !== 'token') return undefined;
-      if (rule) throw unreachableTarget(rule);
-      if (application && FIRST_USE.has(token.kind)) await consents.recordUse(id, application.id);
-    }
+    if (token?.clientId && !(await mayHold(ctx, account, { token, application }))) return undefined;
     return {
       accountId: id,
       record: account,
@@ -117,6 +91,56 @@ export function createFindAccount(
       },
     };
   };
+
+  /** Whether the rotation of a refresh token has lasted as long as the setting, or the application, lets it. */
+  function isTooOld(ctx: KoaContextWithOIDC, token: Token, application: ClientApplication | undefined): boolean {
+    const days = Math.min(refreshTokenDays(), application?.metadata.refresh_token_days ?? refreshTokenDays());
+    if (startOf(token) + days * 24 * 3600 > engineSeconds()) return false;
+    const { clientId } = token;
+    appContext(ctx).state.log().info({ clientId }, 'the refresh token has reached refresh_token_days');
+    return true;
+  }
+
+  /** The account for the group of the sign-in, if it was for one. Undefined, or the error of a token request, when that group has ended. */
+  async function inChosenGroup(
+    ctx: KoaContextWithOIDC,
+    found: Account,
+    { token, application }: { token: Token | undefined; application: ClientApplication | undefined },
+  ): Promise<AccountInGroup | undefined> {
+    const chosen = chosenGroupOf(token);
+    if (chosen === undefined) return found;
+    const mayOpen = (one: Account) => !application || accessDecision(application, one).allowed;
+    const member = await inGroup(found, chosen, db);
+    if (member && mayOpen(member)) return member;
+    // An account to which the application is closed in every group has lost more than the group.
+    if (!mayOpen(found)) return member ?? found;
+    if (ctx.oidc.route !== 'token') return undefined;
+    if (token?.kind === 'RefreshToken') await token.destroy();
+    throw groupEnded(found);
+  }
+
+  /** Whether the account may hold this token now: by the rules of the application, and of the APIs that it is for. */
+  async function mayHold(
+    ctx: KoaContextWithOIDC,
+    account: AccountInGroup,
+    { token, application }: { token: Token; application: ClientApplication | undefined },
+  ): Promise<boolean> {
+    const isTokenRequest = ctx.oidc.route === 'token';
+    // A token that an API asks about, or uses, comes from another address than its user.
+    const address = isTokenRequest ? appContext(ctx).state.request.address : undefined;
+    const { allowed, reason } = application ? accessDecision(application, account, address) : UNREGISTERED;
+    if (application && reason === 'other_network') throw otherNetwork(application, address);
+    if (!allowed && isTokenRequest)
+      await revokeAccess(account.id, token.clientId ?? '', reason, appContext(ctx).state.request);
+    if (!allowed) return false;
+    const apis = apisOf(ctx, token);
+    if (account.group && apis.some((api) => Object.hasOwn(ownResources(config.issuer), api))) throw ownApiInGroup();
+    const rule = await unreachableApi(dependencies, apis, account);
+    if (rule && isTokenRequest) throw unreachableTarget(rule);
+    if (rule) return false;
+    if (application && FIRST_USE.has(token.kind)) await consents.recordUse(account.id, application.id);
+    return true;
+  }
 
   async function revokeAccess(
     accountId: string,
