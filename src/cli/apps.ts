@@ -12,7 +12,7 @@ import { type Fault, fault, faultLine, sentenceOf } from '../base/texts/faults.t
 import { createRegistrationTokens } from '../protocols/oidc/store/registration-tokens.ts';
 import { SamlError } from '../protocols/saml/xml/errors.ts';
 import type { Services } from '../server/services.ts';
-import { type Commands, fail, type Input, noSuch, type Result, UsageError } from './command.ts';
+import { type Commands, fail, type Input, inputOf, noSuch, type Result, UsageError } from './command.ts';
 import { formatDate, type Io, plain } from './io.ts';
 
 const many = (value: string, help: string) => ({ type: 'string', value, multiple: true, help }) as const;
@@ -245,13 +245,9 @@ export const accessText = (rule: Access): string =>
   rule === 'everyone' ? rule : [...rule.roles, ...(rule.groups ?? []).map((name) => `group ${name}`)].join(', ') || '-';
 
 function wayText({ by, name, givenBy, via, connection }: AccessWay): string {
-  const from =
-    connection === undefined
-      ? givenBy === undefined
-        ? ''
-        : ` by the group ${givenBy}`
-      : ` by the connection ${connection}`;
-  return by === 'everyone' ? by : `${by} ${name}${from}${via === undefined ? '' : ` via ${via}`}`;
+  if (by === 'everyone') return by;
+  const giver = connection === undefined ? givenBy && `by the group ${givenBy}` : `by the connection ${connection}`;
+  return [by, name, giver, via && `via ${via}`].filter(Boolean).join(' ');
 }
 
 /** What a comparison of everybody would do. */
@@ -385,7 +381,6 @@ async function parsed(xml: string, now: Date) {
 // the same options that a script would pass. An invalid answer is explained, and the prompt repeated.
 
 type Ask = NonNullable<Io['ask']>;
-type Values = Record<string, string | boolean | string[]>;
 /** The error of an answer, or undefined. */
 type Validate = (answer: string) => string | undefined | Promise<string | undefined>;
 
@@ -411,7 +406,7 @@ async function askForApplication(ask: Ask, io: Io, services: Services): Promise<
   const kind = Number(
     await askFor('1 to 6: ', (answer) => (/^[1-6]$/.test(answer) ? undefined : 'Enter a number from 1 to 6')),
   );
-  const values: Values = { name: await askFor('Name that users see: ', required) };
+  const values: Record<string, string | boolean | string[]> = { name: await askFor('Name that users see: ', required) };
   const native = kind === 3;
 
   if (kind <= 3 || kind === 6) {
@@ -445,7 +440,8 @@ async function askForApplication(ask: Ask, io: Io, services: Services): Promise<
     const known: Validate = async (name) => ((await roles.find(name)) ? undefined : `the role ${name} doesn’t exist`);
     values.role = await list('Roles with access, separated by commas (empty: everyone): ', known);
   }
-  return inputOf(values);
+  const given = Object.entries(values).filter(([, value]) => value !== '');
+  return inputOf(Object.fromEntries(given));
 }
 
 async function askUntilValid(
@@ -498,20 +494,4 @@ function split(answer: string): string[] {
     .split(',')
     .map((part) => part.trim())
     .filter(Boolean);
-}
-
-function inputOf(values: Values): Input {
-  return {
-    isEmpty: false,
-    words: [],
-    flag: (name) => values[name] === true,
-    text(name) {
-      const value = values[name];
-      return typeof value === 'string' && value !== '' ? value : undefined;
-    },
-    texts(name) {
-      const value = values[name];
-      return Array.isArray(value) ? value : [];
-    },
-  };
 }

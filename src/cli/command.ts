@@ -96,10 +96,16 @@ export function readInput(command: Command, argv: string[]): Input {
   if (parsed.positionals.length < needed) throw new UsageError(`${args[parsed.positionals.length]} is missing`);
   const extra = args.at(-1)?.includes('…') ? undefined : parsed.positionals[args.length];
   if (extra !== undefined) throw new UsageError(`unexpected argument: ${extra}`);
-  const values = parsed.values as Record<string, boolean | string | string[] | undefined>;
+  return inputOf(parsed.values as InputValues, parsed.positionals);
+}
+
+export type InputValues = Readonly<Record<string, boolean | string | string[] | undefined>>;
+
+/** The input with these options and arguments. */
+export function inputOf(values: InputValues, words: string[] = []): Input {
   return {
-    isEmpty: parsed.positionals.length === 0 && Object.keys(values).length === 0,
-    words: parsed.positionals,
+    isEmpty: words.length === 0 && Object.keys(values).length === 0,
+    words,
     flag: (name) => values[name] === true,
     text(name) {
       const value = values[name];
