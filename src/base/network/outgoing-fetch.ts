@@ -120,10 +120,10 @@ function checkUrl(url: URL, isAllowed: (address: string) => boolean): void {
   if (isIP(host) && !isAllowed(host)) throw forbidden(host);
 }
 
-/** A look-up of names that finds allowed addresses only; `refused` makes its error. */
+/** A look-up of names that finds allowed addresses only; `rejection` makes its error. */
 export function guardedLookup(
   isAllowed: (address: string) => boolean,
-  refused: (host: string) => Error = forbidden,
+  rejection: (host: string) => Error = forbidden,
 ): LookupFunction {
   return (hostname, options, callback) => {
     // Not every resolver answers *.localhost with loopback itself, as RFC 6761 6.3 demands.
@@ -131,7 +131,7 @@ export function guardedLookup(
       if (error) return callback(error, '');
       const allowed = addresses.filter(({ address }) => isAllowed(address));
       const [first] = allowed;
-      if (!first) return callback(refused(hostname), '');
+      if (!first) return callback(rejection(hostname), '');
       if (options.all) callback(null, allowed);
       else callback(null, first.address, first.family);
     });

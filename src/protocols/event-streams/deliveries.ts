@@ -136,32 +136,18 @@ export function createEventDeliveries(
   ): Promise<Plan | undefined> {
     const { id } = row;
     const stream = streamOf(row);
-    if (stream.kind === 'ssf' && !(await securityEvents.ownerOf(stream)))
-      return void (await eventStreams.remove(id, {}));
+    if (stream.kind === 'ssf' && !(await securityEvents.ownerOf(stream))) {
+      await eventStreams.remove(id, {});
+      return undefined;
+    }
     if (!row.enabled || row.pausedAt || (isReplay && row.replayUntil === null)) return undefined;
     // The next alert has all events since the last one.
     const isQuiet = stream.kind === 'alert' && row.retryAt !== null && row.retryAt > now();
     if (isQuiet && (isReplay || !(await endsQuiet(row, stream)))) return undefined;
-    const cursor = isReplay ? (row.replayCursor ?? 0) : row.cursor;
-    const end = isReplay ? (row.replayUntil ?? 0) : head;
-    const most = MOST_OPEN[stream.kind];
-    if ((!isReplay && end <= cursor) || open >= most) return undefined;
-    const take = isSingle(stream.kind) ? Math.min(PAGE, most - open) : PAGE;
-    const pages = stream.kind === 'alert' ? PAGES_OF_ALERT : 1;
-    const seqs: number[] = [];
-    let last = cursor;
-    for (let page = 0; page < pages && (last < end || page === 0); page += 1) {
-      const until = Math.min(end, last + WINDOW);
-      const found = await read({ chainSeq: { gt: last, lte: until }, ...typesOf(stream) }, take);
-      const events = withinSize(found);
-      // With all events of the window, the next turn begins behind it.
-      const isWhole = events.length === found.length && found.length < take;
-      last = isWhole ? until : (events.at(-1)?.chainSeq ?? until);
-      // Events from before the stream may have joined the chain after its creation.
-      const own = isReplay ? events : events.filter(({ at }) => at >= stream.createdAt);
-      const wanted = stream.kind === 'ssf' ? securityEvents.matching(own, stream) : matching(own, stream, services);
-      seqs.push(...(await wanted).flatMap(({ chainSeq }) => chainSeq ?? []));
-    }
+    const [cursor, end] = isReplay ? [row.replayCursor ?? 0, row.replayUntil ?? 0] : [row.cursor, head];
+    const room = MOST_OPEN[stream.kind] - open;
+    if ((!isReplay && end <= cursor) || room <= 0) return undefined;
+    const { seqs, last } = await nextEvents(stream, { isReplay, cursor, end, room }, read);
     const isOver = isReplay && last >= end;
     const position = isOver ? { replayCursor: null, replayUntil: null } : { replayCursor: last };
     const newest = seqs.at(-1);
@@ -181,6 +167,31 @@ export function createEventDeliveries(
       })),
       hasMore: last < end,
     };
+  }
+
+  /** The positions of the events that the stream gets next, and the last position that was looked at. @param room for how many there is room */
+  async function nextEvents(
+    stream: EventStream,
+    { isReplay, cursor, end, room }: { isReplay: boolean; cursor: number; end: number; room: number },
+    read: ReturnType<typeof sharedReads>,
+  ): Promise<{ seqs: number[]; last: number }> {
+    const take = isSingle(stream.kind) ? Math.min(PAGE, room) : PAGE;
+    const pages = stream.kind === 'alert' ? PAGES_OF_ALERT : 1;
+    const seqs: number[] = [];
+    let last = cursor;
+    for (let page = 0; page < pages && (last < end || page === 0); page += 1) {
+      const until = Math.min(end, last + WINDOW);
+      const found = await read({ chainSeq: { gt: last, lte: until }, ...typesOf(stream) }, take);
+      const events = withinSize(found);
+      // With all events of the window, the next turn begins behind it.
+      const isWhole = events.length === found.length && found.length < take;
+      last = isWhole ? until : (events.at(-1)?.chainSeq ?? until);
+      // Events from before the stream may have joined the chain after its creation.
+      const own = isReplay ? events : events.filter(({ at }) => at >= stream.createdAt);
+      const wanted = stream.kind === 'ssf' ? securityEvents.matching(own, stream) : matching(own, stream, services);
+      seqs.push(...(await wanted).flatMap(({ chainSeq }) => chainSeq ?? []));
+    }
+    return { seqs, last };
   }
 
   /** Whether an alert has an event of `urgentTypes`, for which its quiet time ends. */

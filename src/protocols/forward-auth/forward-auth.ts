@@ -525,7 +525,7 @@ export function createForwardAuth(
   ): void {
     const reference = referenceTo({ ctx, asked }, rejected);
     const shown = { reference: t('error-page.reference', { number: reference }) };
-    if (by === 'program') refuse(ctx, proxy, status, rejected.reason, reference);
+    if (by === 'program') sendError(ctx, proxy, status, rejected.reason, reference);
     else showPage({ ctx, asked, by, application }, proxy === 'nginx' ? 403 : status, ...words, shown);
   }
 
@@ -544,7 +544,7 @@ export function createForwardAuth(
     if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(retryAfterSeconds));
     const message = 'The website is closed to what the program sent.';
     const reference = broken && referenceTo(visit, { ...broken, reason: error, message, of: 'program' });
-    refuse(ctx, proxy, status, error, reference);
+    sendError(ctx, proxy, status, error, reference);
   }
 
   async function recordRejected({ ctx, application }: Visit, account: Account): Promise<void> {
@@ -648,14 +648,14 @@ export function createForwardAuth(
     const { asked, ctx } = visit;
     // HEAD uses up no code and no ticket.
     const isRead = asked.method === 'GET' || (asked.method === 'HEAD' && asked.path === SIGN_IN_PATH);
-    if (!isRead) return refuse(ctx, visit.proxy, 405, 'method_not_allowed');
+    if (!isRead) return sendError(ctx, visit.proxy, 405, 'method_not_allowed');
     if (asked.path === CALLBACK_PATH) return finishSignIn(visit);
     if (asked.path === SIGN_IN_PATH) return signInAt(visit);
     if (asked.path === LOGOUT_PATH) return signOut(visit);
     if (asked.path === JOIN_PATH) return join(visit);
     if (asked.path === TEST_PATH) return reportQuestion(visit);
     if (asked.path === TEST_BACKEND_PATH) return passTest(visit);
-    return refuse(ctx, visit.proxy, 404, 'not_found');
+    return sendError(ctx, visit.proxy, 404, 'not_found');
   }
 
   async function finishSignIn(visit: Visit): Promise<void> {
@@ -793,7 +793,7 @@ export function createForwardAuth(
         expected: origin,
       });
     const ticket = proxy && (await ticketOf(ctx, asked, 'question'));
-    if (!ticket) return refuse(ctx, proxy, 404, 'not_found');
+    if (!ticket) return sendError(ctx, proxy, 404, 'not_found');
     const hasCookie = ctx.get('Cookie').includes(`${TEST_COOKIE}=1`);
     const isBrowser = new URLSearchParams(asked.query).has('browser');
     ctx.append('Set-Cookie', `${TEST_COOKIE}=1; path=${TEST_PATH}; max-age=60; httponly; samesite=lax`);
@@ -822,7 +822,7 @@ export function createForwardAuth(
     const { ctx, proxy, asked, website } = visit;
     // With the value, the route leads back to the proxy.
     const ticket = ctx.get(JWT_HEADER) === TEST_VALUE ? undefined : await ticketOf(ctx, asked, 'question');
-    if (!ticket || ticket.origin !== asked.origin) return refuse(ctx, proxy, 404, 'not_found');
+    if (!ticket || ticket.origin !== asked.origin) return sendError(ctx, proxy, 404, 'not_found');
     pass(visit, undefined, TEST_VALUE);
     if (ticket.hasValues) for (const name of Object.keys(headersOf(website.headers))) ctx.set(name, TEST_VALUE);
   }
@@ -831,7 +831,7 @@ export function createForwardAuth(
   async function reportBackend(ctx: Context, asked: AskedRequest): Promise<void> {
     const ticket = await ticketOf(ctx, asked, 'backend');
     const website = ticket && (await websiteAt(ticket.origin))?.website;
-    if (!website) return refuse(ctx, undefined, 404, 'not_found');
+    if (!website) return sendError(ctx, undefined, 404, 'not_found');
     const { applicationId, by, origin, hasValues } = ticket;
     ctx.status = 302;
     ctx.body = '';
@@ -867,7 +867,7 @@ export function createForwardAuth(
     const { ctx, asked } = visit;
     const { origin } = asked;
     // No picture or script of a page signs its user out.
-    if (!/^(navigate)?$/.test(ctx.get('Sec-Fetch-Mode'))) return refuse(ctx, visit.proxy, 403, 'not_a_navigation');
+    if (!/^(navigate)?$/.test(ctx.get('Sec-Fetch-Mode'))) return sendError(ctx, visit.proxy, 403, 'not_a_navigation');
     const [site, user, dest] = ['Site', 'User', 'Dest'].map((name) => ctx.get(`Sec-Fetch-${name}`));
     const isClick = visit.by === 'navigation' && site === 'same-origin' && user === '?1' && dest === 'document';
     const live = isClick ? await liveSession(visit) : undefined;
@@ -981,14 +981,14 @@ const isSecondQuestion = ({ ctx, proxy }: Visit) => proxy === 'nginx' && ctx.que
 
 /** Where the second question would get another answer than the first: a session began or ended, or a limit, in between. */
 function askAnew({ ctx, proxy, by }: Visit): void {
-  if (by !== 'navigation') return void refuse(ctx, proxy, 401, 'login_required');
+  if (by !== 'navigation') return void sendError(ctx, proxy, 401, 'login_required');
   ctx.status = 403;
   ctx.set(WAIT_HEADERS);
   ctx.body = WAIT;
 }
 
 /** nginx takes another status than 401 and 403 for a fault of this server. */
-function refuse(
+function sendError(
   ctx: Context,
   proxy: ProxyKind | undefined,
   status: number,
