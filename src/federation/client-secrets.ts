@@ -84,7 +84,7 @@ export function createClientSecrets({
     return rejected ? { outcome: 'rejected', error: rejected.rejectedText ?? '' } : { outcome: 'accepted' };
   }
 
-  const check: (connection: Connection) => Promise<ConnectionTrial | undefined> = async (connection) => {
+  async function check(connection: Connection): Promise<ConnectionTrial | undefined> {
     for (const { id } of await connections.secretInfos(connection.id)) tried.add(id);
     if (connection.kind === 'ldap') return checkDirectory(connection);
     const protocol = protocols[connection.kind];
@@ -97,7 +97,7 @@ export function createClientSecrets({
       const outcome = await note(connection, error);
       return outcome === 'accepted' ? { outcome } : { outcome, error: error.received ?? error.reason };
     }
-  };
+  }
 
   return {
     /** What a sign-in says about the secret: its error, or none. */

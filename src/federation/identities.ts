@@ -33,13 +33,12 @@ const MAX_LABEL = 254;
 
 export function createExternalIdentities(dependencies: Core) {
   const { db, now, audit } = dependencies;
-  const ofUsers: (userIds: readonly string[], tx?: Tx) => Promise<ExternalIdentity[]> = async (userIds, tx = db) => {
-    const rows = await tx.externalIdentity.findMany({
+  async function ofUsers(userIds: readonly string[], tx: Tx = db): Promise<ExternalIdentity[]> {
+    return tx.externalIdentity.findMany({
       where: { userId: userIds.length === 1 ? userIds[0] : { in: [...userIds] } },
       orderBy: [{ linkedAt: 'asc' }, { id: 'asc' }],
     });
-    return rows;
-  };
+  }
 
   return {
     /** The user of this subject; undefined for an unknown subject, and for a row that another program wrote. */

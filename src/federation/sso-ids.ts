@@ -22,7 +22,7 @@ export interface SsoIdChange {
 
 export function createSsoIds(services: People & { connections: Connections; identities: ExternalIdentities }) {
   const { authority, connections, groups, identities, setConnectionRoles } = services;
-  const assertMayConnect: (connectionId: string, by: Actor, tx: Tx) => Promise<void> = async (connectionId, by, tx) => {
+  async function assertMayConnect(connectionId: string, by: Actor, tx: Tx): Promise<void> {
     const mappings = await connections.roleMappings(connectionId, tx);
     const groupIds = (await connections.groupMappings(connectionId, tx)).map(({ groupId }) => groupId);
     const byGroups = (await rolesConferred(groupIds, tx)).map(({ name }) => name);
@@ -33,18 +33,18 @@ export function createSsoIds(services: People & { connections: Connections; iden
       const message = `Only someone who has or manages the roles of the groups at the connection ${connectionId} can do this.`;
       throw forbidden('forbidden', { message, detail: { role: name } });
     }
-  };
+  }
 
-  const connectionsOf: (
+  async function connectionsOf(
     accounts: readonly { id: string; ssoId: string | null }[],
     tx?: Tx,
-  ) => Promise<Map<string, string>> = async (accounts, tx) => {
+  ): Promise<Map<string, string>> {
     const subjects = new Map(accounts.flatMap(({ id, ssoId }) => (ssoId === null ? [] : [[id, ssoId]])));
     const identitiesOfUsers = subjects.size === 0 ? [] : await identities.ofUsers([...subjects.keys()], tx);
     const found = identitiesOfUsers.filter(({ userId, subject }) => subjects.get(userId) === subject);
     // The first linked identity counts.
     return new Map(found.reverse().map(({ userId, connectionId }) => [userId, connectionId]));
-  };
+  }
 
   return {
     /**
@@ -53,9 +53,9 @@ export function createSsoIds(services: People & { connections: Connections; iden
      */
     assertMayConnect,
 
-    /** The same for several accounts, by their ids; without those that have none. */
+    /** The connections at which the accounts' `sso_id`s are their subjects, by the ids of the accounts that have one. */
     connectionsOf,
-    /** The connection at which the account's `sso_id` is its subject. */
+    /** The same for one account. */
     connectionOf: async (account: Account, tx?: Tx): Promise<string | null> =>
       (await connectionsOf([account], tx)).get(account.id) ?? null,
 

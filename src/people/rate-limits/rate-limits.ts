@@ -289,7 +289,7 @@ export interface KnownBrowserLookup {
 const PER_ACCOUNT = { reset: 'reset:account', unlock: 'unlock:account' } as const satisfies Record<string, PolicyName>;
 
 export function createMailLimits(rateLimits: RateLimits, knownBrowsers: KnownBrowserLookup) {
-  const to: (recipient: string, kind: LimitedMail) => Promise<LimitResult> = (recipient, kind) =>
+  const to = (recipient: string, kind: LimitedMail): Promise<LimitResult> =>
     rateLimits.consume('mail:recipient', `${kind}:${nameKey(recipient)}`);
 
   return {

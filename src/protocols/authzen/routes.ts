@@ -152,10 +152,10 @@ function createEvaluations(
     return { decision, denied: decision ? [] : [{ ...(account && { subject: account.id }), permission }] };
   }
 
-  const one: (body: unknown, app: EvaluatingApp) => Promise<Evaluated<Decision>> = async (body, app) => {
+  async function one(body: unknown, app: EvaluatingApp): Promise<Evaluated<Decision>> {
     const { decision, denied } = await decide(checked(evaluation, body), app);
     return { answer: { decision }, denied };
-  };
+  }
 
   return {
     /** AuthZEN 6. Throws invalid_input. */

@@ -92,17 +92,13 @@ const OF_OTHERS: ReadonlySet<EndReason> = new Set(['ended-by-person', 'ended-by-
 export function createEndSession(services: EndSessionServices) {
   const { db, now, sessions, wake } = services;
 
-  const several: (uids: readonly string[], reason: EndReason, by?: EndBy) => Promise<EndResult | undefined> = async (
-    uids,
-    reason,
-    by = {},
-  ) => {
+  function several(uids: readonly string[], reason: EndReason, by: EndBy = {}): Promise<EndResult | undefined> {
     return transaction(db, async (tx) => {
       const found: SessionEntry[] = [];
       for (const uid of new Set(uids)) found.push(...[(await sessions.find(uid, tx)) ?? []].flat());
       return endByAccount(services, found, reason, by, tx);
     });
-  };
+  }
 
   return {
     /** Ends these sessions in one logout run. Undefined when all had already ended. */

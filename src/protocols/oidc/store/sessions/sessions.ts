@@ -64,14 +64,13 @@ export function createSessions(services: Core) {
 
   const epoch = () => BigInt(Math.floor(now().getTime() / 1000));
 
-  const find: (uid: string, tx?: Tx) => Promise<SessionEntry | undefined> = async (uid, tx = db) => {
+  async function find(uid: string, tx: Tx = db): Promise<SessionEntry | undefined> {
     const where = { model: 'Session', uid, expiresAt: { gt: epoch() } };
     const row = await tx.oidcArtifact.findFirst({ where, select: LIVE_ROW });
     return row && (await findEnded(tx, [uid])).size === 0 ? readLive(row, tx) : undefined;
-  };
+  }
 
-  const list: (accountId: string, tx?: Tx) => Promise<SessionEntry[]> = (accountId, tx = db) =>
-    liveSessionsOf(accountId, epoch(), tx);
+  const list = (accountId: string, tx: Tx = db): Promise<SessionEntry[]> => liveSessionsOf(accountId, epoch(), tx);
 
   return {
     ...createSessionDevices(services),
