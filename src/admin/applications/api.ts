@@ -19,7 +19,7 @@ import { metadataWarnings, type SpMetadata } from '../../protocols/saml/metadata
 import { mergePatchOf } from '../api/described-bodies.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import { done, flag, id, iso, paged, pageOf, text, time } from '../api/parts.ts';
+import { done, flag, id, iso, jsonOf, paged, pageOf, text, time } from '../api/parts.ts';
 import type { GroupAdmin } from '../groups/groups.ts';
 import { endpointsOf, type Resource } from '../resource.ts';
 import {
@@ -184,30 +184,16 @@ function answer(one: Application, clientSecret?: string) {
   };
 }
 
-function applicationJson(one: Application) {
-  return {
-    id: one.id,
-    protocol: one.protocol,
+const applicationJson = (one: Application) =>
+  jsonOf(application, one, {
     identifier: one.clientId,
-    name: one.name,
-    enabled: one.enabled,
-    source: one.source,
-    created_at: iso(one.createdAt),
-    updated_at: iso(one.updatedAt),
     declaration: applicationEntry(one) as z.output<typeof declaration>,
-  };
-}
+  });
 
-function detailsJson({ application: one, secrets }: ApplicationDetails) {
+function detailsJson({ application: registered, secrets }: ApplicationDetails) {
   return {
-    ...applicationJson(one),
-    secrets: secrets.map(({ id: secretId, lastFour, createdAt, lastUsedAt, expiresAt }) => ({
-      id: secretId,
-      last_four: lastFour,
-      created_at: iso(createdAt),
-      last_used_at: iso(lastUsedAt ?? null),
-      expires_at: iso(expiresAt),
-    })),
+    ...applicationJson(registered),
+    secrets: secrets.map((one) => jsonOf(secret, one, { last_used_at: iso(one.lastUsedAt) })),
   };
 }
 

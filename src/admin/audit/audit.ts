@@ -10,7 +10,7 @@ import { CUT, loggedAttributes } from '../../people/accounts/simple-attributes.t
 import { within } from '../../people/rbac/rights.ts';
 import type { AdminServices } from '../admin-services.ts';
 import { type Endpoint, endpoint, type Streamed } from '../api/endpoint.ts';
-import { givenTime, iso, paged, pageOf, text, time } from '../api/parts.ts';
+import { givenTime, jsonOf, paged, pageOf, text, time } from '../api/parts.ts';
 import { createNames } from '../console/names.ts';
 import { createUserLookup } from '../users/lookup.ts';
 
@@ -187,21 +187,10 @@ function filterOf(query: z.output<z.ZodObject<typeof filters>>): AuditFilter {
   });
 }
 
-function toJson({ id, at, type, outcome, reason, data, ...entry }: AuditEntry) {
-  const { actorId, actorApp, subjectId, clientId, address, userAgent, requestId } = entry;
-  return {
-    id,
-    at: iso(at),
-    type,
-    outcome,
-    reason,
-    actor: actorId,
-    actor_app: actorApp,
-    user: subjectId,
-    client: clientId,
-    address,
-    user_agent: userAgent,
-    request_id: requestId,
-    data: data as Record<string, z.output<ReturnType<typeof z.json>>>,
-  };
-}
+const toJson = (one: AuditEntry) =>
+  jsonOf(entry, one, {
+    actor: one.actorId,
+    user: one.subjectId,
+    client: one.clientId,
+    data: one.data as z.output<typeof entry>['data'],
+  });

@@ -30,6 +30,7 @@ import {
   givenTime,
   id,
   iso,
+  jsonOf,
   paged,
   pageOf,
   personFields,
@@ -538,11 +539,7 @@ const change = z
   })
   .meta({ id: 'GroupChange' });
 
-const changeJson = ({ groupId, createdAt, endedAt, ...found }: MemberChange) => {
-  const { id, kind, state, total, done, changed, error } = found;
-  const times = { created_at: iso(createdAt), ended_at: iso(endedAt) };
-  return { id, kind, group: groupId ?? '', state, total, done, changed, error, ...times };
-};
+const changeJson = (found: MemberChange) => jsonOf(change, found, { group: found.groupId ?? '' });
 
 const manyPeople = {
   name: 'members',
@@ -568,19 +565,7 @@ export const newGroup = z.strictObject({
 /** A time of a body; null: none. */
 export const moment = givenTime.nullable();
 
-function summaryJson({ acceptsRequests, fileMembers, createdAt, ...group }: Group): z.output<typeof summary> {
-  const { id: groupId, name, path, description, source } = group;
-  return {
-    id: groupId,
-    name,
-    path,
-    description,
-    accepts_requests: acceptsRequests,
-    source,
-    file_members: fileMembers,
-    created_at: iso(createdAt),
-  };
-}
+const summaryJson = (group: Group): z.output<typeof summary> => jsonOf(summary, group, {});
 
 export const request = z
   .object({
@@ -594,18 +579,8 @@ export const request = z
   })
   .meta({ id: 'GroupRequest' });
 
-export function requestJson(row: Awaited<ReturnType<GroupAdmin['requests']>>[number]): z.output<typeof request> {
-  const { id: requestId, user, application, reason, until, createdAt, expiresAt } = row;
-  return {
-    id: requestId,
-    ...personJson(user),
-    application,
-    reason,
-    until: iso(until),
-    created_at: iso(createdAt),
-    expires_at: iso(expiresAt),
-  };
-}
+export const requestJson = (row: Awaited<ReturnType<GroupAdmin['requests']>>[number]): z.output<typeof request> =>
+  jsonOf(request, row, personJson(row.user));
 
 export const decisionBody = z.strictObject({
   decision: z.enum(['approve', 'decline']),

@@ -5,7 +5,19 @@ import type { GroupOwners, OwnedMember } from '../../people/groups/owners.ts';
 import type { AdminServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import { byId, fromCursor, id, iso, paged, pageOf, personFields, personJson, time, toCursor } from '../api/parts.ts';
+import {
+  byId,
+  fromCursor,
+  id,
+  iso,
+  jsonOf,
+  paged,
+  pageOf,
+  personFields,
+  personJson,
+  time,
+  toCursor,
+} from '../api/parts.ts';
 import { assertVersion } from '../api/versions.ts';
 import { decisionBody, decisionOf, moment, request, requestJson } from './groups.ts';
 
@@ -44,16 +56,7 @@ const memberJson = ({ person, since, until, isOwn: own }: OwnedMember): z.output
   own,
 });
 
-const invitationJson = ({
-  until,
-  expiresAt,
-  createdAt: _at,
-  ...rest
-}: ListedInvitation): z.output<typeof invitation> => ({
-  ...rest,
-  until: iso(until),
-  expires_at: iso(expiresAt),
-});
+const invitationJson = (one: ListedInvitation): z.output<typeof invitation> => jsonOf(invitation, one, {});
 
 type Call = Parameters<Endpoint['handle']>[0];
 interface OwnCall extends Omit<Call, 'params' | 'query' | 'body'> {

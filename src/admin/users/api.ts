@@ -79,6 +79,8 @@ const summaryFields = {
   updated_at: time,
 };
 
+const summary = z.object(summaryFields);
+
 /** In the summary and the details. */
 const invitationField = {
   invitation_state: z
@@ -152,35 +154,12 @@ const userDetails = user
 const password = z.string().min(limits.password.minWithMfa).max(limits.password.max);
 
 /** A user of a list. */
-function summaryJson({
-  emailVerified,
-  isEnabled,
-  createdAt,
-  updatedAt,
-  ...account
-}: Omit<AccountSummary, 'invitation'>) {
-  const { id, username, email, name, source, roles, termsVersion, termsAcceptedAt } = account;
-  const { state, activeFrom, activeUntil, lastSeenAt } = account;
-  return {
-    id,
-    username,
-    email,
-    email_verified: emailVerified,
-    name,
+const summaryJson = (account: Omit<AccountSummary, 'invitation'>) =>
+  jsonOf(summary, account, {
     display_name: displayName(account),
-    active: isEnabled,
-    active_from: iso(activeFrom),
-    active_until: iso(activeUntil),
-    state,
-    last_seen_at: iso(seenAt({ lastSeenAt, createdAt })),
-    source: source as 'local' | 'file',
-    roles,
-    terms_version: termsVersion,
-    terms_accepted_at: termsAcceptedAt && iso(termsAcceptedAt),
-    created_at: iso(createdAt),
-    updated_at: iso(updatedAt),
-  };
-}
+    active: account.isEnabled,
+    last_seen_at: iso(seenAt(account)),
+  });
 
 /** A user with the whole profile. */
 export function userJson(account: Account) {
@@ -205,36 +184,18 @@ function detailsJson(details: UserDetails) {
   const { account, directory, ssoConnection, password: stored, factors } = details;
   const { invitation, invitationState, lockedSeconds, unusedEnd } = details;
   const { totp, passkeys, recoveryCodes, phone = null } = factors;
+  const { shape } = userDetails;
   return {
     ...userJson(account),
-    directory: directory
-      ? {
-          id: directory.id,
-          name: directory.name,
-          attributes: [...directory.attributes],
-          deleted_at: iso(directory.deletedAt),
-        }
-      : null,
-    password: stored ? { must_change: stored.mustChange, changed_at: iso(stored.changedAt) } : null,
+    directory: directory ? jsonOf(shape.directory.unwrap(), directory, {}) : null,
+    password: stored ? jsonOf(shape.password.unwrap(), stored, {}) : null,
     second_factors: { totp, passkeys, recovery_codes: recoveryCodes, phone },
     sso_connection: ssoConnection,
     invitation_state: invitationState,
-    invitation: invitation
-      ? {
-          sent_at: iso(invitation.sentAt),
-          expires_at: iso(invitation.expiresAt),
-          opened_at: invitation.openedAt && iso(invitation.openedAt),
-          accepted_at: invitation.acceptedAt && iso(invitation.acceptedAt),
-        }
-      : null,
+    invitation: invitation ? jsonOf(shape.invitation.unwrap(), invitation, {}) : null,
     locked_seconds: lockedSeconds,
     unused_end: unusedEnd
-      ? {
-          what: unusedEnd.what,
-          at: iso(unusedEnd.at),
-          told_at: iso(unusedEnd.toldAt),
-          next_email_at: iso(unusedEnd.tellAt),
-        }
+      ? jsonOf(shape.unused_end.unwrap(), unusedEnd, { next_email_at: iso(unusedEnd.tellAt) })
       : null,
   };
 }
@@ -491,12 +452,7 @@ function factorEndpoints(users: UserAdmin): Endpoint[] {
       response: z.object({ items: z.array(factor) }),
       async handle({ params, by }) {
         const factors = await users.factorsOf(params.id, by);
-        const items = factors.map(({ addedAt, lastUsedAt, ...one }) => ({
-          ...one,
-          added_at: iso(addedAt),
-          last_used_at: iso(lastUsedAt),
-        }));
-        return { body: { items } };
+        return { body: { items: factors.map((one) => jsonOf(factor, one, { left: one.left })) } };
       },
     }),
     endpoint('removeUserFactor', `DELETE ${path}/{factor}`, {
@@ -530,13 +486,7 @@ function noteEndpoints(users: UserAdmin): Endpoint[] {
       response: z.object({ items: z.array(note) }),
       async handle({ params, by }) {
         const notes = await users.notesOf(params.id, by);
-        const items = notes.map(({ id, text, author, createdAt }) => ({
-          id,
-          text,
-          author: author?.username ?? null,
-          created_at: iso(createdAt),
-        }));
-        return { body: { items } };
+        return { body: { items: notes.map((one) => jsonOf(note, one, { author: one.author?.username ?? null })) } };
       },
     }),
     endpoint('addUserNote', `POST ${path}`, {
@@ -610,14 +560,7 @@ function appPasswordEndpoints(users: UserAdmin): Endpoint[] {
       response: z.object({ items: z.array(appPassword) }),
       async handle({ params, by }) {
         const passwords = await users.appPasswordsOf(params.id, by);
-        const items = passwords.map(({ id, name, origin, createdAt, lastUsedAt }) => ({
-          id,
-          name,
-          website: origin,
-          created_at: iso(createdAt),
-          last_used_at: iso(lastUsedAt),
-        }));
-        return { body: { items } };
+        return { body: { items: passwords.map((one) => jsonOf(appPassword, one, { website: one.origin })) } };
       },
     }),
     endpoint('revokeUserAppPassword', `DELETE ${path}/{password}`, {

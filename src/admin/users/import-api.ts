@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
 import { within } from '../../people/rbac/rights.ts';
 import { type Answer, type Endpoint, endpoint } from '../api/endpoint.ts';
-import { byId, fromCursor, iso, paged, pageOf, time, toCursor } from '../api/parts.ts';
+import { byId, fromCursor, jsonOf, paged, pageOf, time, toCursor } from '../api/parts.ts';
 import { type ImportRow, importOptions, importOutcomes, type UserImport } from './import.ts';
 import type { ImportJobs, StoredImport } from './import-job.ts';
 
@@ -25,13 +25,11 @@ const importOfUsers = z
   .meta({ id: 'UserImport' });
 
 const importJson = (found: StoredImport): z.input<typeof importOfUsers> => {
-  const { id, isTrial, state, total, done, counts, changed, error, createdAt, endedAt } = found;
-  const results = Object.fromEntries(importOutcomes.map((one) => [one, counts[one] ?? 0])) as Record<
+  const results = Object.fromEntries(importOutcomes.map((one) => [one, found.counts[one] ?? 0])) as Record<
     ImportRow['outcome'],
     number
   >;
-  const times = { created_at: iso(createdAt), ended_at: iso(endedAt) };
-  return { id, trial: isTrial, state, total, done, results, invitations: changed, error, ...times };
+  return jsonOf(importOfUsers, found, { trial: found.isTrial, results, invitations: found.changed });
 };
 
 const answer = (found: StoredImport): Answer<z.input<typeof importOfUsers>> => ({

@@ -61,7 +61,16 @@ const responseModes = ['query', 'fragment', 'form_post', 'jwt', 'query.jwt', 'fr
 
 const visible = /^[\x20-\x7e]+$/; // VSCHAR, RFC 6749 appendix A
 /** The name of an application, as users read it when they give consent. */
-export const displayName = nameUpTo(255);
+const displayName = nameUpTo(255);
+/** The name of an application of another protocol. */
+export const nameField = displayName.describe('the name that people see').register(applicationFields, {
+  section: 'general',
+  gives: 'nothing',
+  isDescriptive: true,
+  isFreeText: true,
+  isRequired: true,
+  isHalf: true,
+});
 const webUri = typedAddress(2048).superRefine(faultFrom(webUriFault)).meta(webUriSchema);
 const redirectUri = typedAddress(2048).meta(redirectUriSchema);
 const httpsUri = typedAddress(2048)

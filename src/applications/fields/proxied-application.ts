@@ -6,7 +6,7 @@ import { addFault, type Fault, fault, faultFrom, rule } from '../../base/texts/f
 import { typedAddress, webUriFault, webUriSchema } from '../uris.ts';
 import { applicationFields } from './application-field.ts';
 import { permissionFilterFaults, presetField, userField, viewFields } from './claim-settings.ts';
-import { accessField, displayName, oidcMetadata, signInFields, useFields } from './oidc-client.ts';
+import { accessField, nameField, oidcMetadata, signInFields, useFields } from './oidc-client.ts';
 import { provisionFaults, provisionField, withoutToken } from './provisioning.ts';
 
 export const proxyKinds = ['traefik', 'caddy', 'nginx', 'haproxy', 'envoy'] as const;
@@ -192,14 +192,7 @@ const answer = z.strictObject({
 
 /** An entry of `proxied_applications:` in the configuration file. */
 export const proxiedApplication = z.strictObject({
-  name: displayName.describe('the name that people see').register(applicationFields, {
-    section: 'general',
-    gives: 'nothing',
-    isDescriptive: true,
-    isFreeText: true,
-    isRequired: true,
-    isHalf: true,
-  }),
+  name: nameField,
   url: siteUrl
     .describe('its address, without a path: what people type')
     .register(applicationFields, { section: null, gives: 'nothing' }),

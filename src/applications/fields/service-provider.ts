@@ -9,7 +9,7 @@ import { certificateFault, certificatePem, keyCountFault } from '../../core/keys
 import { entityId, typedAddress, webUriFault, webUriSchema } from '../uris.ts';
 import { applicationFields } from './application-field.ts';
 import { permissionFilterFaults, presetField, userField, viewFields } from './claim-settings.ts';
-import { accessField, consent, displayName, oidcMetadata, signInFields, useFields } from './oidc-client.ts';
+import { accessField, consent, nameField, oidcMetadata, signInFields, useFields } from './oidc-client.ts';
 import { provisionFaults, provisionField } from './provisioning.ts';
 
 const webUri = typedAddress(2048).superRefine(faultFrom(webUriFault)).meta(webUriSchema);
@@ -132,14 +132,7 @@ const answer = z.strictObject({
 
 /** An entry of `service_providers:` in the configuration file. */
 export const serviceProvider = z.strictObject({
-  name: displayName.describe('the name that people see').register(applicationFields, {
-    section: 'general',
-    gives: 'nothing',
-    isDescriptive: true,
-    isFreeText: true,
-    isRequired: true,
-    isHalf: true,
-  }),
+  name: nameField,
   metadata_file: z
     .string()
     .min(1)
