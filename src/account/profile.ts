@@ -82,7 +82,8 @@ export function profileRoutes(services: Core & People & { page: AccountPageHelpe
         directory: directory?.name,
         phone,
         hasSms: codeDelivery.hasSms() && claims.includes('phone_number'),
-        hasPhone: phone.number !== null || claims.includes('phone_number'),
+        // Without a way to add one, an empty section says nothing.
+        hasPhone: phone.number !== null || (codeDelivery.hasSms() && claims.includes('phone_number')),
         error,
       },
       error ? 400 : 200,

@@ -28,7 +28,10 @@ it('sends the chosen part of a picture, as a square', async () => {
   const buffer = aPng({ width: 4200, height: 60 });
   await page.locator('#picture').setInputFiles({ name: 'me.png', mimeType: 'image/png', buffer });
   await page.locator('canvas').waitFor();
+  // All of its height is in the square.
+  expect(await page.locator('[data-part="down"]').isDisabled()).toBe(true);
   await page.locator('[data-part="zoom"]').fill('2');
+  expect(await page.locator('[data-part="down"]').isDisabled()).toBe(false);
   expect(await axe(page, ['light', 'dark'])).toEqual([]);
   await screenshot(page, 'picture-crop');
   await page.setViewportSize(phone.viewport);

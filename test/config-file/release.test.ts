@@ -69,3 +69,13 @@ it('releases nothing where one of the entries is none of the file', async () => 
   await expect(bench.configFile.release(entries, {})).rejects.toMatchObject({ code: 'not_found' });
   expect((await bench.accounts.findByLogin('alice'))?.source).toBe('file');
 });
+
+it('releases a group with a membership that has ended and that no job deleted yet', async () => {
+  const past = '{ name: Past, members: [{ username: alice, until: 2026-03-02T00:00:00Z }] }';
+  expect(await bench.apply(FILE.replace('groups: [', `groups: [${past}, `))).toMatchObject({ ok: true });
+  bench.clock.at = new Date('2026-03-03T00:00:00Z');
+  await bench.configFile.release([{ section: 'groups', name: 'Past' }], {});
+  const group = (await bench.groups.find('Past')) ?? expect.fail('no group');
+  expect(group.source).toBe('local');
+  expect(await bench.groups.members(group.id)).toMatchObject([{ source: 'file' }]);
+});

@@ -175,6 +175,20 @@ describe('the access check', () => {
     await admin.submit(await admin.get(`/admin/users/${account.id}/invite`), {}, { form: '/invite' });
     const invited = await checkOf(account.username, clientId);
     expect(textOf(invited.text)).toContain('nopassword hasn’t accepted the invitation of');
+    // What was opened from the check leads back to it.
+    const opened = { headers: { referer: red.url } };
+    const question = await admin.get(`/admin/users/${account.id}/password`, opened);
+    expect(
+      linksOf(question.text, red.url)
+        .filter(({ href }) => href === red.url)
+        .map(({ label }) => label),
+    ).toEqual(['Access check', 'Cancel']);
+    const created = await admin.follow(await admin.submit(question));
+    expect(linksOf(created.text, red.url)).toContainEqual(
+      expect.objectContaining({ label: 'Access check', href: red.url }),
+    );
+    const email = await admin.get(`/admin/users/${account.id}/change/email`, opened);
+    expect((await admin.submit(email, { email: 'other@example.com' })).location).toBe(red.url);
   });
 
   itOnSqlite('says that a network is over its limit, and that a client has no secret', async () => {

@@ -6,6 +6,7 @@ import { testClock } from '../support/clock.ts';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { mailbox } from '../support/mailbox.ts';
+import { textOf } from '../support/pages/html.ts';
 import { aReceiver, aStream, deliver, isSigned, removeStreams, startWithoutJobs } from './support.ts';
 
 let idp: TestIdp;
@@ -56,6 +57,11 @@ it('of the console says by email who became an administrator by the role of a gr
     url: 'soc@example.com',
   });
   expect(added.status).toBe(303);
+  const stream = await admin.follow(added);
+  const tested = await admin.follow(await admin.submit(stream, {}, { form: '/test' }));
+  expect(textOf(tested.text)).toMatch(/Deliveries.* Test Email queued soc@example\.com 1 /);
+  const test = await box.waitForMail('soc@example.com');
+  expect(test.subject).toBe('Security: This is a test of the alert. Nothing happened.');
   const { account } = await aUser(server.services, { username: 'hedy' });
   const { id } = await server.services.groups.create({ name: 'Desk' });
   await server.services.groups.addMembers(id, [{ userId: account.id }]);

@@ -254,7 +254,13 @@ const page: ConsolePage = {
         },
       ],
     },
-    { kind: 'secret', label: 'API key', text: 'gh_4mMSDEI3QD8AaZ7zqc0u9YF', lead: 'Copy the key now.' },
+    {
+      kind: 'secret',
+      label: 'API key',
+      copied: 'api-key',
+      text: 'gh_4mMSDEI3QD8AaZ7zqc0u9YF',
+      lead: 'Copy the key now.',
+    },
     {
       kind: 'stages',
       title: 'Keys',

@@ -231,7 +231,7 @@ describe('the own pages', () => {
     const unlinked = await client.submit(back, { terms_version: '2027-02', ...links }, { form: '/admin/branding' });
     expect([unlinked.status, textOf(unlinked.text)]).toEqual([
       400,
-      expect.stringContaining('Version to accept needs the address of the terms or of the privacy notice'),
+      expect.stringContaining('Version of the terms to accept needs the address of the terms or of the privacy notice'),
     ]);
     const wrong = await client.submit(back, { terms_version: 'x'.repeat(41) }, { form: '/admin/branding' });
     expect(wrong.status).toBe(400);

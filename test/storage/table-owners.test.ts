@@ -116,6 +116,7 @@ const plainSql: Record<string, string> = {
   'admin/sessions/sessions.ts': 'the same for a session',
   'admin/applications/usage.ts': 'grouping by day',
   'admin/groups/groups.ts': 'counts up to a limit, in one statement',
+  'admin/event-streams/deliveries.ts': 'the newest error of each application',
   'people/groups/groups.ts': 'the same',
   'people/rbac/new-administrators.ts': 'people that a statement of its callers finds, counted up to a limit',
   'admin/applications/sign-in-counts.ts': 'the same for all applications',

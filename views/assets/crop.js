@@ -18,6 +18,9 @@
     };
     const draw = () => {
       const { side, x, y } = chosen();
+      // A side that is there as a whole has nowhere to move.
+      part.across.disabled = picture.width - side < 1;
+      part.down.disabled = picture.height - side < 1;
       const to = canvas.getContext('2d');
       // JPEG has no transparency.
       to.fillStyle = '#fff';

@@ -84,13 +84,15 @@
     const seconds = (at - Date.now()) / 1000;
     const [unit, length] = units.find(([, one]) => Math.abs(seconds) >= one) ?? ['second', 60];
     const isNear = Math.abs(seconds) < 7 * 86_400;
+    // A week from now is not in 6 days.
+    const whole = seconds > 86_400 ? Math.round : Math.trunc;
     time.title = withZone.format(at);
     if ('exact' in time.dataset) {
       time.textContent = inSentence.format(at);
       continue;
     }
     time.textContent = isNear
-      ? relative.format(Math.trunc(seconds / length), unit)
+      ? relative.format(whole(seconds / length), unit)
       : (at.getFullYear() === thisYear ? exactThisYear : exact).format(at);
   }
 

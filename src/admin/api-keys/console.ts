@@ -238,7 +238,13 @@ function createdPage({ key: { name, expiresAt }, text }: CreatedKey, issuer: str
     title: t('console.api-keys.created'),
     back,
     blocks: [
-      { kind: 'secret', label: t('console.api-keys.created.key'), text, lead: t('console.api-keys.created.copy') },
+      {
+        kind: 'secret',
+        label: t('console.api-keys.created.key'),
+        copied: 'api-key',
+        text,
+        lead: t('console.api-keys.created.copy'),
+      },
       {
         kind: 'facts',
         rows: [

@@ -53,6 +53,8 @@ export interface RegistrationOptions {
   prepare?(tx: Tx): Promise<void>;
   /** Rejects a name that another application has. */
   isNameUnique?: boolean;
+  /** A service provider without a name is called what its metadata calls it. */
+  isNamedByMetadata?: boolean;
 }
 
 /** A registered application; with the secret of an OIDC client that got one. */
@@ -158,7 +160,7 @@ export function createApplicationAdmin(services: AdminServices) {
       options: RegistrationOptions = {},
     ): Promise<Created> {
       // May fetch metadata, so it runs before the transaction.
-      const resolved = protocol === 'saml' ? await declarations.resolve(declaration) : undefined;
+      const resolved = protocol === 'saml' ? await declarations.resolve(declaration, options) : undefined;
       return transaction(db, async (tx) => {
         await options.prepare?.(tx);
         const change = { by, tx };
@@ -190,7 +192,7 @@ export function createApplicationAdmin(services: AdminServices) {
       // May fetch metadata, so it runs before the transaction, which then checks that nothing changed meanwhile.
       const resolved =
         before.protocol === 'saml'
-          ? await declarations.resolve(merged, { entry, xml: before.metadata.metadata_xml })
+          ? await declarations.resolve(merged, { registered: { entry, xml: before.metadata.metadata_xml } })
           : undefined;
       const { client_id, client_secret, ...client } = merged;
       const isOidc = before.protocol === 'oidc';

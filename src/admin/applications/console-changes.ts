@@ -116,6 +116,7 @@ export function addSecretPages(
   { frame, admin: { applications }, identityProvider }: ConsoleServices,
 ): void {
   change('/secret', {
+    isReturning: true,
     assertOpen: ({ by, subject }) => applications.assertMayChange(subject.application, by),
     form: overlapForm,
     page: ({ ctx, subject }) => secretPage(subject, ctx.path),

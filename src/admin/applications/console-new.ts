@@ -10,7 +10,6 @@ import type { Tx } from '../../base/storage/database.ts';
 import type { Fault } from '../../base/texts/faults.ts';
 import { SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
 import { concatenated, inLanguage, listOf, type PageText, t } from '../../base/texts/text.ts';
-import { nameFrom } from '../../protocols/saml/metadata/parse.ts';
 import type { Block, ConsolePage, Field, Option } from '../console/blocks.ts';
 import { listQuery } from '../console/frame.ts';
 import { addPage, type FormReader, longForm } from '../console/pages.ts';
@@ -22,10 +21,9 @@ import { creatable } from './console-parts.ts';
 import { type Choices, NO_CHOICES, newOpenings } from './form/own-keys.ts';
 import { applicationKey } from './form/sections.ts';
 import { CREATES } from './people.ts';
-import type { Declaration, Preset, PresetRole } from './presets/parts.ts';
+import type { Preset, PresetRole } from './presets/parts.ts';
 import { genericPresets, METADATA_FILE, presetOf } from './presets/presets.ts';
 import { presetKinds, productPresets } from './presets/products.ts';
-import type { MetadataSource } from './saml-declarations.ts';
 import { registeredPage } from './tabs/registered-page.ts';
 
 const WRITE = 'gatehouse.applications:write' as const;
@@ -37,12 +35,6 @@ export function addNewApplicationPages(
   router: Router<State, Extras>,
   { frame, now, admin: { applications, people, roles, groups }, identityProvider }: ConsoleServices,
 ): void {
-  /** The name in the metadata of a declaration without one. */
-  async function nameOf({ name, metadata, metadata_url }: Declaration): Promise<{ name?: string }> {
-    if (name !== '' || !(metadata || metadata_url)) return {};
-    return { name: nameFrom(await applications.readMetadata({ metadata, metadata_url } as MetadataSource)) };
-  }
-
   addPage(router, frame, '/new', {
     needs: [WRITE],
     page: ({ ctx, language }) => choicePage(parseQuery(ctx, listQuery).q, language),
@@ -78,9 +70,9 @@ export function addNewApplicationPages(
         await groups.createMissing(wantedGroups, by, tx);
         await people.create(added, by, tx);
       };
-      const options = { prepare, isNameUnique: true };
-      const created = await withFaultsAtAnswers(preset, async () =>
-        applications.create(preset.protocol, { ...declared, ...(await nameOf(declared)) }, by, undefined, options),
+      const options = { prepare, isNameUnique: true, isNamedByMetadata: true };
+      const created = await withFaultsAtAnswers(preset, () =>
+        applications.create(preset.protocol, declared, by, undefined, options),
       );
       const { clientId } = created.application;
       const clientSecret = 'clientSecret' in created ? created.clientSecret : undefined;

@@ -10,7 +10,7 @@ import {
 import { invalidInput } from '../../base/http/errors.ts';
 import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
 import { check, type Fault, fault } from '../../base/texts/faults.ts';
-import { parseServiceProviderMetadata, type SpMetadata } from '../../protocols/saml/metadata/parse.ts';
+import { nameFrom, parseServiceProviderMetadata, type SpMetadata } from '../../protocols/saml/metadata/parse.ts';
 import { SamlError } from '../../protocols/saml/xml/errors.ts';
 import type { AdminServices } from '../admin-services.ts';
 
@@ -58,7 +58,13 @@ export function createSamlDeclarations(services: AdminServices) {
     }
   }
 
-  async function resolve(declaration: Declaration, registered?: Registered): Promise<ResolvedDeclaration> {
+  async function resolve(
+    given: Declaration,
+    { registered, isNamedByMetadata = false }: { registered?: Registered; isNamedByMetadata?: boolean } = {},
+  ): Promise<ResolvedDeclaration> {
+    const source: MetadataSource = given;
+    const read = isNamedByMetadata && given.name === '' ? await load(source) : undefined;
+    const declaration = read ? { ...given, name: nameFrom(parse(read, source)) } : given;
     // It would read a file of this server.
     if (declaration.metadata_file !== undefined) {
       throw invalidInput([fault(['metadata_file'], 'for-file', { key: 'metadata' })]);
@@ -72,7 +78,7 @@ export function createSamlDeclarations(services: AdminServices) {
       registered.entry.metadata_url === entry.metadata_url &&
       registered.entry.metadata_certificate === entry.metadata_certificate &&
       registered.entry.metadata === entry.metadata;
-    const xml = (isSame && registered.xml) || (await load(entry)) || '';
+    const xml = read || (isSame && registered.xml) || (await load(entry)) || '';
     const metadata = parse(xml, entry);
     const { entityId } = metadata;
     if (entry.entity_id !== undefined && entry.entity_id !== entityId) {

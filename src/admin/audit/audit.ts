@@ -8,6 +8,7 @@ import { csv, jsonLines, type NamedEntry } from '../../core/audit/export.ts';
 import { isWithinExtent } from '../../people/accounts/members.ts';
 import { CUT, loggedAttributes } from '../../people/accounts/simple-attributes.ts';
 import { within } from '../../people/rbac/rights.ts';
+import { FIRST_PARTY_CLIENT_ID } from '../../protocols/oidc/in-process-clients.ts';
 import type { AdminServices } from '../admin-services.ts';
 import { type Endpoint, endpoint, type Streamed } from '../api/endpoint.ts';
 import { givenTime, jsonOf, paged, pageOf, text, time } from '../api/parts.ts';
@@ -77,12 +78,14 @@ export function createAuditAdmin(services: AdminServices) {
       names.people(entries.flatMap(({ actorId, subjectId }) => [actorId, subjectId])),
       names.applications(entries.flatMap(({ actorApp, clientId }) => [actorApp, clientId])),
     ]);
+    const nameOf = (clientId: string | null) =>
+      clientId === FIRST_PARTY_CLIENT_ID ? 'Gatehouse' : (applications.get(clientId ?? '')?.name ?? null);
     return entries.map((entry) => ({
       ...entry,
       actorName: users.get(entry.actorId ?? '') ?? null,
-      actorAppName: applications.get(entry.actorApp ?? '')?.name ?? directoryIn(entry),
+      actorAppName: nameOf(entry.actorApp) ?? directoryIn(entry),
       subjectName: users.get(entry.subjectId ?? '') ?? null,
-      clientName: applications.get(entry.clientId ?? '')?.name ?? null,
+      clientName: nameOf(entry.clientId),
     }));
   }
 

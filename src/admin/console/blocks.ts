@@ -273,7 +273,13 @@ export type Block =
   | { kind: 'stats'; items: { label: PageText; value: Cell; href?: string | undefined; tone?: Tone }[] }
   | ({ kind: 'code' } & CodeText)
   /** A secret to copy now: it is stored for an hour, for this session. */
-  | { kind: 'secret'; label: PageText; text: string; lead: PageText }
+  | {
+      kind: 'secret';
+      label: PageText;
+      copied: 'secret' | 'client-secret' | 'token' | 'api-key' | 'code';
+      text: string;
+      lead: PageText;
+    }
   | ({ kind: 'result' } & Result)
   /** A page of this server in a frame, without script. `follows`: the form whose fields its address has, as they are typed. */
   | { kind: 'preview'; title: PageText; src: string; lead?: PageText; follows?: string; isTall?: boolean }

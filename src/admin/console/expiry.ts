@@ -9,8 +9,9 @@ const BAD_DAYS = 7;
 /** `Expired`, or `Expires in 12 days` in the last 30 days; undefined before. */
 export function expiryTag(at: Date, now: Date): Mark | undefined {
   const left = at.getTime() - now.getTime();
-  // Whole days, as the date beside it counts them; the last one is 1.
-  const days = Math.max(1, Math.floor(left / DAY_MS));
+  // As the date beside it counts them, whose day ends at midnight; the last one is 1.
+  const dayOf = (ms: number) => Math.floor(ms / DAY_MS);
+  const days = Math.max(1, dayOf(at.getTime() - 1) - dayOf(now.getTime()));
   if (left <= 0) return { text: t('console.shared.expired'), tone: 'bad' };
   if (days > WARN_DAYS) return undefined;
   return { text: t('console.shared.expires-in-days', { count: days }), tone: days <= BAD_DAYS ? 'bad' : 'warn' };

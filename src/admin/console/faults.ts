@@ -62,6 +62,7 @@ function formSentence(fault: Fault, field: Field, label: string, labels: Labels)
     const own = field.type === 'rows' ? undefined : textAt(`console.fault.enter.${field.name}`);
     return own ?? t(isChoice(field) ? 'console.fault.select' : 'console.fault.enter', { field: label });
   }
+  if (field.type === 'checks' && code === 'min-entries') return t('console.fault.tick', { field: label });
   if (isChoice(field) && NO_OPTION.has(code)) return t('console.fault.choose', { field: label });
   const key = `${code}.form`;
   return sentence(hasText(`console.fault.${key}`) ? { ...fault, code: key as FaultCode } : fault, label, labels);

@@ -185,9 +185,7 @@ function waitingPages({ account: { page: own }, storedPages }: AdminServices) {
 /** The button that was pressed, on a page of its own; Cancel leads back to where it was. */
 async function pressedButton(ctx: Context, { title }: StepUpNeeded): Promise<ConsolePage> {
   const { _csrf, ...fields } = await readForm(ctx, { lists: 'every field' });
-  const referer = ctx.get('Referer');
-  const from = URL.canParse(referer) ? new URL(referer).pathname : '';
-  return pressedButtonPage(title, ctx.path, fields, from.startsWith('/admin/') ? from : '/admin');
+  return pressedButtonPage(title, ctx.path, fields, consolePageBefore(ctx) ?? '/admin');
 }
 
 /** What the page says about a fault that the administrator can fix. Throws any other. */
@@ -333,10 +331,21 @@ const formBefore = (ctx: Context) => pageBefore(ctx, t('error.back-to-form'));
 
 /** The page of the console that a form was sent from. */
 function pageBefore(ctx: Context, label: PageText): PageLink | undefined {
+  const href = ctx.method === 'GET' ? undefined : consolePageBefore(ctx);
+  return href === undefined ? undefined : { href, label };
+}
+
+/** Whether the text is the address of a page below /admin, without the origin. */
+export const isConsolePath = (text: unknown): text is string => typeof text === 'string' && text.startsWith('/admin/');
+
+/** The page of the console that the browser comes from, other than this one; undefined for one that waits for a proof or displays a secret. */
+export function consolePageBefore(ctx: Context): string | undefined {
   const referer = ctx.get('Referer');
-  if (ctx.method === 'GET' || !URL.canParse(referer)) return undefined;
-  const { pathname, search } = new URL(referer);
-  return pathname.startsWith('/admin/') ? { href: `${pathname}${search}`, label } : undefined;
+  const { pathname, search } = URL.canParse(referer) ? new URL(referer) : { pathname: '', search: '' };
+  const isWaiting = [CONFIRM, RESULT].some((one) => pathname.startsWith(`${one}/`));
+  return isConsolePath(pathname) && !isWaiting && (ctx.method !== 'GET' || pathname !== ctx.path)
+    ? `${pathname}${search}`
+    : undefined;
 }
 
 function missingRow(missing: readonly Need[]) {

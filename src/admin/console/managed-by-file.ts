@@ -47,6 +47,7 @@ export function releaseQuestion<Item>(
 ): FormPage<Item> & { needs: readonly OwnPermission[] } {
   return {
     needs: [RELEASE, ...write],
+    isReturning: true,
     title: (item) => t('console.shared.release-title', { name: home(item).label }),
     back: home,
     lead: () =>

@@ -10,10 +10,11 @@ import { type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import type { Need, Target } from '../../people/rbac/rights.ts';
-import { type Block, type ConsolePage, type Field, type FormBlock, formsOf, hiddenField } from './blocks.ts';
+import { type Block, type ConsolePage, type Field, type FormBlock, formsOf, hiddenField, withForms } from './blocks.ts';
 import { assertTypedName, TYPED_NAME, typedNameField } from './danger-zone.ts';
 import { bodyOf, fieldKey } from './form-fields.ts';
-import type { Frame } from './frame.ts';
+import { consolePageBefore, type Frame, isConsolePath } from './frame.ts';
+import { entryOf } from './navigation.ts';
 import { asTyped, isRowButton, type Sent, sentValue, toSent } from './row-buttons.ts';
 import { readLongForm, readTypedForm } from './typed-form.ts';
 
@@ -72,6 +73,8 @@ export interface PageNeeds {
 export interface Page<Subject, Given> {
   /** Reads what the page is about, once for each request. */
   load?(ctx: Params, by: Actor): Promise<Subject>;
+  /** Cancel and what follows the form lead back to the page of the console that it was opened from, where that is known. */
+  isReturning?: true;
   /** Where the page leads that this one does not have. */
   elsewhere?(visit: Visit<Subject>): Redirection | undefined;
   /**
@@ -106,7 +109,7 @@ export function addPage<Subject = undefined, Given = undefined>(
   const {
     needs,
     submitNeeds = needs,
-    page,
+    isReturning,
     accepts = [],
     lists = [],
     submit,
@@ -115,6 +118,13 @@ export function addPage<Subject = undefined, Given = undefined>(
     elsewhere,
   } = description;
   const { form = async () => ({ given: undefined as Given }) } = description;
+  const page =
+    description.page &&
+    (async (visited: Visit<Subject>, given?: Given): Promise<ConsolePage> => {
+      const plain = (await description.page?.(visited, given)) as ConsolePage;
+      const opened = isReturning && (await openedFrom(visited.ctx));
+      return opened ? returning(plain, opened) : plain;
+    });
   const read: FormReader<Given> =
     typeof form === 'function' ? form : (ctx) => readTypedForm(ctx, form as ZodType<Given & object>, { lists });
   const visit = async (ctx: Params): Promise<Visit<Subject>> => {
@@ -166,13 +176,46 @@ export function addPage<Subject = undefined, Given = undefined>(
       const next = await carryOut(visited, given, check);
       if (next === undefined) return;
       if ('page' in next) return frame.show(ctx, next.page, next.status, next.page.back?.href ?? ctx.path);
-      return 'result' in next ? frame.showResult(ctx, next.result) : redirect(ctx, next);
+      const opened = isReturning && (await openedFrom(ctx));
+      if ('result' in next) return frame.showResult(ctx, opened ? leadingBack(next.result, opened) : next.result);
+      redirect(ctx, opened ? { ...next, to: opened } : next);
     };
     if (!page) return work();
     if (isUnfinished) return frame.show(ctx, await page(visited, given));
     await frame.attempt(ctx, work, () => page(visited, given));
   });
 }
+
+/** The field with the page that the form was opened from. */
+const OPENED = 'opened';
+
+/** The page that a form was opened from: the one before, which the form then names itself. */
+async function openedFrom(ctx: Context): Promise<string | undefined> {
+  if (ctx.method === 'GET') return consolePageBefore(ctx);
+  const { [OPENED]: sent } = await readForm(ctx, { lists: 'every field' });
+  const opened = [sent].flat().at(-1);
+  return isConsolePath(opened) ? opened : undefined;
+}
+
+/** The page with that one above it. It is called what it was, unless it is about something else. */
+function leadingBack(page: ConsolePage, href: string): ConsolePage {
+  const label = isNear(page, href) ? page.back?.label : entryAt(href)?.label;
+  return { ...page, back: { href, label: label ?? t('console.page.back') } };
+}
+
+/** The same with its form, which names that page. One of several tabs keeps its back link, and stays within its section. */
+function returning(page: ConsolePage, opened: string): ConsolePage {
+  if (page.tabs && isNear(page, opened)) return page;
+  const blocks = withForms(page.blocks, (form) => ({
+    ...form,
+    fields: [...form.fields, hiddenField(OPENED, opened)],
+    cancel: opened,
+  }));
+  return { ...(page.tabs ? page : leadingBack(page, opened)), blocks };
+}
+
+const entryAt = (href: string) => entryOf(href.replace(/\?.*/, ''));
+const isNear = ({ back }: ConsolePage, href: string) => back && entryAt(back.href)?.href === entryAt(href)?.href;
 
 /** A question that the form of a page leads to; the verb again on its button. */
 export interface Question {

@@ -39,17 +39,28 @@ export function createDocuments(file = path.join(packageRoot, 'dist', 'documents
 
     /**
      * The sections with these words in the heading, those with beginnings of words there, then those with the words side by side in the text.
-     * Only where there is none: those with a beginning of each word anywhere.
+     * Only where there is none: those with a beginning of each word anywhere. The section about a command of that name has its name, after those
+     * with the words in the title.
+     *
+     * @param hasOthers something else was found: then only whole words
      */
-    search(text: string, limit: number): FoundSection[] {
+    search(text: string, limit: number, { hasOthers = false } = {}): FoundSection[] {
       const words = foldedWords(text);
       if (words.length === 0) return [];
-      const found = chapters().sections.flatMap((section) => {
+      const { sections } = chapters();
+      const command = `gatehouse ${words.join(' ').replace(/^gatehouse /, '')}`;
+      const about = sectionAbout(command, sections);
+      const found = sections.flatMap((section) => {
         const place = placeOf(words, section.folded);
+        if (section === about && place !== 'title')
+          return [{ ...section, title: command, chapter: section.title, place: 'command' as const }];
         return place === undefined ? [] : [{ ...section, place }];
       });
-      const best = found.filter(({ place }) => place !== 'apart');
-      return (best.length > 0 ? best : found)
+      const wanted = hasOthers
+        ? found.filter(({ folded }) => words.every((word) => hasWord(allOf(folded), word)))
+        : found;
+      const best = wanted.filter(({ place }) => place !== 'apart');
+      return (best.length > 0 ? best : wanted)
         .sort(
           (a, b) => PLACES.indexOf(a.place) - PLACES.indexOf(b.place) || Number(a.isInternal) - Number(b.isInternal),
         )
@@ -70,7 +81,22 @@ interface Folded {
 }
 
 /** The best first. */
-const PLACES = ['title', 'heading', 'beginning', 'text', 'apart'] as const;
+const PLACES = ['title', 'command', 'heading', 'beginning', 'text', 'apart'] as const;
+
+/** The section that names the command most often; undefined where none does. In a sentence, Gatehouse has a capital letter. */
+function sectionAbout<Section extends { body: string }>(
+  command: string,
+  sections: readonly Section[],
+): Section | undefined {
+  const counted = sections.map((section) => ({ section, count: countOf(section.body, command) }));
+  const [most] = counted.filter(({ count }) => count > 0).sort((one, other) => other.count - one.count);
+  return most?.section;
+}
+
+function countOf(text: string, word: string): number {
+  const parts = text.split(word);
+  return parts.slice(1).filter((rest) => !IN_WORD.test(rest[0] ?? '')).length;
+}
 
 /** Where a section has these words; undefined where it has not all of them. */
 function placeOf(words: readonly string[], folded: Folded): (typeof PLACES)[number] | undefined {
@@ -79,10 +105,13 @@ function placeOf(words: readonly string[], folded: Folded): (typeof PLACES)[numb
   if (words.every((word) => hasWord(heading, word))) return 'heading';
   if (words.every((word) => wordAt(heading, word) >= 0)) return 'beginning';
   if (hasWord(text, words.join(' '))) return 'text';
-  return words.every((word) => wordAt(`${heading} ${text}`, word) >= 0) ? 'apart' : undefined;
+  return words.every((word) => wordAt(allOf(folded), word) >= 0) ? 'apart' : undefined;
 }
 
-const IN_WORD = /[\p{L}\p{N}]/u;
+const allOf = ({ heading, text }: Folded): string => `${heading} ${text}`;
+
+/** A part of an address or of a name is no word. */
+const IN_WORD = /[\p{L}\p{N}@_]/u;
 
 /** Where a word begins with this; -1 where none does. */
 function wordAt(text: string, beginning: string, from = 0): number {

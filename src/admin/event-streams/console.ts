@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Extras, State } from '../../base/http/context.ts';
 import { parse, parseQuery } from '../../base/http/input.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
-import { type EventKind, eventTypesByKind } from '../../core/audit/events.ts';
+import { auditEventTypes, type EventKind, eventTypesByKind } from '../../core/audit/events.ts';
 import { sentenceOfType } from '../../core/audit/sentence.ts';
 import { deliveryStates } from '../../protocols/event-streams/delivery-list.ts';
 import { TEST } from '../../protocols/event-streams/event.ts';
@@ -412,7 +412,27 @@ const eventOf = ({ type, seq, untilSeq }: EventDelivery): PageText =>
     ? t('console.event-streams.delivery.test')
     : seq !== untilSeq
       ? t('console.event-streams.delivery.batch', { from: seq, until: untilSeq })
-      : (type ?? t('console.event-streams.delivery.purged'));
+      : type === null
+        ? t('console.event-streams.delivery.purged')
+        : sentenceOrType(type);
+
+/** One of a newer version has no sentence. */
+function sentenceOrType(type: string): PageText {
+  const known = auditEventTypes.find((one) => one === type);
+  return known ? sentenceOfType(known) : type;
+}
+
+/** A mail is in the queue then, and the page of the mails knows the rest. */
+const stateOfDelivery = ({ url }: EventStream, { state }: EventDelivery): Mark =>
+  state === 'done' && recipientsOf(url) ? QUEUED : DELIVERY_STATES[state];
+const QUEUED: Mark = { text: t('console.event-streams.delivery.queued'), tone: 'good' };
+
+/** What the receiver said; of a mail its receivers. */
+const answerOf = ({ url }: EventStream, { state, answer, lastError }: EventDelivery): PageText =>
+  lastError ??
+  (answer === 'too few'
+    ? t('console.event-streams.delivery.too-few')
+    : (state === 'done' && recipientsOf(url)?.join(', ')) || (answer ?? ''));
 
 const SENT = t('console.event-streams.delivery.body');
 
@@ -421,11 +441,11 @@ function deliveryPage(
   stream: EventStream,
   delivery: EventDelivery & { webhookId: string | null; body: string | null },
 ): ConsolePage {
-  const { id, webhookId, state, answer, lastError, createdAt, body } = delivery;
+  const { id, webhookId, createdAt, body } = delivery;
   return {
     title: eventOf(delivery),
     back: { href: pathOf(stream), label: stream.name },
-    tags: [DELIVERY_STATES[state]],
+    tags: [stateOfDelivery(stream, delivery)],
     actions: isOver(delivery) ? [{ ...againOf(stream, delivery), icon: 'send' }] : [],
     blocks: [
       {
@@ -433,7 +453,7 @@ function deliveryPage(
         rows: [
           { label: 'ID', value: { text: id, code: true } },
           ...(webhookId === null ? [] : [{ label: 'webhook-id', value: { text: webhookId, code: true } }]),
-          { label: t('console.event-streams.delivery.answer'), value: lastError ?? answer ?? '' },
+          { label: t('console.event-streams.delivery.answer'), value: answerOf(stream, delivery) },
           { label: t('console.event-streams.delivery.tries'), value: triesOf(delivery) },
           { label: t('console.event-streams.delivery.at'), value: createdAt },
         ],
@@ -478,17 +498,17 @@ function deliveryTable(stream: EventStream, { deliveries, filter, isFiltered, pa
         t('console.event-streams.delivery.event'),
         (one) => ({
           text: eventOf(one),
-          code: one.seq === one.untilSeq && one.type !== null && one.type !== TEST,
+          ...(one.seq === one.untilSeq && one.type !== null && one.type !== TEST && { small: one.type }),
           ...(hasPages && { href: `${pathOf(stream)}/deliveries/${one.id}` }),
         }),
       ],
-      [t('console.shared.status'), ({ state }) => DELIVERY_STATES[state]],
-      [t('console.event-streams.delivery.answer'), ({ answer, lastError }) => lastError ?? answer ?? ''],
+      [t('console.shared.status'), (one) => stateOfDelivery(stream, one)],
+      [t('console.event-streams.delivery.answer'), (one) => answerOf(stream, one)],
       [{ label: t('console.event-streams.delivery.tries'), isNumber: true }, triesOf],
       [t('console.event-streams.delivery.at'), ({ createdAt }) => createdAt],
       mayWrite && [
         t('console.sign-up-codes.action'),
-        (one) => (isOver(one) ? { action: { ...againOf(stream, one), of: String(one.seq) } } : ''),
+        (one) => (isOver(one) ? { action: { ...againOf(stream, one), of: eventOf(one) } } : ''),
       ],
     ]),
     empty: isFiltered ? t('console.event-streams.delivery.no-match') : t('console.event-streams.no-deliveries'),
@@ -601,6 +621,7 @@ function secretPage({ stream, secret }: CreatedStream): ConsolePage {
         ? {
             kind: 'secret',
             label: t('console.event-streams.secret'),
+            copied: 'secret',
             text: secret,
             lead: t('console.event-streams.secret.copy'),
           }

@@ -53,12 +53,12 @@ export function createDeliveryAdmin({ db, mailServer }: AdminServices) {
       where: { clientId: { in: clientIds } },
       select: { id: true, clientId: true, name: true },
     });
-    const errors = await db.asStored.logoutDelivery.findMany({
-      where: { doneAt: null, lastError: { not: null } },
-      orderBy: { createdAt: 'desc' },
-      distinct: ['clientId'],
-      select: { clientId: true, lastError: true },
-    });
+    // The newest one of each application: `distinct` of Prisma would read them all.
+    const errors = await db.$queryRaw<{ clientId: string; lastError: string }[]>`
+      SELECT client_id AS "clientId", last_error AS "lastError" FROM (
+        SELECT client_id, last_error, ROW_NUMBER() OVER (PARTITION BY client_id ORDER BY created_at DESC) AS place
+        FROM logout_deliveries WHERE done_at IS NULL AND last_error IS NOT NULL) AS newest
+      WHERE place = 1`;
     return clientIds.map((clientId) => {
       const waits = open.find((one) => one.clientId === clientId);
       const application = applications.find((one) => one.clientId === clientId);

@@ -13,11 +13,19 @@ export const WRITTEN: { text: PageText; tone: Tone } = { text: t('console.mail.s
 
 export const stateMark = ({ state, isFile }: MailView): Mark => (isFile ? WRITTEN : STATES[state]);
 
-/** The state, when, and to whom or why not. */
+/** The state, which says that it is that of an email, when, and to whom or why not. */
 export function deliveryCell(mail: MailView): Cell {
   const { state, recipient, lastError, createdAt, sentAt } = mail;
   const mark = stateMark(mail);
   const isStuck = state === 'waiting' && lastError !== null;
   const small = state === 'sent' ? recipient : (lastError ?? recipient);
-  return [{ ...mark, ...(isStuck && { tone: 'warn' as const }) }, { text: small }, sentAt ?? createdAt];
+  return [
+    {
+      ...mark,
+      text: t('console.mail.state.of-email', { state: mark.text }),
+      ...(isStuck && { tone: 'warn' as const }),
+    },
+    { text: small },
+    sentAt ?? createdAt,
+  ];
 }

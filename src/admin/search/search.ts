@@ -21,8 +21,8 @@ import { SECURITY, SETTINGS } from '../settings/setting-tabs.ts';
 import { matchedValue } from '../users/attribute-fields.ts';
 
 /** In the order of equally good matches. */
-const KINDS = ['rejection', 'page', 'user', 'application', 'group', 'role', 'setting', 'document'] as const;
-type Kind = (typeof KINDS)[number];
+const KINDS = ['rejection', 'page', 'user', 'application', 'group', 'role', 'setting'] as const;
+type Kind = (typeof KINDS)[number] | 'document';
 
 export interface Found {
   kind: Kind;
@@ -55,7 +55,7 @@ export function createSearch(services: {
   /** Of another than a person, an application or a page, the logo is the icon of its kind. */
   type Match = Omit<Found, 'kind' | 'kindName' | 'logo'> & { logo?: Logo };
   type Finder = (text: string, searcher: Searcher, limit: number) => Promise<Match[]>;
-  const finders: Record<Kind, { needs?: Need; find: Finder }> = {
+  const finders: Record<(typeof KINDS)[number], { needs?: Need; find: Finder }> = {
     rejection: {
       needs: 'gatehouse.audit:read',
       async find(text) {
@@ -143,17 +143,19 @@ export function createSearch(services: {
           }));
         }),
     },
-    document: {
-      find: async (text, _searcher, limit) =>
-        services.documents.search(text, limit).map(({ title, chapter, href, excerpt }) => ({
-          text: title,
-          small: dotted([chapter !== title && chapter, excerpt]),
-          href,
-          // Behind everything that can be opened and changed.
-          rank: MATCHES.inside,
-        })),
-    },
   };
+
+  /** Behind everything that can be opened and changed. */
+  const sectionsWith = (text: string, limit: number, hasOthers: boolean): Found[] =>
+    services.documents.search(text, limit, { hasOthers }).map(({ title, chapter, href, excerpt }) => ({
+      kind: 'document',
+      kindName: t('console.search.document'),
+      text: title,
+      small: dotted([chapter !== title && chapter, excerpt]),
+      href,
+      logo: { name: title, icon: 'book-open' },
+      rank: MATCHES.inside,
+    }));
 
   /** @param limit for each kind */
   return async (text: string, searcher: Searcher, limit: number): Promise<Found[]> => {
@@ -164,17 +166,19 @@ export function createSearch(services: {
       return needs === undefined || searcher.meets(needs);
     });
     return inLanguage(searcher.language, async () => {
-      const found = await Promise.all(
-        allowed.map(async (kind) => {
-          const all = await finders[kind].find(wanted, searcher, limit);
-          const matches = all.filter(({ rank }) => rank < MATCHES.none).sort((a, b) => a.rank - b.rank);
-          return matches.slice(0, limit).map((one): Found => {
-            const logo = { name: String(one.text), ...ICONS[kind] };
-            return { logo, ...one, kind, kindName: t(`console.search.${kind}`) };
-          });
-        }),
-      );
-      return found.flat().sort((a, b) => a.rank - b.rank);
+      const found = (
+        await Promise.all(
+          allowed.map(async (kind) => {
+            const all = await finders[kind].find(wanted, searcher, limit);
+            const matches = all.filter(({ rank }) => rank < MATCHES.none).sort((a, b) => a.rank - b.rank);
+            return matches.slice(0, limit).map((one): Found => {
+              const logo = { name: String(one.text), ...ICONS[kind] };
+              return { logo, ...one, kind, kindName: t(`console.search.${kind}`) };
+            });
+          }),
+        )
+      ).flat();
+      return [...found, ...sectionsWith(wanted, limit, found.length > 0)].sort((a, b) => a.rank - b.rank);
     });
   };
 }
@@ -185,7 +189,6 @@ const ICONS: Readonly<Partial<Record<Kind, { icon: string }>>> = {
   group: { icon: 'users-round' },
   role: { icon: 'shield-check' },
   setting: { icon: 'settings' },
-  document: { icon: 'book-open' },
 };
 
 /** The own fields of users, by their labels and names. */

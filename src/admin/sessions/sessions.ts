@@ -75,6 +75,12 @@ export function createSessionAdmin(services: AdminServices) {
 
     get,
 
+    /** Whether the user is signed in anywhere: in a browser, or at an application that stays connected. */
+    async isSignedIn(userId: string, by: Actor): Promise<boolean> {
+      await authority.assertCovers(by, READ, userId);
+      return (await sessions.list(userId)).length > 0 || (await sessions.grantsOf(userId)).length > 0;
+    },
+
     async end(uid: string, by: Actor): Promise<EndResult> {
       const session = await get(uid, by, END);
       assertFreshProof(by, 'session.end', nameAndUsername(session));

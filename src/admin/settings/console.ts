@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { Extras, State } from '../../base/http/context.ts';
 import { packageVersion } from '../../base/platform/package.ts';
 import { t, textAt } from '../../base/texts/text.ts';
+import { settingLabel } from '../../core/audit/sentence.ts';
 import type { SettingEntry, SettingName } from '../../core/settings/settings.ts';
 import { oneOf } from '../../people/rbac/rights.ts';
 import { etagOf } from '../api/versions.ts';
@@ -18,15 +19,7 @@ import type { ConsoleServices } from '../console-services.ts';
 import { documentPath } from '../documents/documents.ts';
 import { testForm } from '../mail/console.ts';
 import { unusedCell } from '../users/console-list.ts';
-import {
-  changesOf,
-  fieldsOf,
-  type Lock,
-  type SettingField,
-  settingsIn,
-  settingTexts,
-  switchesField,
-} from './console-fields.ts';
+import { changesOf, fieldsOf, type Lock, type SettingField, settingsIn, switchesField } from './console-fields.ts';
 import { retentionBlock } from './retention.ts';
 import { SECURITY, SETTINGS, type SettingGroup, type SettingTab, settingPermission } from './setting-tabs.ts';
 
@@ -68,19 +61,21 @@ export function settingRoutes(services: ConsoleServices): Router<State, Extras> 
       entriesOf: (_entries, { [NAMES]: names = [] }) => names.map((name) => ({ section: 'settings', name })),
       home: () => ({ href: '/admin/settings', label: t('console.navigation.settings') }),
     }),
+    title: () => t('console.settings.release-title'),
+    lead: () => t('console.settings.release-lead', { file: services.config.configFile ?? 'none' }),
     load: () => settings.list(),
     body: z.object({ [NAMES]: z.array(z.string()).min(1) }),
     fields: ({ ctx, subject }) => [
       {
         name: NAMES,
-        label: t('console.navigation.settings'),
+        label: t('console.settings.release-choice'),
         type: 'checks',
         isWide: true,
         required: true,
         values: new URLSearchParams(ctx.querystring).getAll(NAMES),
         options: subject
           .filter(({ source }) => source === 'file')
-          .map(({ name }) => ({ value: name, label: settingTexts(name).label, hint: name })),
+          .map(({ name }) => ({ value: name, label: settingLabel(name), hint: name })),
       },
     ],
   });

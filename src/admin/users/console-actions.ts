@@ -398,6 +398,7 @@ export function oneTimePasswordPages(router: Router<State, Extras>, services: Co
   const { users } = services.admin;
   addQuestion(router, frame, '/:id/password', {
     needs: [within('gatehouse.users:write')],
+    isReturning: true,
     load: ({ params: { id = '' } }, by) => users.find(id, by, 'gatehouse.users:write'),
     assertOpen: ({ by, subject }) => users.assertMayChange(subject, by, 'gatehouse.users:write'),
     title: (account) => t('console.users.temporary.title', { user: displayName(account) }),

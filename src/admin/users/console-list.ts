@@ -88,7 +88,7 @@ export async function userListPage(
           [list.column(t('console.person.user'), 'name'), (one) => foundCell(one, schema, search)],
           [t('console.shared.email'), ({ email }) => email],
           [t('console.users.roles'), ({ roles }) => roles.map((text) => ({ text, tone: 'plain' }))],
-          [list.column(t('console.users.last-seen'), '-seen'), seenCell],
+          [list.column(t('console.users.last-seen'), '-seen'), (account) => seenCell(account, now())],
           [
             list.column(t('console.users.created'), '-created', { isShort: true, isMinor: true }),
             ({ createdAt }) => createdAt,
@@ -154,11 +154,15 @@ export const stateTexts: Readonly<Record<AccountState, Text>> = {
   ended: t('console.users.state.ended'),
 };
 
-/** The day of the last use. */
-export function seenCell(account: Pick<AccountSummary, 'lastSeenAt' | 'createdAt'>): Cell {
+/** The day of the last use, which is all that is known of it. */
+export function seenCell(account: Pick<AccountSummary, 'lastSeenAt' | 'createdAt'>, now: Date): Cell {
   const day = seenAt(account);
-  return day ? t('console.users.seen', { day }) : t('console.users.never-seen');
+  if (!day) return t('console.users.never-seen');
+  const days = Math.floor(now.getTime() / DAY_MS) - Math.floor(day.getTime() / DAY_MS);
+  return t('console.users.seen', { days: String(days), day });
 }
+
+const DAY_MS = 24 * 3600 * 1000;
 
 /** What becomes of an account that nobody uses, and its emails. */
 export const unusedCell = ({ what, at, toldAt, tellAt }: UnusedEnd): Cell => [

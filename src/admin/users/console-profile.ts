@@ -274,7 +274,7 @@ export async function profileBlocks(
       : []),
     { label: t('console.users.sub'), value: { text: account.id, copy: t('console.users.sub.copy') } },
     row('period'),
-    { label: t('console.users.last-seen'), value: seenCell(account) },
+    { label: t('console.users.last-seen'), value: seenCell(account, services.now()) },
     ...(unusedEnd
       ? [{ label: t('console.users.unused', { what: unusedEnd.what }), value: unusedCell(unusedEnd) }]
       : []),

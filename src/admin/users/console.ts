@@ -137,7 +137,7 @@ function userTabs(router: Router<State, Extras>, services: ConsoleServices): voi
         const isOpen = isOpenTab(visit.subject, tab);
         const denied: Block = { kind: 'text', text: t('console.users.tab.no-permission') };
         const blocks = isOpen ? await blocksOf[tab](visit, services) : [denied];
-        const page = userTabPage(visit.subject, tab, blocks, services);
+        const page = userTabPage(await withoutEnds(visit, tab, services), tab, blocks, services);
         if (tab !== '') return page;
         const { account } = visit.subject.details;
         const isLeaving = !account.isEnabled || account.activeUntil !== null || account.deleteAt !== null;
@@ -204,6 +204,7 @@ function changePages(router: Router<State, Extras>, services: ConsoleServices): 
 
   addPage<Account, Sent>(router, frame, '/:id/change/:part', {
     ...change,
+    isReturning: true,
     form: listForm,
     page: (visit, sent) => page(visit, { part: partAt(visit.ctx.params), sent }),
     async submit(visit, sent) {
@@ -229,6 +230,17 @@ function changePages(router: Router<State, Extras>, services: ConsoleServices): 
       return saved(subject);
     },
   });
+}
+
+/** On the tab of the sessions, nobody ends those of a person who is signed in nowhere. */
+async function withoutEnds(
+  { subject, by }: Visit<OpenUser>,
+  tab: UserTab,
+  { admin }: ConsoleServices,
+): Promise<OpenUser> {
+  const isSignedIn =
+    tab !== 'sessions' || !isOpenTab(subject, tab) || (await admin.sessions.isSignedIn(subject.details.account.id, by));
+  return isSignedIn ? subject : { ...subject, offered: subject.offered.filter(({ path }) => path !== 'end-sessions') };
 }
 
 /** The notes of administrators about the user, and a form for another. */

@@ -1,11 +1,12 @@
 // Who disabled an account and when, as far as the audit log says it.
 
+import { nameAndUsername } from '../../base/http/pages/tokens.ts';
 import { type Text, t } from '../../base/texts/text.ts';
 import type { Audit } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { Accounts } from '../../people/accounts/accounts.ts';
 
-/** `by`: a username, or the name of a directory; undefined for the command line and the configuration file. */
+/** `by`: a user by name, or the name of a directory; undefined for the command line and the configuration file. */
 export interface DisabledBy {
   by: string | undefined;
   at: Date;
@@ -21,7 +22,7 @@ export async function disabledBy(
   if (!event) return undefined;
   const actor = event.actorId === null ? undefined : await accounts.find(event.actorId);
   const { scim } = event.data as { scim?: { name: string } };
-  return { by: actor?.username ?? scim?.name, at: event.at };
+  return { by: actor ? nameAndUsername(actor) : scim?.name, at: event.at };
 }
 
 /** In a sentence. */

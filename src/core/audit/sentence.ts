@@ -71,10 +71,14 @@ export function mentionsIn(events: readonly AuditEntry[]): Mention[] {
 /** A name in a sentence; its first letter is never capitalized. */
 export const nameSlot = (name: string) => new Slot({ text: name });
 
-/** What the console calls a setting; an unknown one (of a newer version) by its name in the configuration file. */
-function settingLabel(name: string): PageText {
+/**
+ * What the console calls a setting outside of its page: "Branding: Name". An unknown one (of a newer version) is called by its name in the
+ * configuration file.
+ */
+export function settingLabel(name: string): PageText {
   const key = `console.setting.${name}.label`;
-  return hasText(key) ? new Text(key) : name;
+  const label = hasText(key) ? new Text(key) : name;
+  return name.startsWith('brand_') ? t('console.settings.of-brand', { setting: label }) : label;
 }
 
 // The keys of the sentences, by the name of the event, the most specific first. Those below `activity.event` are also displayed to users, on

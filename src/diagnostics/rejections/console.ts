@@ -156,7 +156,7 @@ function detailsPage(explanation: Explanation, may: May): ConsolePage {
   const { rejection } = explanation;
   return {
     title: t('console.rejections.one-title', { code: rejection.code }),
-    lead: rejectionText(rejection),
+    ...(!explanation.isFixed && { lead: rejectionText(rejection) }),
     back: { href: '/admin/rejections', label: t('console.rejections.title') },
     actions: accessCheckLink(explanation, may),
     blocks: [
@@ -178,20 +178,24 @@ function accessCheckLink({ rejection, application, account }: Explanation, may: 
   return [{ label: t('console.rejections.check-access'), icon: 'search-check', href }];
 }
 
-function rulesBlock({ rejection, rules, agent }: Explanation): Block {
+function rulesBlock({ rejection, rules, agent, isFixed }: Explanation): Block {
   return {
     kind: 'rules',
     title: t('console.rejections.checks'),
     ...(rejection.endpoint === 'scim' && { expectedLabel: t('console.website-test.expected') }),
-    rules: rules.map(({ id, label, state, explanation, received, registered }) => ({
-      label,
-      state,
-      ...(state === 'failed' && { explanation }),
+    rules: rules.map(({ id, label, state, explanation, received, registered }) => {
+      if (state !== 'failed') return { label, state };
+      // What was registered at the request is history, and its advice was followed.
+      if (isFixed) return { label, state: 'passed', explanation: t('console.rejections.passes-now') };
       // A registration is not at fault because of what was received.
-      ...(state === 'failed' &&
-        id !== 'registration' &&
-        (id !== 'request' || !agent) && { received: received ?? '', registered: registered ?? '' }),
-    })),
+      const hasValues = id !== 'registration' && (id !== 'request' || !agent);
+      return {
+        label,
+        state,
+        explanation,
+        ...(hasValues && { received: received ?? '', registered: registered ?? '' }),
+      };
+    }),
   };
 }
 

@@ -238,10 +238,15 @@ function givesRights(application: Application, { id, patch }: Change, { ownApis 
 
 const isOwnScope = (scope: string) => scope === EVERYTHING_SCOPE || scope.startsWith(OWN_PREFIX);
 
+const isAddress = (rule: RuleId) => ['redirect_uri', 'post_logout_redirect_uri', 'acs'].includes(rule);
+
 /** Why no fix is offered, or what the fix cannot know. */
 export function noteOn(rule: RuleId, about: Case, hasFix: boolean): PageText | undefined {
   const { application, account } = about;
   if (rule === 'access') return application && account?.isActive ? roleInFile(application, account) : undefined;
+  // Which of the two addresses is wrong, the request does not say.
+  if (application && isAddress(rule) && !(application.protocol === 'saml' && isSetByMetadata(rule, application)))
+    return t('console.rejections.or-at-application', { name: application.name });
   if (application?.protocol === 'oidc') {
     if (rule === 'resource' && about.missingApis.length > 0)
       return t('console.rejections.no-api', { apis: listOf(about.missingApis) });

@@ -510,7 +510,9 @@ export function createGroups(
   async function release(id: string, options: GroupChange): Promise<void> {
     await change('exclusive', options, async (tx) => {
       const inTx = { ...options, tx };
-      const declared = await tx.groupMember.findMany({ where: { groupId: id, source: 'file' } });
+      // One that has ended stays for the job that deletes it.
+      const isOpen = { OR: [{ until: null }, { until: { gt: now() } }] };
+      const declared = await tx.groupMember.findMany({ where: { groupId: id, source: 'file', ...isOpen } });
       await addMembers(
         id,
         declared.map(({ userId, since, until }) => ({ userId, since, until })),

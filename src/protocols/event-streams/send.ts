@@ -15,9 +15,10 @@ import {
   unexpectedAnswer,
 } from '../../base/network/outgoing-fetch.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
+import { t } from '../../base/texts/text.ts';
 import { nameSlot, sentenceOf } from '../../core/audit/sentence.ts';
 import type { Core } from '../../core/core.ts';
-import type { EventBody } from './event.ts';
+import { type EventBody, TEST } from './event.ts';
 import { batchOf } from './siem-formats.ts';
 import { recipientsOf, type StreamDeclaration, signatures } from './streams.ts';
 
@@ -149,8 +150,9 @@ export async function queueAlert(
     await outbox.send({ kind: 'event-alert', to: { email }, stream, count, listed }, tx);
 }
 
-/** The sentence of the activity log. */
+/** The sentence of the activity log, or what a test says. */
 function textOf({ type, data, timestamp }: EventBody): string {
+  if (type === TEST) return String(t('console.event-streams.test.listed'));
   const { id, outcome, reason, actor, subject, actor_application, application, address, details } = data;
   const people = new Map(
     [actor, subject].flatMap((one) => (one ? [[one.id, nameAndUsername({ username: one.id, ...one })]] : [])),

@@ -108,6 +108,8 @@ it('the export has the names beside the ids', async () => {
     clientName: 'Wiki',
     actorAppName: '',
   });
+  const signIns = await admin.get('/admin/audit/export?format=csv&client=gatehouse');
+  expect(signIns.text).toContain(',gatehouse,Gatehouse,');
   const lines = await admin.get('/admin/audit/export?format=jsonl&request=r-eight');
   expect(JSON.parse(lines.text)).toMatchObject({ subjectName: 'Bo Berg (bo)', clientName: 'Wiki', actorAppName: null });
 });

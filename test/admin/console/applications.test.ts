@@ -130,6 +130,8 @@ describe('the test sign-in', () => {
     const portal = await admin.get('/dashboard?q=tested');
     expect(portal.text).toContain('https://tested.example.com/');
     expect(portal.text).not.toContain('Used recently');
+    expect(textOf((await admin.get('/account/sessions')).text)).not.toContain('Tested');
+    expect(textOf((await admin.get('/admin/sessions')).text)).not.toContain('Tested');
   });
 
   itOnSqlite('shows the rejection of a user who may not open the application', async () => {
@@ -178,6 +180,7 @@ describe('the test sign-in', () => {
       for (const part of ['Success', 'https://tested-sp.example.com/acs', 'displayName', 'Ann Example'])
         expect(text).toContain(part);
       expect(await idp.services.db.samlParticipant.count({ where: { applicationId: id } })).toBe(0);
+      expect(textOf((await admin.get('/account/sessions')).text)).not.toContain('Tested SP');
       // Another browser that learns the address sees nothing.
       const other = await consoleOf(idp, await staff(idp, 'admin'));
       expect((await other.get(result.url)).status).toBe(400);

@@ -46,6 +46,9 @@ async function pages(): Promise<Record<string, string>> {
   };
 }
 
+/** The tab from which an entry is taken over, to which the question leads back. */
+const TABS: Record<string, string> = { web: 'access', Wiki: 'settings', alice: 'security' };
+
 const manageHere = async (client: HttpClient, home: string) => {
   const page = await client.get(home);
   const link = linksOf(page.text, page.url).find(({ label }) => label.startsWith('Manage here'));
@@ -83,8 +86,12 @@ it('takes the settings that were ticked and a sign-up code out of the file, from
     expect.stringContaining('value="session_hours"'),
   ]);
   const question = await admin.get('/admin/settings/release');
-  expect(textOf(question.text)).toMatch(/Manage Settings here\?.*session_hours.*password_min_length/s);
-  expect((await admin.submit(question)).status).toBe(400);
+  expect(textOf(question.text)).toMatch(
+    /Which settings do you want to manage here\?.*Session length session_hours.*password_min_length.*Branding: Name brand_name/s,
+  );
+  const empty = await admin.submit(question);
+  expect(empty.status).toBe(400);
+  expect(textOf(empty.text)).toContain('Settings of the configuration file: choose at least one.');
   expect((await admin.submit(question, { names: 'saml_logout' })).status).toBe(404);
   const names = ['session_hours', 'brand_name'];
   const done = await admin.follow(await admin.submit(question, { names }));
@@ -100,7 +107,17 @@ it('takes the settings that were ticked and a sign-up code out of the file, from
     brand_name: ['Lab', 'local'],
     password_min_length: [16, 'file'],
   });
-  await admin.submit(question, { names: 'password_min_length' });
+  const page = '/admin/security/passwords';
+  const ofPasswords = await admin.get(rest, { headers: { referer: `${idp.issuer}${page}?x=1` } });
+  expect(linksOf(ofPasswords.text, ofPasswords.url)).toContainEqual(
+    expect.objectContaining({ label: 'Cancel', href: `${idp.issuer}${page}?x=1` }),
+  );
+  expect(
+    (await admin.submit(await admin.submit(ofPasswords, { names: [] }), { names: 'password_min_length' })).location,
+  ).toBe(`${idp.issuer}${page}?x=1`);
+  expect(textOf((await admin.get('/admin/audit')).text)).toMatch(
+    /took the setting Branding: Name over from the configuration file/,
+  );
 
   expect(textOf((await admin.get(codes)).text)).toContain(`Each code with a lock is declared in ${file}.`);
   const ofCode = await admin.get((await manageHere(admin, codes)) ?? expect.fail('no link'));
@@ -184,11 +201,13 @@ it('an entry that a form cannot change is named beside the form, with its page a
 
 it('takes each entry out of the file, which then deletes nothing', async () => {
   for (const [name, home] of Object.entries(await pages())) {
-    const question = await admin.get((await manageHere(admin, home)) ?? expect.fail(`no link: ${name}`));
+    const tab = TABS[name] ? `${home}/${TABS[name]}` : home;
+    const link = (await manageHere(admin, tab)) ?? expect.fail(`no link: ${name}`);
+    const question = await admin.get(link, { headers: { referer: `${idp.issuer}${tab}` } });
     expect(textOf(question.text), name).toContain(`Manage ${name} here?`);
     expect(textOf(question.text), name).toContain(`remove it from ${file}`);
     const done = await admin.follow(await admin.submit(question));
-    expect(done.url, name).toBe(`${idp.issuer}${home}`);
+    expect(done.url, name).toBe(`${idp.issuer}${tab}`);
     expect(textOf(done.text), name).toContain('Managed here now.');
     expect(await manageHere(admin, home), name).toBeUndefined();
   }

@@ -53,7 +53,7 @@ describe('an email', () => {
   it('is queued first; the page of the user says later that it was accepted, or what the mail server answered', async () => {
     smtp.rejections.set('gone@example.com', 550);
     for (const [username, state] of [
-      ['there', /Invitation Invited .* Accepted by the mail server there@example\.com/],
+      ['there', /Invitation Invited .* Email: Accepted by the mail server there@example\.com/],
       ['gone', /Invitation Invitation bounced .* Not delivered .*550/],
     ] as const) {
       const email = `${username}@example.com`;
@@ -100,7 +100,7 @@ describe('an email', () => {
     expect(noticeOf(sent)).toEqual(['info', 'Password reset queued. This page displays what becomes of it.']);
     await settled(account.email ?? '');
     expect(textOf((await admin.get(sent.url)).text)).toContain(
-      `Password reset Accepted by the mail server ${account.email}`,
+      `Password reset Email: Accepted by the mail server ${account.email}`,
     );
   });
 

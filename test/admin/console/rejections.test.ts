@@ -60,6 +60,11 @@ async function fix(code: string, rule: string, button: string, ...values: string
   const link = linksOf(page.text, page.url).find(({ href, label }) => href.includes('/fix/') && label === button);
   const done = await admin.follow(await admin.submit(link ? await admin.get(link.href) : page, {}, { button }));
   expect(textOf(done.text)).toMatch(/Fixed|Changed/);
+  // No red check beside the word.
+  if (textOf(done.text).includes('This is fixed')) {
+    expect(done.text).not.toContain('<li class="failed">');
+    expect(textOf(done.text)).toContain('This check failed at the request, and passes now. Passed');
+  }
 }
 
 async function lastChange(clientId: string): Promise<string[]> {
@@ -85,6 +90,7 @@ describe('a rejected authorization request', () => {
     const page = await admin.get(`/admin/rejections/${codeIn(rejected)}`);
     expect(page.text).toContain('session_token');
     expect(page.text).not.toContain('of-the-application');
+    expect(textOf(page.text)).toContain('If the received address is the wrong one, correct it in the settings of');
     expect(rejected.status).toBe(400);
     await fix(codeIn(rejected), 'The redirect URI is registered', 'Add redirect URI', other, REDIRECT);
     expect((await authorize(clientId, { redirect_uri: other })).location).toContain('/signin/');

@@ -86,6 +86,7 @@ describe('the search', () => {
     ['SIEM', 'Event streams'],
     ['certificate', 'Signing keys'],
     ['logo', 'Branding'],
+    ['rotate secret', 'Applications'],
     ['LDAP', 'Connections'],
     ['SCIM', 'Directories (SCIM)'],
     ['mail server', 'Mail server'],
@@ -156,6 +157,12 @@ describe('the search', () => {
     expect((await suggested(admin, 'signing keys'))[0]).toMatchObject({ label: 'Signing keys', href: '/admin/keys' });
     const found = await suggested(admin, 'certificate rollover');
     expect(found).toContainEqual(expect.objectContaining({ href: '/docs/saml#certificate-rollover' }));
+    for (const words of ['release', 'gatehouse release'])
+      expect(await suggested(admin, words)).toContainEqual(
+        expect.objectContaining({ label: 'gatehouse release', href: '/docs/configuration#the-file' }),
+      );
+    // Below the page Branding, whole words only.
+    expect((await suggested(admin, 'logo')).map(({ label }) => label)).not.toContain('Logout');
   });
 
   it('finds the documentation by the beginnings of words, and displays the part with them', async () => {

@@ -57,6 +57,9 @@ it('has each action on the tab that it belongs to, and leads back there', async 
     );
   expect(await offers('')).toEqual(expect.arrayContaining(['disable', 'delete']));
   expect(await offers('/security')).toEqual(expect.arrayContaining(['password', 'force-change']));
+  // Nobody is signed out who is signed in nowhere.
+  expect(await offers('/sessions')).not.toContain('end-sessions');
+  await consoleOf(idp, user);
   expect(await offers('/sessions')).toContain('end-sessions');
   expect(await offers('')).not.toContain('force-change');
   const sent = await admin.submit(await admin.get(at('/end-sessions')));

@@ -12,6 +12,7 @@ import type { BrokenRule } from '../../../core/rejections/rules.ts';
 import type { Account } from '../../../people/accounts/account.ts';
 import type { People } from '../../../people/people.ts';
 import { appContext, isDecided } from '../../oidc/engine/app-context.ts';
+import { markAnswered } from '../../oidc/engine/events.ts';
 import type { ServiceProvider } from '../metadata/service-providers.ts';
 import { SamlError, type SamlStatus } from '../xml/errors.ts';
 import { statusCodes } from '../xml/names.ts';
@@ -149,6 +150,7 @@ function successResponses(services: ResponseServices) {
         sessionEndsAt,
       );
       if (!isLive) throw new SamlError('session_ended');
+      markAnswered(ctx);
     }
     await audit.record({
       type: 'saml.response',
