@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { compile, optimize } from '@tailwindcss/node';
+import { compile, optimize, Polyfills } from '@tailwindcss/node';
 import { Scanner } from '@tailwindcss/oxide';
 import { transform } from 'esbuild';
 
@@ -34,7 +34,13 @@ async function styleSheet(root, name, replaced) {
     /@import "(tokens|font)\.css";/g,
     (_, part) => replaced[`${part}.css`],
   );
-  const compiler = await compile(source, { base, from: path.join(base, name), onDependency() {} });
+  const compiler = await compile(source, {
+    base,
+    from: path.join(base, name),
+    onDependency() {},
+    // The oldest browsers that are supported (docs/decisions/0043-styles-are-built.md) know color-mix() and @property.
+    polyfills: Polyfills.None,
+  });
   const scanner = new Scanner({ sources: compiler.sources });
   return optimize(compiler.build(scanner.scan()), { file: name, minify: true }).code;
 }
