@@ -34,6 +34,15 @@ it('sends the chosen part of a picture, as a square', async () => {
   expect(await page.locator('[data-part="down"]').isDisabled()).toBe(false);
   expect(await axe(page, ['light', 'dark'])).toEqual([]);
   await screenshot(page, 'picture-crop');
+  const boxOf = async (selector: string) => (await page.locator(selector).boundingBox()) ?? expect.fail(selector);
+  const [field, slider, legend, circle] = [
+    await boxOf('#picture'),
+    await boxOf('[data-part="zoom"]'),
+    await boxOf('.crop legend'),
+    await boxOf('canvas'),
+  ];
+  expect(Math.round(slider.width), 'the slider is as wide as the field').toBe(Math.round(field.width));
+  expect(circle.y, 'the circle stands clear of its label').toBeGreaterThan(legend.y + legend.height + 4);
   await page.setViewportSize(phone.viewport);
   await screenshot(page, 'picture-crop-phone');
   await page.setViewportSize({ width: 320, height: 640 });
