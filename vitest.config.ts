@@ -1,22 +1,19 @@
 // Runs the whole suite on SQLite, and the files of test/support/database/postgresql-files.ts again on PostgreSQL.
 // `npm test` runs both; `npx vitest run --project sqlite test/keys` runs one folder on SQLite.
-// `npm run test:long` runs *.long.test.ts, and the files below in full.
+// `npm run test:long` runs *.long.test.ts, the files that ask for a long run in full, and everything of the list for PostgreSQL.
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
-import { postgresqlInclude } from './test/support/database/postgresql-files.ts';
+import { postgresqlInclude, postgresqlInLongRun, sqliteInLongRun } from './test/support/database/postgresql-files.ts';
 import { LongFirst } from './test/support/long-first.ts';
 import { isLongRun } from './test/support/long-run.ts';
+import { filesUnder } from './test/support/source/imports.ts';
 
-/** Files with more cases or longer faults in a long run (test/support/long-run.ts). */
-const longer = [
-  'test/cli/hundred-thousand-move.test.ts',
-  'test/diagnostics/sign-ins.property.test.ts',
-  'test/faults/long-outage.test.ts',
-  'test/flows/saml/every-authn-context.test.ts',
-  'test/groups/changes.test.ts',
-  'test/groups/scale.test.ts',
-];
-const longFiles = ['test/**/*.long.test.ts', ...longer];
+/** Files with more cases or longer faults in a long run. */
+const longer = isLongRun
+  ? filesUnder('test', '.test.ts').filter((file) => /(long-run|it-in-long-run)\.ts'/.test(readFileSync(file, 'utf8')))
+  : [];
+const longFiles = ['test/**/*.long.test.ts', ...sqliteInLongRun, ...longer];
 
 /** What both projects have. `maxWorkers` is not among it: Vitest prefers that of a project to `--maxWorkers`. */
 const shared: TestProjectInlineConfiguration['test'] = {
@@ -42,8 +39,9 @@ const shared: TestProjectInlineConfiguration['test'] = {
 
 export default defineConfig({
   test: {
-    // Two more than cores on a small machine, because a third of the time is spent waiting for browsers and other processes.
-    maxWorkers: Math.max(4, availableParallelism() - 1),
+    // More than cores on a small machine, because a third of the time is spent waiting for browsers and other processes. Each takes a gigabyte
+    // and a half with its browser.
+    maxWorkers: Math.max(5, availableParallelism() - 1),
     sequence: { sequencer: LongFirst },
     teardownTimeout: 30_000,
     // Compiled modules are kept in node_modules by their content: the second project and the next run compile what has changed.
@@ -54,7 +52,7 @@ export default defineConfig({
           ...shared,
           name: 'sqlite',
           include: isLongRun ? longFiles : ['test/**/*.test.ts'],
-          exclude: isLongRun ? [] : ['test/**/*.long.test.ts'],
+          exclude: isLongRun ? [] : ['test/**/*.long.test.ts', ...sqliteInLongRun],
           globalSetup: ['test/support/database/setup-sqlite.ts'],
         },
       },
@@ -62,7 +60,8 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'postgresql',
-          include: isLongRun ? longer.filter((file) => postgresqlInclude.includes(file)) : [...postgresqlInclude],
+          include: [...postgresqlInclude],
+          exclude: isLongRun ? [] : [...postgresqlInLongRun],
           globalSetup: ['test/support/database/setup-postgresql.ts'],
         },
       },

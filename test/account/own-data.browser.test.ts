@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { axe, type Browser, desktop, launchBrowser, type Page, phone, screenshot } from '../support/browser/browser.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { some } from '../support/long-run.ts';
 
 let browser: Browser;
 let idp: TestIdp;
@@ -35,10 +36,12 @@ async function faultsOf(page: Page, name: string): Promise<unknown[]> {
   return [...(await axe(page, ['light', 'dark'])), ...(wide ? ['too wide'] : [])];
 }
 
-describe.each([
-  ['phone', phone],
-  ['desktop', desktop],
-] as const)('on a %s', (name, device) => {
+describe.each(
+  some(1, [
+    ['phone', phone],
+    ['desktop', desktop],
+  ] as const),
+)('on a %s', (name, device) => {
   it('terms are accepted by version, again after a change, and are in the own data', async () => {
     const user = await aUser(idp.services, { givenName: 'Ada', phoneNumber: '+491701234567' });
     await version('2026-11');

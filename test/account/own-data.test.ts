@@ -7,6 +7,7 @@ import { consoleOf, signedInLongAgo, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson } from '../admin/support.ts';
 import { anApplication, signIn } from '../oidc/support.ts';
 import { aConnection } from '../scim/support.ts';
+import { itOnBothInLongRun } from '../support/database/it-on-sqlite.ts';
 import { signRows } from '../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
@@ -112,7 +113,7 @@ describe('the own data', () => {
     );
   });
 
-  it('needs a fresh proof, and can be downloaded a few times a day', async () => {
+  itOnBothInLongRun('needs a fresh proof, and can be downloaded a few times a day', async () => {
     const user = await aUser(idp.services);
     const browser = await signedIn(idp, user);
     await idp.services.settings.set('rate_limits', true);
@@ -129,7 +130,7 @@ describe('the own data', () => {
       expect([sent.status, sent.location]).toEqual([303, expect.stringContaining('/account/confirm/')]);
   });
 
-  it('is exported by an administrator with what the desk writes, which the person learns', async () => {
+  itOnBothInLongRun('is exported by an administrator with what the desk writes, which the person learns', async () => {
     const user = await somebody();
     const { account } = user;
     const path = `/users/${account.id}/export`;
@@ -153,7 +154,7 @@ describe('the own data', () => {
     expect((await member.send('POST', path, {})).status).toBe(403);
   });
 
-  it('is exported in the console', async () => {
+  itOnBothInLongRun('is exported in the console', async () => {
     const { account } = await somebody();
     const pages = await consoleOf(idp, await staff(idp, 'admin'));
     const page = await pages.get(`/admin/users/${account.id}`);
@@ -190,19 +191,22 @@ describe('the own data', () => {
     expect(exported).toEqual(rows.map(({ groupId, source }) => [groupId, source]));
   });
 
-  it('has what a directory sent for administrators only: it may fill fields that nobody else sees', async () => {
-    const hr = await aConnection(idp);
-    const user = await hr.ok('POST', '/Users', { userName: 'directory-person', title: '7771777' });
-    const account = await idp.services.accounts.find(String(user.id));
-    if (!account) throw new Error('no account');
-    for (const audience of ['person', 'desk', 'administrator'] as const) {
-      let text = '';
-      for await (const piece of await idp.services.ownData.export(account, audience, {})) text += piece;
-      expect([audience, text.includes('7771777')]).toEqual([audience, audience === 'administrator']);
-    }
-  });
+  itOnBothInLongRun(
+    'has what a directory sent for administrators only: it may fill fields that nobody else sees',
+    async () => {
+      const hr = await aConnection(idp);
+      const user = await hr.ok('POST', '/Users', { userName: 'directory-person', title: '7771777' });
+      const account = await idp.services.accounts.find(String(user.id));
+      if (!account) throw new Error('no account');
+      for (const audience of ['person', 'desk', 'administrator'] as const) {
+        let text = '';
+        for await (const piece of await idp.services.ownData.export(account, audience, {})) text += piece;
+        expect([audience, text.includes('7771777')]).toEqual([audience, audience === 'administrator']);
+      }
+    },
+  );
 
-  it('says that own fields were too long for the log', async () => {
+  itOnBothInLongRun('says that own fields were too long for the log', async () => {
     const { account } = await aUser(idp.services, { attributes: { shirt: 'M', salary: 5000 } });
     await idp.services.accounts.update(account.id, { attributes: { shirt: 'L'.repeat(3000), salary: 6000 } }, {});
     for (const audience of ['person', 'administrator'] as const) {

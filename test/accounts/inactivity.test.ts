@@ -7,6 +7,7 @@ import { aService } from '../admin/support.ts';
 import { commandLine } from '../cli/support.ts';
 import { anApplication, authorizeUrl } from '../oidc/support.ts';
 import { aConnection, USER } from '../scim/support.ts';
+import { itOnBothInLongRun } from '../support/database/it-on-sqlite.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -136,7 +137,7 @@ describe('an account that nobody uses', () => {
     expect(await accounts.find(other.account.id)).toBeDefined();
   });
 
-  it('is not deleted where nobody received the third email', async () => {
+  itOnBothInLongRun('is not deleted where nobody received the third email', async () => {
     const { settings, accounts, outbox } = idp.services;
     const user = await aUser(idp.services);
     await warned(user);
@@ -166,7 +167,7 @@ describe('an account that nobody uses', () => {
     await expect.poll(async () => (await rowOf(user)).idleNotice, { timeout: 20_000 }).toBe('disabled');
   });
 
-  it('is not deleted after an invitation since the run began', async () => {
+  itOnBothInLongRun('is not deleted after an invitation since the run began', async () => {
     const { settings, accounts, db } = idp.services;
     const people = [await aUser(idp.services), await aUser(idp.services)];
     await settings.set('delete_unused_after_days', 60);
@@ -197,7 +198,7 @@ describe('an account that nobody uses', () => {
     expect([removed.length, left.filter(Boolean).length]).toEqual([1, 1]);
   });
 
-  it('is signed out where it is disabled', async () => {
+  itOnBothInLongRun('is signed out where it is disabled', async () => {
     const user = await aUser(idp.services);
     await signedIn(idp, user);
     await expect.poll(async () => (await rowOf(user)).lastSeenAt.getTime()).not.toBe(user.account.createdAt.getTime());
@@ -207,7 +208,7 @@ describe('an account that nobody uses', () => {
     expect(await idp.services.sessions.list(user.account.id)).toEqual([]);
   });
 
-  it('begins again with each use', async () => {
+  itOnBothInLongRun('begins again with each use', async () => {
     const user = await aUser(idp.services);
     await days(88);
     expect(await mailsTo(user)).toBe(2);
@@ -219,7 +220,7 @@ describe('an account that nobody uses', () => {
     expect(await mailsTo(user)).toBe(3);
   });
 
-  it('has all its days where the setting is new, or was off meanwhile', async () => {
+  itOnBothInLongRun('has all its days where the setting is new, or was off meanwhile', async () => {
     const user = await aUser(idp.services);
     pass(1000);
     await run();
@@ -237,7 +238,7 @@ describe('an account that nobody uses', () => {
     expect((await rowOf(user)).isEnabled).toBe(false);
   });
 
-  it('stays without an address, because its person cannot be warned', async () => {
+  itOnBothInLongRun('stays without an address, because its person cannot be warned', async () => {
     const user = await aUser(idp.services, { email: null, emailVerified: false });
     pass(100);
     await run();
@@ -290,7 +291,7 @@ describe('an account that nobody uses', () => {
 });
 
 describe('too many at once', () => {
-  it('wait until an administrator approves it on the overview', async () => {
+  itOnBothInLongRun('wait until an administrator approves it on the overview', async () => {
     const people: TestUser[] = [];
     for (let at = 0; at < 12; at += 1) people.push(await aUser(idp.services));
     pass(100);
@@ -348,7 +349,7 @@ it('is approved for as many people as were counted, and for no more', async () =
   expect(await idp.services.inactivity.stopped()).toMatchObject({ count: 16 });
 });
 
-it('is approved for deletions only as it was asked, and for nobody who is due later', async () => {
+itOnBothInLongRun('is approved for deletions only as it was asked, and for nobody who is due later', async () => {
   const { settings, inactivity, db, accounts } = idp.services;
   const made = async (count: number) => {
     const people: TestUser[] = [];
@@ -406,56 +407,63 @@ describe('when nobody uses an account', () => {
   const spoken = (offset: number) =>
     new Date(Date.now() + offset * DAY_MS).toLocaleDateString('en', { dateStyle: 'long', timeZone: 'UTC' });
 
-  it('its page, the settings, the API and the command line say when it is disabled and deleted, and about the emails', async () => {
-    const { settings } = idp.services;
-    await settings.set('delete_unused_after_days', 60);
-    const [user, seen] = [await aUser(idp.services), await aUser(idp.services)];
-    const cli = await commandLine();
-    // Sessions and tokens end while the days pass.
-    const textAt = async (path: string) =>
-      textOf((await (await consoleOf(idp, await staff(idp, 'admin'))).get(path)).text);
-    const page = () => textAt(`/admin/users/${user.account.id}`);
-    const list = () => textAt('/admin/settings/privacy');
-    const ofApi = async () =>
-      (await (await aService(idp)).get(`/users/${user.account.id}`)).json().unused_end as Record<string, string>;
-    const shown = async () =>
-      (await cli.gatehouse(['user', 'show', user.username], { env: idp.environment as Record<string, string> })).out;
+  itOnBothInLongRun(
+    'its page, the settings, the API and the command line say when it is disabled and deleted, and about the emails',
+    async () => {
+      const { settings } = idp.services;
+      await settings.set('delete_unused_after_days', 60);
+      const [user, seen] = [await aUser(idp.services), await aUser(idp.services)];
+      const cli = await commandLine();
+      // Sessions and tokens end while the days pass.
+      const textAt = async (path: string) =>
+        textOf((await (await consoleOf(idp, await staff(idp, 'admin'))).get(path)).text);
+      const page = () => textAt(`/admin/users/${user.account.id}`);
+      const list = () => textAt('/admin/settings/privacy');
+      const ofApi = async () =>
+        (await (await aService(idp)).get(`/users/${user.account.id}`)).json().unused_end as Record<string, string>;
+      const shown = async () =>
+        (await cli.gatehouse(['user', 'show', user.username], { env: idp.environment as Record<string, string> })).out;
 
-    expect(await page()).toContain(`If it stays unused Will be disabled on ${spoken(90)} Next email on ${spoken(76)}`);
-    expect(await ofApi()).toMatchObject({ what: 'disabled', told_at: null });
-    expect((await ofApi()).at).toContain(day(90));
-    expect(await list()).not.toContain('Will be');
-    expect(await shown()).toMatch(new RegExp(`if unused +disabled on ${day(90)}, email on ${day(76)}`));
+      expect(await page()).toContain(
+        `If it stays unused Will be disabled on ${spoken(90)} Next email on ${spoken(76)}`,
+      );
+      expect(await ofApi()).toMatchObject({ what: 'disabled', told_at: null });
+      expect((await ofApi()).at).toContain(day(90));
+      expect(await list()).not.toContain('Will be');
+      expect(await shown()).toMatch(new RegExp(`if unused +disabled on ${day(90)}, email on ${day(76)}`));
 
-    pass(76);
-    await idp.services.db.user.update({ where: { id: seen.account.id }, data: { lastSeenAt: new Date(Date.now()) } });
-    await run();
-    expect(await page()).toContain(
-      `Will be disabled on ${spoken(14)} Email sent on ${spoken(0)} Next email on ${spoken(11)}`,
-    );
-    expect(await list()).toContain(`${user.username} Will be disabled on ${spoken(14)}`);
-    expect(await list()).not.toContain(seen.username);
-    const [mail] = await idp.services.db.mailMessage.findMany({ where: { userId: user.account.id } });
-    expect(mail?.subject).toContain('will be disabled on');
+      pass(76);
+      await idp.services.db.user.update({ where: { id: seen.account.id }, data: { lastSeenAt: new Date(Date.now()) } });
+      await run();
+      expect(await page()).toContain(
+        `Will be disabled on ${spoken(14)} Email sent on ${spoken(0)} Next email on ${spoken(11)}`,
+      );
+      expect(await list()).toContain(`${user.username} Will be disabled on ${spoken(14)}`);
+      expect(await list()).not.toContain(seen.username);
+      const [mail] = await idp.services.db.mailMessage.findMany({ where: { userId: user.account.id } });
+      expect(mail?.subject).toContain('will be disabled on');
 
-    await delivered();
-    await days(11);
-    expect(await page()).toContain(`Will be disabled on ${spoken(3)} Email sent on ${spoken(0)}`);
-    expect(await page()).not.toContain('Next email');
-    await days(3);
-    expect(await page()).toContain(`If it stays disabled Will be deleted on ${spoken(60)} Next email on ${spoken(46)}`);
-    await delivered();
-    await days(46);
-    expect(await ofApi()).toMatchObject({ what: 'deleted', next_email_at: null });
-    expect((await ofApi()).at).toContain(day(14));
-    expect(await list()).toContain(`${user.username} Will be deleted on ${spoken(14)}`);
-    // Nothing becomes of it where the settings say so.
-    await settings.set('delete_unused_after_days', 0);
-    expect([await ofApi(), (await list()).includes('Will be deleted')]).toEqual([null, false]);
-    await cli.close();
-  });
+      await delivered();
+      await days(11);
+      expect(await page()).toContain(`Will be disabled on ${spoken(3)} Email sent on ${spoken(0)}`);
+      expect(await page()).not.toContain('Next email');
+      await days(3);
+      expect(await page()).toContain(
+        `If it stays disabled Will be deleted on ${spoken(60)} Next email on ${spoken(46)}`,
+      );
+      await delivered();
+      await days(46);
+      expect(await ofApi()).toMatchObject({ what: 'deleted', next_email_at: null });
+      expect((await ofApi()).at).toContain(day(14));
+      expect(await list()).toContain(`${user.username} Will be deleted on ${spoken(14)}`);
+      // Nothing becomes of it where the settings say so.
+      await settings.set('delete_unused_after_days', 0);
+      expect([await ofApi(), (await list()).includes('Will be deleted')]).toEqual([null, false]);
+      await cli.close();
+    },
+  );
 
-  it('says nothing of the last administrator, and names nobody to who cannot read users', async () => {
+  itOnBothInLongRun('says nothing of the last administrator, and names nobody to who cannot read users', async () => {
     const user = await aUser(idp.services);
     pass(76);
     await run();
@@ -471,7 +479,7 @@ describe('when nobody uses an account', () => {
   });
 });
 
-it('stops no run as the last administrator where the database fails', async () => {
+itOnBothInLongRun('stops no run as the last administrator where the database fails', async () => {
   const user = await aUser(idp.services);
   await idp.services.roles.assign(user.account.id, 'admin');
   await warned(user);
@@ -484,7 +492,7 @@ it('stops no run as the last administrator where the database fails', async () =
 });
 
 describe('the setting', () => {
-  it('is none that warns people who just came', async () => {
+  itOnBothInLongRun('is none that warns people who just came', async () => {
     await expect(idp.services.settings.set('inactive_after_days', 10)).rejects.toThrow();
   });
 });

@@ -17,6 +17,7 @@ import {
 import { aConnection, USER } from '../scim/support.ts';
 import { type RelyingPartyApp, relyingPartyApp } from '../support/applications/rp-app.ts';
 import { aServiceProvider } from '../support/applications/sp.ts';
+import { itOnBothInLongRun } from '../support/database/it-on-sqlite.ts';
 import { anApi, aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -79,109 +80,112 @@ async function enterPassword(user: TestUser, browser: HttpClient = httpClient(id
 }
 
 describe('an account that ends', () => {
-  it('opens nothing from that moment on, in every protocol, and its person is signed out everywhere by the job', async () => {
-    const user = await aUser(idp.services);
-    const identifier = 'https://orders.example';
-    await anApi(idp.services, {
-      identifier,
-      scopes: ['orders:read'],
-      signing_alg: 'ES256',
-      access: 'everyone',
-    });
-    const app = await anApplication(idp, {
-      ...forApi(identifier, 'orders:read'),
-      consent: 'implicit',
-      backchannel_logout_uri: rp.backchannelLogoutUri,
-      backchannel_logout_session_required: true,
-    });
-    const sp = await aServiceProvider(idp.services);
-    const hr = await aConnection(idp, { adopt: 'never' });
-    const end = inMinutes(3);
-    expect(await change(user, { active_until: end })).toMatchObject({
-      status: 200,
-      active: true,
-      state: 'active',
-      active_until: end,
-    });
+  itOnBothInLongRun(
+    'opens nothing from that moment on, in every protocol, and its person is signed out everywhere by the job',
+    async () => {
+      const user = await aUser(idp.services);
+      const identifier = 'https://orders.example';
+      await anApi(idp.services, {
+        identifier,
+        scopes: ['orders:read'],
+        signing_alg: 'ES256',
+        access: 'everyone',
+      });
+      const app = await anApplication(idp, {
+        ...forApi(identifier, 'orders:read'),
+        consent: 'implicit',
+        backchannel_logout_uri: rp.backchannelLogoutUri,
+        backchannel_logout_session_required: true,
+      });
+      const sp = await aServiceProvider(idp.services);
+      const hr = await aConnection(idp, { adopt: 'never' });
+      const end = inMinutes(3);
+      expect(await change(user, { active_until: end })).toMatchObject({
+        status: 200,
+        active: true,
+        state: 'active',
+        active_until: end,
+      });
 
-    const browser = httpClient(idp.issuer);
-    const opened = await openWebsite(browser, site.origin, '/', user);
-    expect(opened.status).toBe(200);
-    const { tokens } = await signIn(browser, app, user, {
-      scope: 'openid offline_access orders:read',
-      resource: identifier,
-    });
-    const jwt = (await app.rp.refresh(tokens.refresh_token ?? '', { resource: identifier })).access_token;
-    const ends = Math.floor(Date.parse(end) / 1000);
-    // What others verify themselves.
-    expect(decodeJwt(jwt).exp).toBe(ends);
-    expect(tokens.claims()?.exp).toBeLessThanOrEqual(ends);
-    const second = await anApplication(idp, { consent: 'implicit' });
-    const own = await signIn(browser, second, user, { scope: 'openid offline_access' });
-    const samlAnswer = async (): Promise<Page> =>
-      browser.follow(await browser.get(await sp.saml.getAuthorizeUrlAsync('', undefined, {})));
-    const assertion = Buffer.from((await samlAnswer()).forms[0]?.fields.SAMLResponse ?? '', 'base64').toString();
-    expect(/SessionNotOnOrAfter="([^"]+)"/.exec(assertion)?.[1]).toBe(end.replace('.000', ''));
-    const form = await browser.follow(await browser.get('/account/app-passwords/new'));
-    const application = await idp.services.applications.find(site.origin);
-    const created = await browser.submit(form, { website: application?.id ?? '', name: 'Calendar' });
-    const [, appPassword = ''] = /id="app-password">([^<]+)</.exec(created.text) ?? [];
-    const basic = { authorization: `Basic ${Buffer.from(`${user.username}:${appPassword}`).toString('base64')}` };
-    const program = () => httpClient().get(`${site.origin}/`, { headers: { ...basic, accept: 'application/json' } });
-    expect((await program()).status).toBe(200);
-    const visit = () => browser.get(`${site.origin}/`, { headers: { accept: 'application/json' } });
-    expect((await visit()).status).toBe(200);
-    const code = (await outcome(browser, authorizeUrl(idp, second.clientId))).get('code') ?? '';
-    const isActive = async () =>
-      Promise.all([
-        second.rp.introspect(own.tokens.access_token),
-        second.rp.introspect(own.tokens.refresh_token ?? ''),
-        app.rp.introspect(jwt),
-      ]).then((all) => all.map(({ active }) => active));
-    expect(await isActive()).toEqual([true, true, true]);
+      const browser = httpClient(idp.issuer);
+      const opened = await openWebsite(browser, site.origin, '/', user);
+      expect(opened.status).toBe(200);
+      const { tokens } = await signIn(browser, app, user, {
+        scope: 'openid offline_access orders:read',
+        resource: identifier,
+      });
+      const jwt = (await app.rp.refresh(tokens.refresh_token ?? '', { resource: identifier })).access_token;
+      const ends = Math.floor(Date.parse(end) / 1000);
+      // What others verify themselves.
+      expect(decodeJwt(jwt).exp).toBe(ends);
+      expect(tokens.claims()?.exp).toBeLessThanOrEqual(ends);
+      const second = await anApplication(idp, { consent: 'implicit' });
+      const own = await signIn(browser, second, user, { scope: 'openid offline_access' });
+      const samlAnswer = async (): Promise<Page> =>
+        browser.follow(await browser.get(await sp.saml.getAuthorizeUrlAsync('', undefined, {})));
+      const assertion = Buffer.from((await samlAnswer()).forms[0]?.fields.SAMLResponse ?? '', 'base64').toString();
+      expect(/SessionNotOnOrAfter="([^"]+)"/.exec(assertion)?.[1]).toBe(end.replace('.000', ''));
+      const form = await browser.follow(await browser.get('/account/app-passwords/new'));
+      const application = await idp.services.applications.find(site.origin);
+      const created = await browser.submit(form, { website: application?.id ?? '', name: 'Calendar' });
+      const [, appPassword = ''] = /id="app-password">([^<]+)</.exec(created.text) ?? [];
+      const basic = { authorization: `Basic ${Buffer.from(`${user.username}:${appPassword}`).toString('base64')}` };
+      const program = () => httpClient().get(`${site.origin}/`, { headers: { ...basic, accept: 'application/json' } });
+      expect((await program()).status).toBe(200);
+      const visit = () => browser.get(`${site.origin}/`, { headers: { accept: 'application/json' } });
+      expect((await visit()).status).toBe(200);
+      const code = (await outcome(browser, authorizeUrl(idp, second.clientId))).get('code') ?? '';
+      const isActive = async () =>
+        Promise.all([
+          second.rp.introspect(own.tokens.access_token),
+          second.rp.introspect(own.tokens.refresh_token ?? ''),
+          app.rp.introspect(jwt),
+        ]).then((all) => all.map(({ active }) => active));
+      expect(await isActive()).toEqual([true, true, true]);
 
-    // Not much, for the service provider has a clock of its own.
-    pass({ minutes: 3.1 });
-    expect(await stateOf(user)).toMatchObject({ state: 'ended', active: true });
-    expect(await isActive()).toEqual([false, false, false]);
-    const bearer = { headers: { authorization: `Bearer ${own.tokens.access_token}` } };
-    expect((await browser.get('/userinfo', bearer)).status).toBe(401);
-    for (const given of [
-      { grant_type: 'refresh_token', refresh_token: own.tokens.refresh_token ?? '' },
-      { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier },
-    ] as Record<string, string>[]) {
-      const answer = await postAs(idp, second, '/token', given);
-      expect([answer.status, answer.json().error], given.grant_type).toEqual([400, 'invalid_grant']);
-    }
-    const silent = await outcome(browser, authorizeUrl(idp, second.clientId, { prompt: 'none' }));
-    expect(silent.get('error')).toBe('login_required');
-    expect((await samlAnswer()).text).toContain('name="password"');
-    expect((await visit()).status).toBe(401);
-    expect((await program()).status).toBe(401);
-    expect((await browser.get('/account')).status).toBe(303);
-    const rejected = await enterPassword(user);
-    expect(rejected.status).toBe(403);
-    expect(textOf(rejected.text)).toContain('Your account ended on');
-    expect((await eventsOf(user, 'sign-in.password'))[0]).toMatchObject({
-      outcome: 'failure',
-      reason: 'ended_account',
-    });
-    // Nobody without the password learns that.
-    const wrong = await enterPassword({ ...user, password: 'not the password at all' });
-    expect(textOf(wrong.text)).not.toContain('ended');
+      // Not much, for the service provider has a clock of its own.
+      pass({ minutes: 3.1 });
+      expect(await stateOf(user)).toMatchObject({ state: 'ended', active: true });
+      expect(await isActive()).toEqual([false, false, false]);
+      const bearer = { headers: { authorization: `Bearer ${own.tokens.access_token}` } };
+      expect((await browser.get('/userinfo', bearer)).status).toBe(401);
+      for (const given of [
+        { grant_type: 'refresh_token', refresh_token: own.tokens.refresh_token ?? '' },
+        { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier },
+      ] as Record<string, string>[]) {
+        const answer = await postAs(idp, second, '/token', given);
+        expect([answer.status, answer.json().error], given.grant_type).toEqual([400, 'invalid_grant']);
+      }
+      const silent = await outcome(browser, authorizeUrl(idp, second.clientId, { prompt: 'none' }));
+      expect(silent.get('error')).toBe('login_required');
+      expect((await samlAnswer()).text).toContain('name="password"');
+      expect((await visit()).status).toBe(401);
+      expect((await program()).status).toBe(401);
+      expect((await browser.get('/account')).status).toBe(303);
+      const rejected = await enterPassword(user);
+      expect(rejected.status).toBe(403);
+      expect(textOf(rejected.text)).toContain('Your account ended on');
+      expect((await eventsOf(user, 'sign-in.password'))[0]).toMatchObject({
+        outcome: 'failure',
+        reason: 'ended_account',
+      });
+      // Nobody without the password learns that.
+      const wrong = await enterPassword({ ...user, password: 'not the password at all' });
+      expect(textOf(wrong.text)).not.toContain('ended');
 
-    await idp.services.accountLife.run();
-    await rp.waitForLogoutTokens(1);
-    expect(await idp.services.sessions.list(user.account.id)).toEqual([]);
-    expect(await eventsOf(user, 'account.ended')).toHaveLength(1);
-    await idp.services.accountLife.run();
-    expect(await eventsOf(user, 'account.ended')).toHaveLength(1);
+      await idp.services.accountLife.run();
+      await rp.waitForLogoutTokens(1);
+      expect(await idp.services.sessions.list(user.account.id)).toEqual([]);
+      expect(await eventsOf(user, 'account.ended')).toHaveLength(1);
+      await idp.services.accountLife.run();
+      expect(await eventsOf(user, 'account.ended')).toHaveLength(1);
 
-    // Extended: the same subject.
-    expect(await change(user, { active_until: null })).toMatchObject({ state: 'active', active_until: null });
-    expect((await signIn(httpClient(idp.issuer), second, user)).tokens.claims()?.sub).toBe(user.account.id);
-    expect(hr.connection.id).toBeDefined();
-  });
+      // Extended: the same subject.
+      expect(await change(user, { active_until: null })).toMatchObject({ state: 'active', active_until: null });
+      expect((await signIn(httpClient(idp.issuer), second, user)).tokens.claims()?.sub).toBe(user.account.id);
+      expect(hr.connection.id).toBeDefined();
+    },
+  );
 
   it('ends the sessions at once where the end is set to the past', async () => {
     const user = await aUser(idp.services);
@@ -203,7 +207,7 @@ describe('an account that ends', () => {
     expect((await browser.get(`${site.origin}/`)).status).toBe(302);
   });
 
-  it('stops no run where another program wrote many rows', async () => {
+  itOnBothInLongRun('stops no run where another program wrote many rows', async () => {
     const user = await aUser(idp.services);
     const { db } = idp.services;
     const row = await db.asStored.user.findUniqueOrThrow({ where: { id: user.account.id } });
@@ -220,7 +224,7 @@ describe('an account that ends', () => {
     await db.user.deleteMany({ where: { id: { in: ids } } });
   });
 
-  it('ends again where the clock was set back', async () => {
+  itOnBothInLongRun('ends again where the clock was set back', async () => {
     const user = await aUser(idp.services);
     await change(user, { active_until: inMinutes(60) });
     pass({ minutes: 90 });
@@ -264,7 +268,7 @@ describe('an account that ends', () => {
     expect((await mails()).filter(([kind]) => kind === 'account-end')).toHaveLength(2);
   });
 
-  it('takes the rights of an API key and of a token of the admin API', async () => {
+  itOnBothInLongRun('takes the rights of an API key and of a token of the admin API', async () => {
     const desk = await signedInStaff(idp, ['admin']);
     expect((await desk.get('/me')).status).toBe(200);
     if (!desk.user) throw new Error('no user');
@@ -276,7 +280,7 @@ describe('an account that ends', () => {
     expect((await desk.get('/me')).status).toBe(401);
   });
 
-  it('is never that of the only administrator', async () => {
+  itOnBothInLongRun('is never that of the only administrator', async () => {
     const { db, roles } = idp.services;
     const only = await staff(idp, 'admin');
     // The accounts of the tests before may have ended.
@@ -288,7 +292,7 @@ describe('an account that ends', () => {
 });
 
 describe('an account that begins later', () => {
-  it('says so after the password, and works from then on', async () => {
+  itOnBothInLongRun('says so after the password, and works from then on', async () => {
     const user = await aUser(idp.services);
     expect(await change(user, { active_from: inMinutes(10) })).toMatchObject({ state: 'waiting', active: true });
     const page = await enterPassword(user);
@@ -298,26 +302,29 @@ describe('an account that begins later', () => {
     expect((await enterPassword(user)).status).toBe(303);
   });
 
-  it('takes times with any offset, which the console displays in UTC, as its form has them', async () => {
-    const user = await aUser(idp.services);
-    const answer = await change(user, { active_until: '2099-12-31T23:30:00-01:00' });
-    expect(answer).toMatchObject({ status: 200, active_until: '2100-01-01T00:30:00.000Z' });
-    for (const wrong of [
-      '0000-06-01T00:00:00Z',
-      '0001-01-01T00:00:00+14:00',
-      '9999-12-31T23:59:59-14:00',
-      '2099-12-31',
-    ])
-      expect(await change(user, { active_until: wrong }), wrong).toMatchObject({ status: 400 });
-    for (const query of ['/users?last_seen_before=', '/audit?from='])
-      expect((await api.get(`${query}${encodeURIComponent('2099-12-31T23:30:00+05:30')}`)).status, query).toBe(200);
-    const browser = await consoleOf(idp, await staff(idp, 'admin'));
-    const { text } = await browser.get(`/admin/users/${user.account.id}`);
-    expect(textOf(text)).toMatch(/Until January 1, 2100 at 12:30\sAM UTC/);
-    expect(text).not.toMatch(/<time[^>]*2100-01-01/);
-  });
+  itOnBothInLongRun(
+    'takes times with any offset, which the console displays in UTC, as its form has them',
+    async () => {
+      const user = await aUser(idp.services);
+      const answer = await change(user, { active_until: '2099-12-31T23:30:00-01:00' });
+      expect(answer).toMatchObject({ status: 200, active_until: '2100-01-01T00:30:00.000Z' });
+      for (const wrong of [
+        '0000-06-01T00:00:00Z',
+        '0001-01-01T00:00:00+14:00',
+        '9999-12-31T23:59:59-14:00',
+        '2099-12-31',
+      ])
+        expect(await change(user, { active_until: wrong }), wrong).toMatchObject({ status: 400 });
+      for (const query of ['/users?last_seen_before=', '/audit?from='])
+        expect((await api.get(`${query}${encodeURIComponent('2099-12-31T23:30:00+05:30')}`)).status, query).toBe(200);
+      const browser = await consoleOf(idp, await staff(idp, 'admin'));
+      const { text } = await browser.get(`/admin/users/${user.account.id}`);
+      expect(textOf(text)).toMatch(/Until January 1, 2100 at 12:30\sAM UTC/);
+      expect(text).not.toMatch(/<time[^>]*2100-01-01/);
+    },
+  );
 
-  it('has its times in the right order', async () => {
+  itOnBothInLongRun('has its times in the right order', async () => {
     const user = await aUser(idp.services);
     const answer = await change(user, { active_from: inMinutes(10), active_until: inMinutes(5) });
     expect(answer).toMatchObject({ status: 400, code: 'invalid_input' });
@@ -325,7 +332,7 @@ describe('an account that begins later', () => {
 });
 
 describe('SCIM', () => {
-  it('shows an ended account as inactive', async () => {
+  itOnBothInLongRun('shows an ended account as inactive', async () => {
     const hr = await aConnection(idp);
     const userName = 'leaver@corp.example';
     const made = await hr.ok('POST', '/Users', { schemas: [USER], userName, emails: [{ value: userName }] });

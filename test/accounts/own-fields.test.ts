@@ -9,6 +9,7 @@ import { type ApiCaller, aPerson, aService } from '../admin/support.ts';
 import { aUser, PASSWORD, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { some } from '../support/long-run.ts';
 import { signedIn } from '../support/pages/account.ts';
 import { textOf } from '../support/pages/html.ts';
 
@@ -77,7 +78,7 @@ describe('an own field', () => {
     expect(other.status).toBe(400);
   });
 
-  it.each(languages)('says in %s what is wrong with it', async (language) => {
+  it.each(some(3, languages))('says in %s what is wrong with it', async (language) => {
     const browser = await signedIn(idp, await aUser(idp.services, { attributes }));
     const headers = { 'accept-language': language };
     const page = await browser.get('/account/profile', { headers });

@@ -4,6 +4,7 @@ import { limits } from '../../src/base/limits.ts';
 import { createFileReader } from '../../src/config-file/file-reader.ts';
 import { type ApiCaller, aService } from '../admin/support.ts';
 import { turnsDuring } from '../credentials/event-loop.ts';
+import { itInLongRun } from '../support/it-in-long-run.ts';
 import { sharedIdp } from '../support/shared-idp.ts';
 
 const people = (count: number) =>
@@ -25,7 +26,7 @@ const faultOf = async (file: string) => {
 };
 
 describe('the plan of a configuration', () => {
-  it('gives other requests their turn while thousands of users are read, compared and written', async () => {
+  itInLongRun('gives other requests their turn while thousands of users are read, compared and written', async () => {
     const file = `users:\n${people(4000)}`;
     expect(file.length).toBeGreaterThan(limits.configuration.bodyBytes * 0.7);
     const { fileReader, configFile } = (await sharedIdp()).services;

@@ -4,6 +4,7 @@ import { signIn } from '../admin/console/real-browser.ts';
 import { staff } from '../admin/console/support.ts';
 import { axe, type Browser, desktop, launchBrowser, type Page, phone, screenshot } from '../support/browser/browser.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { itInLongRun } from '../support/it-in-long-run.ts';
 import { aPng } from './pictures.ts';
 
 let idp: TestIdp;
@@ -49,7 +50,7 @@ it('the preview follows every field as it is typed, and each choice, and keeps t
   expect(await idp.services.settings.get('brand_name')).toBeUndefined();
 });
 
-it('the texts can be read and changed on a desktop and on a phone', async () => {
+itInLongRun('the texts can be read and changed on a desktop and on a phone', async () => {
   const admin = await staff(idp, 'admin');
   await idp.services.settings.set('texts', { ar: { 'sign-in.title': 'أهلا' } });
   await idp.services.settings.reload();

@@ -8,7 +8,7 @@ import { aPng } from '../brand/pictures.ts';
 import { type Application, anApplication, postAs, signIn } from '../oidc/support.ts';
 import { emptyDatabaseUrl } from '../storage/empty-database.ts';
 import { testFolder } from '../support/database/database.ts';
-import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
+import { itOnBothInLongRun, itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -119,7 +119,7 @@ describe('gatehouse backup', () => {
     expect(readFileSync(`${other}.json`, 'utf8')).toBe('{"mine":true}');
   });
 
-  it('replaces what a removed backup left beside it', async () => {
+  itOnBothInLongRun('replaces what a removed backup left beside it', async () => {
     const again = path.join(folder, 'again');
     for (const _ of ['first', 'second']) {
       expect(await call(['backup', again])).toMatchObject({ code: 0, out: expect.stringContaining(again) });
@@ -142,16 +142,19 @@ describe('gatehouse verify', () => {
     return { code, ...decision, of: (check: string) => decision.findings.find((finding) => finding.check === check) };
   }
 
-  it('accepts the backup, with the MAC of each row and the audit log, and leaves it as it is', async () => {
-    const before = readFileSync(file);
-    const decision = await verify(file);
-    expect(decision.findings.filter(({ status }) => status !== 'ok')).toEqual([]);
-    for (const check of ['backup', 'content', 'counts', 'schema', 'secret', 'rows', 'audit log'])
-      expect(decision.of(check)?.status).toBe('ok');
-    expect(decision).toMatchObject({ code: 0, ok: true });
-    expect(decision.rows.users).toBeGreaterThan(acknowledged.length);
-    expect(readFileSync(file).equals(before)).toBe(true);
-  });
+  itOnBothInLongRun(
+    'accepts the backup, with the MAC of each row and the audit log, and leaves it as it is',
+    async () => {
+      const before = readFileSync(file);
+      const decision = await verify(file);
+      expect(decision.findings.filter(({ status }) => status !== 'ok')).toEqual([]);
+      for (const check of ['backup', 'content', 'counts', 'schema', 'secret', 'rows', 'audit log'])
+        expect(decision.of(check)?.status).toBe('ok');
+      expect(decision).toMatchObject({ code: 0, ok: true });
+      expect(decision.rows.users).toBeGreaterThan(acknowledged.length);
+      expect(readFileSync(file).equals(before)).toBe(true);
+    },
+  );
 
   itOnSqlite('rejects a damaged, a truncated and a foreign file', async () => {
     expect((await verify(flipped('flipped'))).of('content')).toMatchObject({
@@ -176,7 +179,7 @@ describe('gatehouse verify', () => {
     expect(none.of('secret')).toMatchObject({ status: 'warning', message: expect.stringContaining('not verified') });
   });
 
-  it('names a row that another program changed in the database, or in the backup', async () => {
+  itOnBothInLongRun('names a row that another program changed in the database, or in the backup', async () => {
     const [user] = acknowledged;
     const forged =
       cli.kind === 'sqlite'

@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { itInLongRun } from '../support/it-in-long-run.ts';
 import { commandLine } from './support.ts';
 
 let cli: Awaited<ReturnType<typeof commandLine>>;
@@ -99,7 +100,7 @@ describe('gatehouse group', () => {
     await group('add', 'Course', 'u2');
   });
 
-  it('names the mistakes of two hundred thousand rows', async () => {
+  itInLongRun('names the mistakes of two hundred thousand rows', async () => {
     await group('create', 'Everybody');
     const rows = Array.from({ length: 200_000 }, (_, index) => (index < 30 ? `u${index}` : `stranger${index}`));
     const ended = await group('add', 'Everybody', '--file', csv(`username\n${rows.join('\n')}\n`));

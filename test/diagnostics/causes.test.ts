@@ -7,6 +7,7 @@ import { aLiveSp, answerIn, type LiveSp, post, redirect } from '../saml/live.ts'
 import { aCredential, postBody, signQuery } from '../saml/support.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
+import { some } from '../support/long-run.ts';
 import { textOf } from '../support/pages/html.ts';
 import { sharedIdp } from '../support/shared-idp.ts';
 
@@ -298,7 +299,7 @@ const logoutFaults: [string, Send, string, (string | RegExp)[], Settings?][] = [
 ];
 
 describe('a rejected LogoutRequest', () => {
-  it.each(logoutFaults)('names its cause: %s', async (_name, send, rule, words, settings = {}) => {
+  it.each(some(4, logoutFaults))('names its cause: %s', async (_name, send, rule, words, settings = {}) => {
     const sp = await aLiveSp(idp, settings);
     const client = browser();
     const page = await client.follow(await send(sp), (address) => !address.startsWith(idp.issuer));
@@ -319,7 +320,7 @@ function codeOfAddress(address: string): string {
 }
 
 describe('a rejected AuthnRequest', () => {
-  it.each(faults)('names its cause: %s', async (_name, send, rule, words, button, settings = {}) => {
+  it.each(some(12, faults))('names its cause: %s', async (_name, send, rule, words, button, settings = {}) => {
     const sp = await aLiveSp(idp, settings);
     const code = codeOf(await send(sp));
     const found = await idp.services.rejections.find(code);

@@ -38,7 +38,7 @@ import {
   startElsewhere,
 } from './real-sign-in.ts';
 
-const RUNS = Number(process.env.SIGN_INS ?? (isLongRun ? 200 : 12));
+const RUNS = Number(process.env.SIGN_INS ?? (isLongRun ? 200 : 6));
 const CALLBACK = 'https://app.example.com/cb';
 const API = 'https://library.example.com';
 const MINUTES = 60_000;

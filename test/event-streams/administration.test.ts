@@ -10,6 +10,7 @@ import { anApplication, authorizeUrl } from '../oidc/support.ts';
 import { aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { itInLongRun } from '../support/it-in-long-run.ts';
 import { textOf } from '../support/pages/html.ts';
 import { aReceiver, aStream, deliver, isSigned } from './support.ts';
 
@@ -285,53 +286,56 @@ it('gatehouse audit verify --events says whether received events are all', async
   await receiver.close();
 });
 
-it('gatehouse event-stream adds a webhook, tries it, shows its deliveries, sends them again and replaces the secret', async () => {
-  const receiver = await aReceiver();
-  const shell = await commandLine();
-  const stream = (...words: string[]) => shell.gatehouse(['event-stream', ...words], { env: idp.environment });
-  const declared = JSON.stringify({ id: 'shell', name: 'Shell', url: receiver.url, events: ['role.assigned'] });
-  const added = await shell.gatehouse(['event-stream', 'add', '-'], { stdin: declared, env: idp.environment });
-  const [secret = ''] = /whsec_\S+/.exec(added.out) ?? [];
-  expect(await stream('test', 'Shell'), added.err).toMatchObject({ code: 0, out: expect.stringContaining('took') });
-  expect(isSigned(receiver.received[0] ?? expect.fail(), secret)).toBe(true);
-  const from = new Date().toISOString();
-  await idp.services.audit.record({ type: 'role.assigned', outcome: 'success', subjectId: 'ann' }, idp.services.db);
-  /** The answer to a delivery may have arrived before it is recorded. */
-  const times = (count: number) =>
-    vi.waitFor(
-      async () => {
-        expect(receiver.received).toHaveLength(count);
-        expect((await stream('show', 'shell')).out).toMatch(/state +delivering\n(?:.*\n)*.*role\.assigned +done/);
-      },
-      { timeout: 20_000 },
-    );
-  await times(2);
-  const shown = JSON.parse((await stream('show', 'shell', '--json')).out) as { deliveries: { id: string }[] };
-  expect(JSON.stringify(shown)).not.toContain('whsec_');
-  const [delivery] = shown.deliveries;
-  expect((await stream('redeliver', 'shell', delivery?.id ?? '')).code).toBe(0);
-  await times(3);
-  const replayed = await stream('replay', 'shell', '--from', from, '--json');
-  expect(JSON.parse(replayed.out)).toEqual({ events: expect.any(Number) });
-  await times(4);
-  const ids = receiver.received.slice(1).map(({ headers }) => headers['webhook-id']);
-  expect(new Set(ids).size).toBe(1);
-  const [fresh = ''] = /whsec_\S+/.exec((await stream('secret', 'shell')).out) ?? [];
-  await stream('test', 'shell');
-  const last = receiver.received.at(-1) ?? expect.fail();
-  expect([secret, fresh].map((one) => isSigned(last, one))).toEqual([true, true]);
-  receiver.always({ status: 500 });
-  expect(await stream('test', 'shell')).toMatchObject({ code: 1, err: expect.stringContaining('status 500') });
-  expect((await stream('disable', 'shell')).code).toBe(0);
-  expect((await stream('list')).out).toMatch(/shell +Shell +webhook +disabled/);
-  expect((await stream('delete', 'shell')).code).toBe(0);
-  expect(await idp.services.eventStreams.list()).toEqual([]);
-  const wrong = '{ id: x, name: X, url: "https://x.example", format: ocsf }';
-  const rejected = await shell.gatehouse(['event-stream', 'add', '-'], { stdin: wrong, env: idp.environment });
-  expect([rejected.code, rejected.err.includes('-:1:')]).toEqual([1, true]);
-  await shell.close();
-  await receiver.close();
-});
+itInLongRun(
+  'gatehouse event-stream adds a webhook, tries it, shows its deliveries, sends them again and replaces the secret',
+  async () => {
+    const receiver = await aReceiver();
+    const shell = await commandLine();
+    const stream = (...words: string[]) => shell.gatehouse(['event-stream', ...words], { env: idp.environment });
+    const declared = JSON.stringify({ id: 'shell', name: 'Shell', url: receiver.url, events: ['role.assigned'] });
+    const added = await shell.gatehouse(['event-stream', 'add', '-'], { stdin: declared, env: idp.environment });
+    const [secret = ''] = /whsec_\S+/.exec(added.out) ?? [];
+    expect(await stream('test', 'Shell'), added.err).toMatchObject({ code: 0, out: expect.stringContaining('took') });
+    expect(isSigned(receiver.received[0] ?? expect.fail(), secret)).toBe(true);
+    const from = new Date().toISOString();
+    await idp.services.audit.record({ type: 'role.assigned', outcome: 'success', subjectId: 'ann' }, idp.services.db);
+    /** The answer to a delivery may have arrived before it is recorded. */
+    const times = (count: number) =>
+      vi.waitFor(
+        async () => {
+          expect(receiver.received).toHaveLength(count);
+          expect((await stream('show', 'shell')).out).toMatch(/state +delivering\n(?:.*\n)*.*role\.assigned +done/);
+        },
+        { timeout: 20_000 },
+      );
+    await times(2);
+    const shown = JSON.parse((await stream('show', 'shell', '--json')).out) as { deliveries: { id: string }[] };
+    expect(JSON.stringify(shown)).not.toContain('whsec_');
+    const [delivery] = shown.deliveries;
+    expect((await stream('redeliver', 'shell', delivery?.id ?? '')).code).toBe(0);
+    await times(3);
+    const replayed = await stream('replay', 'shell', '--from', from, '--json');
+    expect(JSON.parse(replayed.out)).toEqual({ events: expect.any(Number) });
+    await times(4);
+    const ids = receiver.received.slice(1).map(({ headers }) => headers['webhook-id']);
+    expect(new Set(ids).size).toBe(1);
+    const [fresh = ''] = /whsec_\S+/.exec((await stream('secret', 'shell')).out) ?? [];
+    await stream('test', 'shell');
+    const last = receiver.received.at(-1) ?? expect.fail();
+    expect([secret, fresh].map((one) => isSigned(last, one))).toEqual([true, true]);
+    receiver.always({ status: 500 });
+    expect(await stream('test', 'shell')).toMatchObject({ code: 1, err: expect.stringContaining('status 500') });
+    expect((await stream('disable', 'shell')).code).toBe(0);
+    expect((await stream('list')).out).toMatch(/shell +Shell +webhook +disabled/);
+    expect((await stream('delete', 'shell')).code).toBe(0);
+    expect(await idp.services.eventStreams.list()).toEqual([]);
+    const wrong = '{ id: x, name: X, url: "https://x.example", format: ocsf }';
+    const rejected = await shell.gatehouse(['event-stream', 'add', '-'], { stdin: wrong, env: idp.environment });
+    expect([rejected.code, rejected.err.includes('-:1:')]).toEqual([1, true]);
+    await shell.close();
+    await receiver.close();
+  },
+);
 
 it('an event leaves within a second or two of its commit, and does not wait for the poll', async () => {
   const receiver = await aReceiver();

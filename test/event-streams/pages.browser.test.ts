@@ -6,6 +6,7 @@ import { looksRight, openPage } from '../support/browser/pages.ts';
 import { testClock } from '../support/clock.ts';
 import { aClient, aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { itInLongRun } from '../support/it-in-long-run.ts';
 import { mailbox } from '../support/mailbox.ts';
 import { aReceiver, aStream, deliver } from './support.ts';
 
@@ -82,52 +83,55 @@ it('an alert is put together from what the events say, without a document, and t
   expect(await page.content()).not.toContain('mailto:');
 });
 
-it('an alert of the console tells an email address and a webhook who became an administrator, and of the next ones a minute later', async () => {
-  const [box, receiver, clock] = [await mailbox(), await aReceiver(), testClock()];
-  const server = await startIdp({ environment: { SMTP_URL: box.url }, now: clock.now });
-  const root = await staff(server, 'admin');
-  const page = await openPage();
-  await page.goto(`${server.issuer}/admin/event-streams/new?kind=alert`);
-  await signInToConsole(page, root);
-  const add = async (name: string, address: string) => {
+itInLongRun(
+  'an alert of the console tells an email address and a webhook who became an administrator, and of the next ones a minute later',
+  async () => {
+    const [box, receiver, clock] = [await mailbox(), await aReceiver(), testClock()];
+    const server = await startIdp({ environment: { SMTP_URL: box.url }, now: clock.now });
+    const root = await staff(server, 'admin');
+    const page = await openPage();
     await page.goto(`${server.issuer}/admin/event-streams/new?kind=alert`);
-    await page.getByRole('textbox', { name: 'Name' }).fill(name);
-    await page.getByLabel('Address').fill(address);
-    await page.getByLabel('Minutes until the next alert').fill('30');
-    await page.getByRole('button', { name: 'Add event stream' }).click();
-    await page.waitForSelector(`h1:has-text("${name}")`);
-  };
-  await add('Mail', 'soc@example.com');
-  await add('Chat', receiver.url);
-  const makeAdministrator = async (username: string) => {
-    const { account } = await aUser(server.services, { username });
-    await page.goto(`${server.issuer}/admin/users/${account.id}/roles/give`);
-    await page.selectOption('select[name=role]', { label: 'support' });
-    await page.click('main button[type=submit]');
-    // The question before a user gets permissions in Gatehouse.
-    await page.waitForSelector('input[name=asked]', { state: 'attached' });
-    await page.click('form:has(input[name=asked]) button[type=submit]');
-    await page.waitForURL(`**/users/${account.id}/roles`);
-  };
-  const sentence = (username: string) =>
-    `Ann Example (${root.username}) made Ann Example (${username}) an administrator with the role support`;
-  await makeAdministrator('hedy');
-  const { subject, text } = await box.waitForMail('soc@example.com');
-  expect([subject, text]).toEqual([`Mail: ${sentence('hedy')}`, expect.stringContaining(sentence('hedy'))]);
-  await expect.poll(() => receiver.received.length, { timeout: 30_000 }).toBe(1);
-  expect(receiver.received[0]?.body).toContain(sentence('hedy'));
-  await makeAdministrator('grace');
-  await makeAdministrator('ida');
-  await deliver(server.services);
-  const alerts = box.messages.filter(({ to }) => to.includes('soc@example.com'));
-  expect([alerts.length, receiver.received.length]).toEqual([1, 1]);
-  clock.advance({ minutes: 1 });
-  const next = await box.waitForMail('soc@example.com', { seconds: 60 });
-  expect(next.subject).toBe('Mail: 2 events');
-  for (const username of ['grace', 'ida']) expect(next.text).toContain(sentence(username));
-  await expect.poll(() => receiver.received.length, { timeout: 60_000 }).toBe(2);
-  expect(JSON.parse(receiver.received[1]?.body ?? '')).toMatchObject({ data: { count: 2 } });
-  await server.stop();
-  await box.close();
-  await receiver.close();
-});
+    await signInToConsole(page, root);
+    const add = async (name: string, address: string) => {
+      await page.goto(`${server.issuer}/admin/event-streams/new?kind=alert`);
+      await page.getByRole('textbox', { name: 'Name' }).fill(name);
+      await page.getByLabel('Address').fill(address);
+      await page.getByLabel('Minutes until the next alert').fill('30');
+      await page.getByRole('button', { name: 'Add event stream' }).click();
+      await page.waitForSelector(`h1:has-text("${name}")`);
+    };
+    await add('Mail', 'soc@example.com');
+    await add('Chat', receiver.url);
+    const makeAdministrator = async (username: string) => {
+      const { account } = await aUser(server.services, { username });
+      await page.goto(`${server.issuer}/admin/users/${account.id}/roles/give`);
+      await page.selectOption('select[name=role]', { label: 'support' });
+      await page.click('main button[type=submit]');
+      // The question before a user gets permissions in Gatehouse.
+      await page.waitForSelector('input[name=asked]', { state: 'attached' });
+      await page.click('form:has(input[name=asked]) button[type=submit]');
+      await page.waitForURL(`**/users/${account.id}/roles`);
+    };
+    const sentence = (username: string) =>
+      `Ann Example (${root.username}) made Ann Example (${username}) an administrator with the role support`;
+    await makeAdministrator('hedy');
+    const { subject, text } = await box.waitForMail('soc@example.com');
+    expect([subject, text]).toEqual([`Mail: ${sentence('hedy')}`, expect.stringContaining(sentence('hedy'))]);
+    await expect.poll(() => receiver.received.length, { timeout: 30_000 }).toBe(1);
+    expect(receiver.received[0]?.body).toContain(sentence('hedy'));
+    await makeAdministrator('grace');
+    await makeAdministrator('ida');
+    await deliver(server.services);
+    const alerts = box.messages.filter(({ to }) => to.includes('soc@example.com'));
+    expect([alerts.length, receiver.received.length]).toEqual([1, 1]);
+    clock.advance({ minutes: 1 });
+    const next = await box.waitForMail('soc@example.com', { seconds: 60 });
+    expect(next.subject).toBe('Mail: 2 events');
+    for (const username of ['grace', 'ida']) expect(next.text).toContain(sentence(username));
+    await expect.poll(() => receiver.received.length, { timeout: 60_000 }).toBe(2);
+    expect(JSON.parse(receiver.received[1]?.body ?? '')).toMatchObject({ data: { count: 2 } });
+    await server.stop();
+    await box.close();
+    await receiver.close();
+  },
+);

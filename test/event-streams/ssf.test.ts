@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { ssfApi } from '../../src/people/rbac/built-in.ts';
 import { anApplication, basic } from '../oidc/support.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
+import { itOnBothInLongRun } from '../support/database/it-on-sqlite.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -141,7 +142,7 @@ it('a receiver polls events about people who used its application, acknowledges 
   expect(lastSuccessAt).not.toBeNull();
 });
 
-it('each event of a life is a signal of its type', async () => {
+itOnBothInLongRun('each event of a life is a signal of its type', async () => {
   const receiver = await aReceiver();
   await receiver.used(ann);
   await receiver.ok('POST', '/ssf/streams');
@@ -197,39 +198,46 @@ it('the deletion of an account is a signal to the applications that it used unti
   expect(tokens).toMatchObject([{ uri: `${RISC}/account-purged`, subject: { sub: ann.account.id } }]);
 });
 
-it('names people by the pairwise subject of the application, or by address where it asks and may learn that', async () => {
-  const pairwise = await aReceiver({ subject_type: 'pairwise' });
-  const byEmail = await aReceiver();
-  const closed = await aReceiver({ scope: 'openid ssf.manage ssf.read' });
-  for (const one of [pairwise, byEmail]) await one.used(ann);
-  await pairwise.ok('POST', '/ssf/streams');
-  // As Apple Business Manager sends it, with names from before version 1.0.
-  const endpoint = await anEndpoint();
-  const method = 'https://schemas.openid.net/secevent/risc/delivery-method/push';
-  const wanted = { delivery: { method, endpoint_url: endpoint.url }, format: 'email', aud: ['https://apple.example'] };
-  expect(
-    await byEmail.ok('POST', '/ssf/streams', { ...wanted, events_requested: [`${CAEP}/session-revoked`] }),
-  ).toMatchObject({
-    delivery: { method },
-    format: 'email',
-  });
-  expect((await closed.call('POST', '/ssf/streams', wanted)).status).toBe(400);
-  await idp.services.endSession.all(ann.account.id, 'ended-by-admin');
-  await run();
-  await vi.waitFor(() => expect(endpoint.received).toHaveLength(2), 20_000);
-  const pushed = await Promise.all(endpoint.received.map(({ body }) => verified(body, byEmail.clientId)));
-  // The jobs of the server may push one beside those of this test.
-  pushed.sort((one, other) => String(one.uri).localeCompare(String(other.uri)));
-  expect(pushed).toMatchObject([
-    { uri: `${CAEP}/session-revoked`, subject: { format: 'email', email: ann.account.email } },
-    { uri: VERIFICATION },
-  ]);
-  const { tokens } = await polled(pairwise);
-  const { sub } = tokens[0]?.subject ?? {};
-  expect(sub).toMatch(/^[\w-]{30,}$/);
-  expect(sub).not.toBe(ann.account.id);
-  await endpoint.close();
-});
+itOnBothInLongRun(
+  'names people by the pairwise subject of the application, or by address where it asks and may learn that',
+  async () => {
+    const pairwise = await aReceiver({ subject_type: 'pairwise' });
+    const byEmail = await aReceiver();
+    const closed = await aReceiver({ scope: 'openid ssf.manage ssf.read' });
+    for (const one of [pairwise, byEmail]) await one.used(ann);
+    await pairwise.ok('POST', '/ssf/streams');
+    // As Apple Business Manager sends it, with names from before version 1.0.
+    const endpoint = await anEndpoint();
+    const method = 'https://schemas.openid.net/secevent/risc/delivery-method/push';
+    const wanted = {
+      delivery: { method, endpoint_url: endpoint.url },
+      format: 'email',
+      aud: ['https://apple.example'],
+    };
+    expect(
+      await byEmail.ok('POST', '/ssf/streams', { ...wanted, events_requested: [`${CAEP}/session-revoked`] }),
+    ).toMatchObject({
+      delivery: { method },
+      format: 'email',
+    });
+    expect((await closed.call('POST', '/ssf/streams', wanted)).status).toBe(400);
+    await idp.services.endSession.all(ann.account.id, 'ended-by-admin');
+    await run();
+    await vi.waitFor(() => expect(endpoint.received).toHaveLength(2), 20_000);
+    const pushed = await Promise.all(endpoint.received.map(({ body }) => verified(body, byEmail.clientId)));
+    // The jobs of the server may push one beside those of this test.
+    pushed.sort((one, other) => String(one.uri).localeCompare(String(other.uri)));
+    expect(pushed).toMatchObject([
+      { uri: `${CAEP}/session-revoked`, subject: { format: 'email', email: ann.account.email } },
+      { uri: VERIFICATION },
+    ]);
+    const { tokens } = await polled(pairwise);
+    const { sub } = tokens[0]?.subject ?? {};
+    expect(sub).toMatch(/^[\w-]{30,}$/);
+    expect(sub).not.toBe(ann.account.id);
+    await endpoint.close();
+  },
+);
 
 it('pushes in order with the header of the receiver, and lists what it rejects', async () => {
   const receiver = await aReceiver();
@@ -273,7 +281,7 @@ it('pushes in order with the header of the receiver, and lists what it rejects',
   await Promise.all([endpoint.close(), elsewhere.close()]);
 });
 
-it('an address that nobody has proven names nobody', async () => {
+itOnBothInLongRun('an address that nobody has proven names nobody', async () => {
   const receiver = await aReceiver();
   const { accounts } = idp.services;
   const people = [
@@ -295,18 +303,21 @@ it('an address that nobody has proven names nobody', async () => {
   ]);
 });
 
-it.each(['authentication_failed', 'invalid_key'])('a push that is rejected with %s waits', async (error) => {
-  const receiver = await aReceiver();
-  const endpoint = await anEndpoint();
-  endpoint.answer(400, error);
-  const delivery = { method: PUSH, endpoint_url: endpoint.url };
-  const { stream_id: id } = await receiver.ok('POST', '/ssf/streams', { delivery });
-  await run();
-  const stream = () => idp.services.eventStreams.get(String(id));
-  await vi.waitFor(async () => expect((await stream()).failingSince).not.toBeNull(), 20_000);
-  expect(await idp.services.db.eventDelivery.count({ where: { streamId: String(id), failedAt: null } })).toBe(1);
-  await endpoint.close();
-});
+itOnBothInLongRun.each(['authentication_failed', 'invalid_key'])(
+  'a push that is rejected with %s waits',
+  async (error) => {
+    const receiver = await aReceiver();
+    const endpoint = await anEndpoint();
+    endpoint.answer(400, error);
+    const delivery = { method: PUSH, endpoint_url: endpoint.url };
+    const { stream_id: id } = await receiver.ok('POST', '/ssf/streams', { delivery });
+    await run();
+    const stream = () => idp.services.eventStreams.get(String(id));
+    await vi.waitFor(async () => expect((await stream()).failingSince).not.toBeNull(), 20_000);
+    expect(await idp.services.db.eventDelivery.count({ where: { streamId: String(id), failedAt: null } })).toBe(1);
+    await endpoint.close();
+  },
+);
 
 it('a receiver reads, changes, replaces, pauses and deletes its stream', async () => {
   const receiver = await aReceiver();
@@ -352,7 +363,7 @@ it('a receiver reads, changes, replaces, pauses and deletes its stream', async (
   expect(await receiver.ok('GET', '/ssf/streams')).toEqual([]);
 });
 
-it('a verification event comes back with its state, once a minute', async () => {
+itOnBothInLongRun('a verification event comes back with its state, once a minute', async () => {
   const receiver = await aReceiver();
   const { stream_id: id } = await receiver.ok('POST', '/ssf/streams');
   expect((await receiver.call('POST', '/ssf/verify', { stream_id: id, state: 'abc' })).status).toBe(204);
@@ -364,109 +375,122 @@ it('a verification event comes back with its state, once a minute', async () => 
   ]);
 });
 
-it('only an application with the scope and a token of its own calls, and it reaches no stream of another one', async () => {
-  const [one, two] = [await aReceiver(), await aReceiver()];
-  const reader = await aReceiver({}, 'ssf.read');
-  const none = await aReceiver({ resources: [] }, 'ssf.read');
-  expect(none.token).toBeUndefined();
-  const { stream_id: id } = await one.ok('POST', '/ssf/streams');
-  await two.ok('POST', '/ssf/streams');
-  const foreign = [
-    await two.call('GET', `/ssf/streams?stream_id=${id}`),
-    await two.call('PATCH', '/ssf/streams', { stream_id: id, description: 'mine' }),
-    await two.call('PUT', '/ssf/streams', { stream_id: id }),
-    await two.call('DELETE', `/ssf/streams?stream_id=${id}`),
-    await two.call('GET', `/ssf/status?stream_id=${id}`),
-    await two.call('POST', '/ssf/status', { stream_id: id, status: 'disabled' }),
-    await two.call('POST', '/ssf/verify', { stream_id: id }),
-    await two.call('POST', `/ssf/poll/${id}`, {}),
-  ];
-  expect(foreign.map(({ status }) => status)).toEqual(foreign.map(() => 404));
-  expect((await reader.call('POST', '/ssf/streams', {})).status).toBe(403);
-  expect((await reader.call('GET', '/ssf/streams')).status).toBe(200);
-  const anonymous = await httpClient(idp.issuer).get('/ssf/streams');
-  expect([anonymous.status, anonymous.headers['www-authenticate']]).toEqual([401, expect.stringContaining('Bearer')]);
-  // Its registration decides at each call.
-  const { id: applicationId } = (await idp.services.applications.find(one.clientId)) ?? expect.fail();
-  await idp.services.applications.setEnabled(applicationId, false);
-  expect((await one.call('GET', '/ssf/streams')).status).toBe(401);
-});
+itOnBothInLongRun(
+  'only an application with the scope and a token of its own calls, and it reaches no stream of another one',
+  async () => {
+    const [one, two] = [await aReceiver(), await aReceiver()];
+    const reader = await aReceiver({}, 'ssf.read');
+    const none = await aReceiver({ resources: [] }, 'ssf.read');
+    expect(none.token).toBeUndefined();
+    const { stream_id: id } = await one.ok('POST', '/ssf/streams');
+    await two.ok('POST', '/ssf/streams');
+    const foreign = [
+      await two.call('GET', `/ssf/streams?stream_id=${id}`),
+      await two.call('PATCH', '/ssf/streams', { stream_id: id, description: 'mine' }),
+      await two.call('PUT', '/ssf/streams', { stream_id: id }),
+      await two.call('DELETE', `/ssf/streams?stream_id=${id}`),
+      await two.call('GET', `/ssf/status?stream_id=${id}`),
+      await two.call('POST', '/ssf/status', { stream_id: id, status: 'disabled' }),
+      await two.call('POST', '/ssf/verify', { stream_id: id }),
+      await two.call('POST', `/ssf/poll/${id}`, {}),
+    ];
+    expect(foreign.map(({ status }) => status)).toEqual(foreign.map(() => 404));
+    expect((await reader.call('POST', '/ssf/streams', {})).status).toBe(403);
+    expect((await reader.call('GET', '/ssf/streams')).status).toBe(200);
+    const anonymous = await httpClient(idp.issuer).get('/ssf/streams');
+    expect([anonymous.status, anonymous.headers['www-authenticate']]).toEqual([401, expect.stringContaining('Bearer')]);
+    // Its registration decides at each call.
+    const { id: applicationId } = (await idp.services.applications.find(one.clientId)) ?? expect.fail();
+    await idp.services.applications.setEnabled(applicationId, false);
+    expect((await one.call('GET', '/ssf/streams')).status).toBe(401);
+  },
+);
 
-it('no token is valid at two receivers, and a disabled or deleted application gets nothing', async () => {
-  const [one, two] = [await aReceiver(), await aReceiver()];
-  for (const each of [one, two]) {
-    await each.used(ann);
-    await each.ok('POST', '/ssf/streams');
-  }
-  await idp.services.endSession.all(ann.account.id, 'ended-by-admin');
-  await run();
-  const [token] = Object.values((await polled(one)).sets);
-  await expect(verified(token ?? '', two.clientId)).rejects.toThrow('aud');
-  const { id } = (await idp.services.applications.find(two.clientId)) ?? expect.fail();
-  // Also a stream that waits goes with its application.
-  const [{ stream_id: paused } = {}] = (await two.ok('GET', '/ssf/streams')) as unknown as { stream_id: string }[];
-  await two.ok('POST', '/ssf/status', { stream_id: paused, status: 'paused' });
-  await idp.services.applications.remove(id);
-  await idp.services.endSession.all(ann.account.id, 'ended-by-admin');
-  await run();
-  const streams = await idp.services.eventStreams.list();
-  const waiting = await idp.services.db.eventDelivery.groupBy({ by: ['streamId'], _count: true });
-  expect(streams.map(({ receiver }) => receiver?.clientId)).toEqual([one.clientId]);
-  expect(waiting.map(({ _count }) => _count)).toEqual([2]);
-});
+itOnBothInLongRun(
+  'no token is valid at two receivers, and a disabled or deleted application gets nothing',
+  async () => {
+    const [one, two] = [await aReceiver(), await aReceiver()];
+    for (const each of [one, two]) {
+      await each.used(ann);
+      await each.ok('POST', '/ssf/streams');
+    }
+    await idp.services.endSession.all(ann.account.id, 'ended-by-admin');
+    await run();
+    const [token] = Object.values((await polled(one)).sets);
+    await expect(verified(token ?? '', two.clientId)).rejects.toThrow('aud');
+    const { id } = (await idp.services.applications.find(two.clientId)) ?? expect.fail();
+    // Also a stream that waits goes with its application.
+    const [{ stream_id: paused } = {}] = (await two.ok('GET', '/ssf/streams')) as unknown as { stream_id: string }[];
+    await two.ok('POST', '/ssf/status', { stream_id: paused, status: 'paused' });
+    await idp.services.applications.remove(id);
+    await idp.services.endSession.all(ann.account.id, 'ended-by-admin');
+    await run();
+    const streams = await idp.services.eventStreams.list();
+    const waiting = await idp.services.db.eventDelivery.groupBy({ by: ['streamId'], _count: true });
+    expect(streams.map(({ receiver }) => receiver?.clientId)).toEqual([one.clientId]);
+    expect(waiting.map(({ _count }) => _count)).toEqual([2]);
+  },
+);
 
-it('bad input: internal and malformed addresses, large bodies, many acknowledgements, control characters', async () => {
-  const receiver = await aReceiver();
-  const create = (body: unknown) => receiver.call('POST', '/ssf/streams', body);
-  const push = (endpoint_url: string, more: Json = {}) => ({ delivery: { method: PUSH, endpoint_url, ...more } });
-  const bad = [
-    push('http://receiver.example/events'),
-    push('ftp://receiver.example'),
-    push('https://user:secret@receiver.example/'),
-    { delivery: { method: PUSH } },
-    push('https://receiver.example/', { authorization_header: 'a\r\nX-Injected: yes' }),
-    { delivery: { method: 'urn:example' } },
-    { events_requested: Array.from({ length: 101 }, () => 'x') },
-    { description: 'a\u0000b' },
-    [],
-  ];
-  const answers = [];
-  for (const body of bad) answers.push((await create(body)).status);
-  expect(answers).toEqual(bad.map(() => 400));
-  expect((await create({ description: 'x'.repeat(1_000_000) })).status).toBe(413);
-  const { stream_id: id } = (await create(push('https://169.254.169.254/events'))).json<Json>();
-  await run();
-  const lastError = async () => (await idp.services.eventStreams.get(String(id))).lastError ?? '';
-  await vi.waitFor(async () => expect(await lastError()).toContain('private or special network'), 20_000);
-  await receiver.ok('PATCH', '/ssf/streams', { stream_id: id, delivery: { method: 'urn:ietf:rfc:8936' } });
-  const ack = Array.from({ length: 1001 }, (_one, index) => `jti-${index}`);
-  expect((await receiver.call('POST', `/ssf/poll/${id}`, { ack })).status).toBe(400);
-  const polluting = JSON.parse('{ "setErrs": { "__proto__": { "err": "x" } } }') as Json;
-  expect((await receiver.call('POST', `/ssf/poll/${id}`, polluting)).status).toBe(400);
-});
+itOnBothInLongRun(
+  'bad input: internal and malformed addresses, large bodies, many acknowledgements, control characters',
+  async () => {
+    const receiver = await aReceiver();
+    const create = (body: unknown) => receiver.call('POST', '/ssf/streams', body);
+    const push = (endpoint_url: string, more: Json = {}) => ({ delivery: { method: PUSH, endpoint_url, ...more } });
+    const bad = [
+      push('http://receiver.example/events'),
+      push('ftp://receiver.example'),
+      push('https://user:secret@receiver.example/'),
+      { delivery: { method: PUSH } },
+      push('https://receiver.example/', { authorization_header: 'a\r\nX-Injected: yes' }),
+      { delivery: { method: 'urn:example' } },
+      { events_requested: Array.from({ length: 101 }, () => 'x') },
+      { description: 'a\u0000b' },
+      [],
+    ];
+    const answers = [];
+    for (const body of bad) answers.push((await create(body)).status);
+    expect(answers).toEqual(bad.map(() => 400));
+    expect((await create({ description: 'x'.repeat(1_000_000) })).status).toBe(413);
+    const { stream_id: id } = (await create(push('https://169.254.169.254/events'))).json<Json>();
+    await run();
+    const lastError = async () => (await idp.services.eventStreams.get(String(id))).lastError ?? '';
+    await vi.waitFor(async () => expect(await lastError()).toContain('private or special network'), 20_000);
+    await receiver.ok('PATCH', '/ssf/streams', { stream_id: id, delivery: { method: 'urn:ietf:rfc:8936' } });
+    const ack = Array.from({ length: 1001 }, (_one, index) => `jti-${index}`);
+    expect((await receiver.call('POST', `/ssf/poll/${id}`, { ack })).status).toBe(400);
+    const polluting = JSON.parse('{ "setErrs": { "__proto__": { "err": "x" } } }') as Json;
+    expect((await receiver.call('POST', `/ssf/poll/${id}`, polluting)).status).toBe(400);
+  },
+);
 
-it('more waiting events than there are deliveries at once are polled to the end, each once', {
-  timeout: 300_000,
-}, async () => {
-  const receiver = await aReceiver();
-  await receiver.used(ann);
-  await receiver.ok('POST', '/ssf/streams');
-  const { audit } = idp.services;
-  const count = 2500;
-  for (let index = 0; index < count; index += 1)
-    await audit.record({ type: 'password.changed', outcome: 'success', subjectId: ann.account.id });
-  await run();
-  const seen = new Set<string>();
-  let ack: string[] = [];
-  for (let round = 0; round < count; round += 1) {
-    const [stream] = await idp.services.eventStreams.list();
-    const answer = await receiver.ok('POST', `/ssf/poll/${stream?.id}`, { ack, maxEvents: 100_000 });
-    ack = Object.keys(answer.sets as Json);
-    expect(ack.length).toBeLessThanOrEqual(100);
-    for (const jti of ack) seen.add(jti);
-    // What did not fit into the deliveries follows.
-    if (ack.length === 0) await run();
-    if (seen.size === count) break;
-  }
-  expect(seen.size).toBe(count);
-});
+itOnBothInLongRun(
+  'more waiting events than there are deliveries at once are polled to the end, each once',
+  {
+    timeout: 300_000,
+  },
+  async () => {
+    const receiver = await aReceiver();
+    await receiver.used(ann);
+    await receiver.ok('POST', '/ssf/streams');
+    const { audit } = idp.services;
+    const count = 2500;
+    for (let index = 0; index < count; index += 1)
+      await audit.record({ type: 'password.changed', outcome: 'success', subjectId: ann.account.id });
+    await run();
+    const seen = new Set<string>();
+    let ack: string[] = [];
+    for (let round = 0; round < count; round += 1) {
+      const [stream] = await idp.services.eventStreams.list();
+      const answer = await receiver.ok('POST', `/ssf/poll/${stream?.id}`, { ack, maxEvents: 100_000 });
+      ack = Object.keys(answer.sets as Json);
+      expect(ack.length).toBeLessThanOrEqual(100);
+      for (const jti of ack) seen.add(jti);
+      // What did not fit into the deliveries follows.
+      if (ack.length === 0) await run();
+      if (seen.size === count) break;
+    }
+    expect(seen.size).toBe(count);
+  },
+);

@@ -5,6 +5,7 @@ import { createEventDeliveries } from '../../src/protocols/event-streams/deliver
 import { deliveriesOf } from '../../src/protocols/event-streams/delivery-list.ts';
 import { verifyEvents } from '../../src/protocols/event-streams/verify.ts';
 import { testClock } from '../support/clock.ts';
+import { itOnBothInLongRun } from '../support/database/it-on-sqlite.ts';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { aReceiver, aStream, deliver, isSigned, removeStreams, startWithoutJobs } from './support.ts';
@@ -54,7 +55,7 @@ it('sends each event of its patterns once, signed, in the order of the chain and
   expect(delivered).toMatchObject({ doneAt: expect.any(Date), tries: 1, answer: '204' });
 });
 
-it('names people in a full body only, and chooses events by application and by group', async () => {
+itOnBothInLongRun('names people in a full body only, and chooses events by application and by group', async () => {
   const { account: ann } = await aUser(idp.services);
   const { account: bob } = await aUser(idp.services);
   const group = await idp.services.groups.create({ name: 'Physics' }, { by: {} });
@@ -91,67 +92,73 @@ it('tries a rejected event again by the schedule, without holding up the others,
   expect((await idp.services.eventStreams.get(stream.id)).pausedAt).toBeNull();
 });
 
-it('a receiver that is away costs one request for each pause, loses nothing, and is paused with a mail after three days', async () => {
-  const { stream } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
-  const other = await aReceiver();
-  await aStream(idp, { url: other.url, events: ['role.assigned'] });
-  receiver.always({ status: 503, headers: { 'retry-after': '120' } });
-  for (let index = 0; index < 5; index++) await record('role.assigned', { subjectId: `user-${index}` });
-  await run();
-  await run();
-  // As many as are sent at once.
-  expect(receiver.received).toHaveLength(2);
-  await got(5, other);
-  const { retryAt, failingSince } = await idp.services.eventStreams.get(stream.id);
-  expect(retryAt?.getTime()).toBeGreaterThanOrEqual(clock.now().getTime() + 119_000);
-  expect(failingSince).not.toBeNull();
-  clock.advance({ days: 3, minutes: 5 });
-  await run();
-  const paused = await idp.services.eventStreams.get(stream.id);
-  expect(paused).toMatchObject({ pausedAt: expect.any(Date), lastError: 'answered with status 503' });
-  const asked = receiver.received.length;
-  clock.advance({ days: 1 });
-  await run();
-  expect(receiver.received).toHaveLength(asked);
-  receiver.always({ status: 200 });
-  await idp.services.eventStreams.resume(stream.id, {});
-  await run();
-  const ids = () => new Set(receiver.received.slice(asked).map(({ event }) => event.data.subject?.id));
-  await vi.waitFor(() => expect(ids()).toEqual(new Set([0, 1, 2, 3, 4].map((index) => `user-${index}`))), {
-    timeout: 20_000,
-  });
-  expect(await idp.services.eventStreams.get(stream.id)).toMatchObject({ failingSince: null, pausedAt: null });
-  await other.close();
-});
-
-it('a receiver that rejects everything is failing, and is paused with its events after three days', async () => {
-  const { stream } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
-  receiver.always({ status: 400 });
-  const of = () => idp.services.eventStreams.get(stream.id);
-  await record('role.assigned', { subjectId: 'a' });
-  clock.advance({ minutes: 1 });
-  await run();
-  await vi.waitFor(async () => expect((await of()).lastError).toBe('answered with status 400'), 20_000);
-  expect((await of()).failingSince).not.toBeNull();
-  for (let hour = 0; hour < 80 && (await of()).pausedAt === null; hour += 1) {
-    clock.advance({ hours: 1 });
-    await record('role.assigned', { subjectId: `at ${hour}` });
+itOnBothInLongRun(
+  'a receiver that is away costs one request for each pause, loses nothing, and is paused with a mail after three days',
+  async () => {
+    const { stream } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
+    const other = await aReceiver();
+    await aStream(idp, { url: other.url, events: ['role.assigned'] });
+    receiver.always({ status: 503, headers: { 'retry-after': '120' } });
+    for (let index = 0; index < 5; index++) await record('role.assigned', { subjectId: `user-${index}` });
     await run();
-  }
-  expect((await of()).pausedAt).not.toBeNull();
-  const where = { streamId: stream.id };
-  expect(await idp.services.db.eventDelivery.count({ where: { ...where, failedAt: { not: null } } })).toBe(0);
-  receiver.always({ status: 204 });
-  await idp.services.eventStreams.resume(stream.id, {});
-  await run();
-  await vi.waitFor(
-    async () => expect(await idp.services.db.eventDelivery.count({ where: { ...where, doneAt: null } })).toBe(0),
-    { timeout: 20_000 },
-  );
-  expect((await of()).failingSince).toBeNull();
-});
+    await run();
+    // As many as are sent at once.
+    expect(receiver.received).toHaveLength(2);
+    await got(5, other);
+    const { retryAt, failingSince } = await idp.services.eventStreams.get(stream.id);
+    expect(retryAt?.getTime()).toBeGreaterThanOrEqual(clock.now().getTime() + 119_000);
+    expect(failingSince).not.toBeNull();
+    clock.advance({ days: 3, minutes: 5 });
+    await run();
+    const paused = await idp.services.eventStreams.get(stream.id);
+    expect(paused).toMatchObject({ pausedAt: expect.any(Date), lastError: 'answered with status 503' });
+    const asked = receiver.received.length;
+    clock.advance({ days: 1 });
+    await run();
+    expect(receiver.received).toHaveLength(asked);
+    receiver.always({ status: 200 });
+    await idp.services.eventStreams.resume(stream.id, {});
+    await run();
+    const ids = () => new Set(receiver.received.slice(asked).map(({ event }) => event.data.subject?.id));
+    await vi.waitFor(() => expect(ids()).toEqual(new Set([0, 1, 2, 3, 4].map((index) => `user-${index}`))), {
+      timeout: 20_000,
+    });
+    expect(await idp.services.eventStreams.get(stream.id)).toMatchObject({ failingSince: null, pausedAt: null });
+    await other.close();
+  },
+);
 
-it('a receiver that is away after it rejected events waits for the first pause', async () => {
+itOnBothInLongRun(
+  'a receiver that rejects everything is failing, and is paused with its events after three days',
+  async () => {
+    const { stream } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
+    receiver.always({ status: 400 });
+    const of = () => idp.services.eventStreams.get(stream.id);
+    await record('role.assigned', { subjectId: 'a' });
+    clock.advance({ minutes: 1 });
+    await run();
+    await vi.waitFor(async () => expect((await of()).lastError).toBe('answered with status 400'), 20_000);
+    expect((await of()).failingSince).not.toBeNull();
+    for (let hour = 0; hour < 80 && (await of()).pausedAt === null; hour += 1) {
+      clock.advance({ hours: 1 });
+      await record('role.assigned', { subjectId: `at ${hour}` });
+      await run();
+    }
+    expect((await of()).pausedAt).not.toBeNull();
+    const where = { streamId: stream.id };
+    expect(await idp.services.db.eventDelivery.count({ where: { ...where, failedAt: { not: null } } })).toBe(0);
+    receiver.always({ status: 204 });
+    await idp.services.eventStreams.resume(stream.id, {});
+    await run();
+    await vi.waitFor(
+      async () => expect(await idp.services.db.eventDelivery.count({ where: { ...where, doneAt: null } })).toBe(0),
+      { timeout: 20_000 },
+    );
+    expect((await of()).failingSince).toBeNull();
+  },
+);
+
+itOnBothInLongRun('a receiver that is away after it rejected events waits for the first pause', async () => {
   const { stream } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
   receiver.always({ status: 400 });
   for (const subjectId of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) {
@@ -167,7 +174,7 @@ it('a receiver that is away after it rejected events waits for the first pause',
   expect(retryAt?.getTime()).toBeLessThanOrEqual(clock.now().getTime() + 10_000);
 });
 
-it('410 pauses at once', async () => {
+itOnBothInLongRun('410 pauses at once', async () => {
   const { stream } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
   receiver.always({ status: 410 });
   await record('role.assigned');
@@ -177,39 +184,45 @@ it('410 pauses at once', async () => {
   expect(events).toMatchObject([{ data: { streamId: stream.id } }]);
 });
 
-it('follows no redirect, and shows what a receiver in an allowed network answered only as a status', async () => {
-  const { stream } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
-  receiver.next({ status: 302, headers: { location: `${receiver.url}/elsewhere` } });
-  await record('role.assigned');
-  await run();
-  await got(1);
-  await idp.services.settings.set('outgoing_networks', ['10.0.0.0/8']);
-  await idp.services.settings.reload();
-  receiver.always({ status: 400, body: 'secrets of an internal service' });
-  clock.advance({ minutes: 1 });
-  await run();
-  const rows = await idp.services.db.eventDelivery.findMany({ where: { streamId: stream.id } });
-  expect(JSON.stringify(rows)).not.toContain('internal service');
-  await idp.services.settings.set('outgoing_networks', []);
-  await idp.services.settings.reload();
-});
+itOnBothInLongRun(
+  'follows no redirect, and shows what a receiver in an allowed network answered only as a status',
+  async () => {
+    const { stream } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
+    receiver.next({ status: 302, headers: { location: `${receiver.url}/elsewhere` } });
+    await record('role.assigned');
+    await run();
+    await got(1);
+    await idp.services.settings.set('outgoing_networks', ['10.0.0.0/8']);
+    await idp.services.settings.reload();
+    receiver.always({ status: 400, body: 'secrets of an internal service' });
+    clock.advance({ minutes: 1 });
+    await run();
+    const rows = await idp.services.db.eventDelivery.findMany({ where: { streamId: stream.id } });
+    expect(JSON.stringify(rows)).not.toContain('internal service');
+    await idp.services.settings.set('outgoing_networks', []);
+    await idp.services.settings.reload();
+  },
+);
 
-it('both secrets sign for seven days after a change, and no signature is valid for another stream', async () => {
-  const { stream, secret: old = '' } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
-  const { secret: foreign = '' } = await aStream(idp, { url: 'http://127.0.0.1:9/none', events: ['mail.sent'] });
-  const fresh = (await idp.services.eventStreams.changeSecret(stream.id, undefined, {})) ?? '';
-  await record('role.assigned');
-  await run();
-  await got(1);
-  const [both] = receiver.received;
-  expect([old, fresh, foreign].map((secret) => both && isSigned(both, secret))).toEqual([true, true, false]);
-  clock.advance({ days: 8 });
-  await record('role.assigned');
-  await run();
-  await got(2);
-  const later = receiver.received.at(-1);
-  expect([old, fresh].map((secret) => later && isSigned(later, secret))).toEqual([false, true]);
-});
+itOnBothInLongRun(
+  'both secrets sign for seven days after a change, and no signature is valid for another stream',
+  async () => {
+    const { stream, secret: old = '' } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
+    const { secret: foreign = '' } = await aStream(idp, { url: 'http://127.0.0.1:9/none', events: ['mail.sent'] });
+    const fresh = (await idp.services.eventStreams.changeSecret(stream.id, undefined, {})) ?? '';
+    await record('role.assigned');
+    await run();
+    await got(1);
+    const [both] = receiver.received;
+    expect([old, fresh, foreign].map((secret) => both && isSigned(both, secret))).toEqual([true, true, false]);
+    clock.advance({ days: 8 });
+    await record('role.assigned');
+    await run();
+    await got(2);
+    const later = receiver.received.at(-1);
+    expect([old, fresh].map((secret) => later && isSigned(later, secret))).toEqual([false, true]);
+  },
+);
 
 it('replays a range of the log beside new events, with the same ids', async () => {
   const { stream } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
@@ -257,7 +270,7 @@ it('a stream of a group follows its new name, has the deletion of a member, and 
   expect(receiver.received.map(({ event }) => event.data.subject?.id)).toEqual([ann.id, ann.id]);
 });
 
-it('a long replay does not delay what happens now, and proves that none is missing', async () => {
+itOnBothInLongRun('a long replay does not delay what happens now, and proves that none is missing', async () => {
   const { stream } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
   const events = Array.from({ length: 620 }, () => ({ type: 'role.assigned', outcome: 'success' }) as const);
   const from = clock.now();
@@ -282,7 +295,7 @@ it('a long replay does not delay what happens now, and proves that none is missi
   expect(verifyEvents(replayed.join('\n'))).toMatchObject({ ok: true, events: 620 });
 });
 
-it('a replay is not begun again while its events wait, and an alert has none', async () => {
+itOnBothInLongRun('a replay is not begun again while its events wait, and an alert has none', async () => {
   const { stream } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
   const { stream: alert } = await aStream(idp, { url: receiver.url, kind: 'alert', events: ['role.assigned'] });
   const from = clock.now();
@@ -317,7 +330,7 @@ it('deliveries are listed by state, page by page', async () => {
   expect(ids).toEqual(['one-4', 'one-3', 'one-2', 'one-1', 'one-0']);
 });
 
-it('received events alone show that one is missing or was changed', async () => {
+itOnBothInLongRun('received events alone show that one is missing or was changed', async () => {
   await aStream(idp, { url: receiver.url });
   for (const subjectId of ['a', 'b', 'c', 'd']) await record('role.assigned', { subjectId });
   await run();
@@ -358,7 +371,7 @@ it('two nodes send each event once', async () => {
   }
 });
 
-it.each([
+itOnBothInLongRun.each([
   { url: 'https://169.254.169.254/latest' },
   { url: 'syslog://169.254.169.254:80', kind: 'siem', format: 'syslog' },
 ] as const)('a receiver whose address is internal is not called: $url', async (given) => {
@@ -368,7 +381,7 @@ it.each([
   expect((await idp.services.eventStreams.get(stream.id)).lastError).toContain('private or special network');
 });
 
-it('attempts while the receiver was away do not count for an event that it rejects later', async () => {
+itOnBothInLongRun('attempts while the receiver was away do not count for an event that it rejects later', async () => {
   const { stream } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
   receiver.always({ status: 503 });
   await record('role.assigned');
@@ -395,7 +408,7 @@ it('new events go on while a long replay waits', async () => {
   expect(receiver.received.map(({ body }) => body).join()).toContain('"id":"new"');
 });
 
-it('a token is not sent to another origin, and a kind never changes', async () => {
+itOnBothInLongRun('a token is not sent to another origin, and a kind never changes', async () => {
   const url = 'https://siem.example.com/events';
   const { stream } = await aStream(idp, { url, kind: 'siem', events: ['role.assigned'] }, 'a-token-for-example');
   const { eventStreams } = idp.services;
@@ -409,7 +422,7 @@ it('a token is not sent to another origin, and a kind never changes', async () =
   expect(await eventStreams.secrets(stream.id)).toEqual(['the-token-for-elsewhere']);
 });
 
-it('a webhook stays at its origin, whose receiver knows the secret', async () => {
+itOnBothInLongRun('a webhook stays at its origin, whose receiver knows the secret', async () => {
   const { stream } = await aStream(idp, { url: 'https://one.example/events', events: ['role.assigned'] });
   const { eventStreams } = idp.services;
   const moved = { ...stream, url: 'https://two.example/events' };

@@ -5,6 +5,7 @@ import { consoleOf, staff } from '../admin/console/support.ts';
 import { redirectUri } from '../oidc/support.ts';
 import { aClient, aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { some } from '../support/long-run.ts';
 import { signedIn } from '../support/pages/account.ts';
 import { enter, expectSignedIn } from '../support/pages/enter.ts';
 import { textOf } from '../support/pages/html.ts';
@@ -134,14 +135,16 @@ function addGroup(directory: TestDirectory, kind: string, name: string, user: st
     });
 }
 
-describe.each([
-  ['OpenID Connect, by a claim', overOidc],
-  ['SAML, by an attribute with several values', overSaml],
-  ['LDAP, by memberOf', () => overLdap('memberOf')],
-  ['LDAP, by a search for groupOfNames', () => overLdap('groupOfNames')],
-  ['LDAP, by groups in groups', () => overLdap('nested')],
-  ['Active Directory, by the rule in chain', () => overLdap('active-directory')],
-])('groups over %s', (_, start) => {
+describe.each(
+  some(3, [
+    ['OpenID Connect, by a claim', overOidc],
+    ['SAML, by an attribute with several values', overSaml],
+    ['LDAP, by memberOf', () => overLdap('memberOf')],
+    ['LDAP, by a search for groupOfNames', () => overLdap('groupOfNames')],
+    ['LDAP, by groups in groups', () => overLdap('nested')],
+    ['Active Directory, by the rule in chain', () => overLdap('active-directory')],
+  ]),
+)('groups over %s', (_, start) => {
   let upstream: Upstream;
   beforeAll(async () => {
     upstream = await start();

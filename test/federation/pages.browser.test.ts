@@ -16,6 +16,7 @@ import {
 } from '../support/browser/browser.ts';
 import { aClient, aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { itInLongRun } from '../support/it-in-long-run.ts';
 import { aConnection, anUpstream, type Connected } from './support.ts';
 
 let idp: TestIdp;
@@ -73,7 +74,7 @@ async function press(page: Page): Promise<void> {
   await page.click('button:has-text("Example Corp")');
 }
 
-it('the link step, the failures and the connected sign-ins of an account are accessible', async () => {
+itInLongRun('the link step, the failures and the connected sign-ins of an account are accessible', async () => {
   const user = await aUser(idp.services);
   const page = await openPage(phone);
   await page.goto(signInUrl());
@@ -94,7 +95,7 @@ it('the link step, the failures and the connected sign-ins of an account are acc
   await page.context().close();
 });
 
-it('every failure names what happened, and is accessible', async () => {
+itInLongRun('every failure names what happened, and is accessible', async () => {
   const failures = {
     invalid: () => ({ quirks: { idToken: { aud: 'another' } } }),
     denied: () => ({ quirks: { answer: { code: undefined, error: 'access_denied' } } }),
@@ -227,7 +228,7 @@ it('a connection with groups, and the result of "Try it", are accessible in the 
   await tried.remove();
 });
 
-it('many connections with long names fit on the page, with the address first', async () => {
+itInLongRun('many connections with long names fit on the page, with the address first', async () => {
   const issuer = 'https://upstream.example';
   const names = [
     'Google',

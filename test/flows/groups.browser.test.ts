@@ -8,6 +8,7 @@ import { axe, type Browser, launchBrowser, type Page, phone, screenshot } from '
 import { testClock } from '../support/clock.ts';
 import { aUser, PASSWORD } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { itInLongRun } from '../support/it-in-long-run.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';
 
 const clock = testClock();
@@ -167,7 +168,7 @@ it('an administrator makes a group and its owner, the owner invites a guest and 
   expect(await anns.textContent('main')).toContain('Gwen Guest');
 });
 
-it('the pages of a person and an owner have no accessibility faults', { timeout: 240_000 }, async () => {
+itInLongRun('the pages of a person and an owner have no accessibility faults', { timeout: 240_000 }, async () => {
   const user = await aUser(idp.services);
   const group = await idp.services.groups.create({ name: 'Library', description: 'Who lends books' });
   await idp.services.groups.appointOwner(group.id, { userId: user.account.id });

@@ -5,6 +5,7 @@ import { staff } from '../admin/console/support.ts';
 import { axe, type Browser, desktop, launchBrowser, type Page, phone, screenshot } from '../support/browser/browser.ts';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { some } from '../support/long-run.ts';
 
 let idp: TestIdp;
 let browser: Browser;
@@ -30,10 +31,12 @@ async function check(page: Page, picture: string, mode: string) {
   expect(await axe(page, ['light', 'dark']), picture).toEqual([]);
 }
 
-it.each([
-  ['desktop', { ...desktop, locale: 'en' }],
-  ['phone', { ...phone, locale: 'ar' }],
-] as const)(
+it.each(
+  some(1, [
+    ['desktop', { ...desktop, locale: 'en' }],
+    ['phone', { ...phone, locale: 'ar' }],
+  ] as const),
+)(
   'a user creates, copies and revokes one (%s)',
   async (mode, device) => {
     const user = await aUser(idp.services);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ProxyKind, proxyKinds } from '../../src/applications/fields/proxied-application.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { some } from '../support/long-run.ts';
 import { type Website, website } from '../support/website.ts';
 import { type Attacked, attacks } from '../support/website-attacks.ts';
 
@@ -49,7 +50,7 @@ async function aProxy(proxy: ProxyKind): Promise<Website> {
   return site;
 }
 
-describe.each(proxyKinds)('behind %s', (proxy) => {
+describe.each(some(3, proxyKinds))('behind %s', (proxy) => {
   let target: Attacked;
   beforeAll(async () => {
     target = await attacked(proxy);

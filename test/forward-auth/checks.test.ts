@@ -7,6 +7,7 @@ import { completeSignIn } from '../oidc/support.ts';
 import { type ServerProcess, serverProcess } from '../robustness/support.ts';
 import { countCommits } from '../support/database/commits.ts';
 import { databaseKind } from '../support/database/database.ts';
+import { itOnBothInLongRun } from '../support/database/it-on-sqlite.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import { freePort, type TestIdp } from '../support/idp.ts';
@@ -141,7 +142,7 @@ describe('two nodes', () => {
     expect(await status()).toBe(200);
   });
 
-  it('finish a sign-in that the other one began and that was killed', async () => {
+  itOnBothInLongRun('finish a sign-in that the other one began and that was killed', async () => {
     const killed = await aProcess();
     board.use({ port: killed.port } as TestIdp);
     browser = httpClient();
@@ -152,7 +153,7 @@ describe('two nodes', () => {
     expect([page.status, page.url]).toEqual([200, `${site.origin}/`]);
   });
 
-  it('lose no session and let nobody through when one is killed while it answers', async () => {
+  itOnBothInLongRun('lose no session and let nobody through when one is killed while it answers', async () => {
     const killed = await aProcess();
     board.use({ port: killed.port } as TestIdp);
     const stranger = httpClient();
@@ -176,7 +177,7 @@ describe('two nodes', () => {
     expect(await ask(stranger)).toBe(401);
   });
 
-  it('keep the sessions when all are started again', async () => {
+  itOnBothInLongRun('keep the sessions when all are started again', async () => {
     const again = await aProcess();
     board.use({ port: again.port } as TestIdp);
     expect(await status()).toBe(200);

@@ -14,6 +14,7 @@ import { type Application, anApplication, completeSignIn, forApi, postAs } from 
 import { anApi, aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { some } from '../support/long-run.ts';
 import { signedIn } from '../support/pages/account.ts';
 import { textOf } from '../support/pages/html.ts';
 import fc, { anyCharacter } from '../support/property.ts';
@@ -60,7 +61,7 @@ async function tokensOf(app: Application, user: TestUser, { origin: resource }: 
   return oidc.authorizationCodeGrant(app.rp.config, new URL(page.location ?? ''), started.checks, { resource });
 }
 
-describe.each(proxyKinds)('behind %s', (kind) => {
+describe.each(some(3, proxyKinds))('behind %s', (kind) => {
   it('the access token of a user lets a program in, and does not reach the website', async () => {
     const site = await aWebsite(kind, { access_tokens: 'users' });
     const user = await aUser(idp.services);
@@ -285,7 +286,7 @@ async function anAppPassword(user: TestUser, site: Website): Promise<{ browser: 
   return { browser, password };
 }
 
-describe.each(proxyKinds)('an app password behind %s', (kind) => {
+describe.each(some(3, proxyKinds))('an app password behind %s', (kind) => {
   it('lets in the user who created it, and does not reach the website', async () => {
     const site = await aWebsite(kind, { app_passwords: true });
     const user = await aUser(idp.services);

@@ -12,6 +12,7 @@ import { completeSignIn } from '../oidc/support.ts';
 import { aUser, aUserInGroups, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { some } from '../support/long-run.ts';
 import { textOf } from '../support/pages/html.ts';
 import { openWebsite, type Website, website } from '../support/website.ts';
 
@@ -55,7 +56,7 @@ const askedHeaders = ({ origin }: Website, path: string) => ({
 const asPage = { headers: { accept: 'text/html', 'sec-fetch-mode': 'navigate' } };
 const headersOf = (page: Page) => page.json<{ headers: Record<string, string> }>().headers;
 
-describe.each(proxyKinds)('behind %s', (kind) => {
+describe.each(some(3, proxyKinds))('behind %s', (kind) => {
   it('a person signs in, lands on the page that they wanted, and the website learns who they are', async () => {
     const site = await aWebsite(kind);
     const user = await aUser(idp.services);
@@ -128,7 +129,7 @@ describe.each(proxyKinds)('behind %s', (kind) => {
   });
 });
 
-describe.each(proxyKinds)('a request behind %s', (kind) => {
+describe.each(some(3, proxyKinds))('a request behind %s', (kind) => {
   it('that is a preflight gets through without headers about a user where it may, and nothing else does', async () => {
     const preflight = { origin: 'https://app.example', 'access-control-request-method': 'PUT' };
     const send = async ({ origin, received }: Website, method: string, headers: Record<string, string>) => {

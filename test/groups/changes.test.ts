@@ -13,6 +13,7 @@ import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aUser, manyUsers } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { itInLongRun } from '../support/it-in-long-run.ts';
 import { isLongRun } from '../support/long-run.ts';
 import { textOf } from '../support/pages/html.ts';
 import { patientDatabase } from '../support/waits.ts';
@@ -75,48 +76,52 @@ const isOver = ({ state }: Change) => state === 'done' || state === 'failed';
 const members = (groupId: string, { db }: Pick<Database, 'db'> = idp.services) =>
   db.asStored.groupMember.count({ where: { groupId } });
 
-it('thousands of people join while others sign in', async ({ annotate }) => {
-  const [{ id }, ids, user, tool] = [await aGroup(), await people(MANY), await aUser(idp.services), await aTool(idp)];
-  const headers = { 'idempotency-key': 'thousands', authorization: `Bearer ${admin.token}` };
-  const json = { members: ids.map((one) => ({ user: one })) };
-  // Without the check of the request against the document, which is the work of the test.
-  const send = () => httpClient(idp.issuer).request('POST', `/api/admin/groups/${id}/members`, { headers, json });
-  // The document is read, and modules are loaded, at the first time.
-  const first = await aGroup();
-  await when(first.id, await added(first.id, ids.slice(0, 600)), isOver);
-  const began = performance.now();
-  const accepted = await longestTurn(send);
-  expect(accepted.result.status, accepted.result.text).toBe(202);
-  const change = accepted.result.json<Change>();
-  const seconds = () => ((performance.now() - began) / 1000).toFixed(1);
-  const acceptedAfter = seconds();
-  expect((await send()).json<Change>().id).toBe(change.id);
-  // Nobody signs in yet: where the system tells no time of a thread, a turn has that of the hashes of passwords in it.
-  const joined = await longestTurn(() => when(id, change, ({ done }) => done > MANY / 3));
-  expect(joined.result.state).toBe('running');
-  let isDone = false;
-  const done = when(id, change, isOver).finally(() => {
-    isDone = true;
-  });
-  const signIns: number[] = [];
-  while (!isDone) {
-    const start = performance.now();
-    expect(await tokenOf(idp, tool, user, 'openid admin:*')).toBeTruthy();
-    signIns.push(performance.now() - start);
-  }
-  expect(await done).toMatchObject({ state: 'done', total: MANY, done: MANY, changed: MANY, error: null });
-  expect(await members(id)).toBe(MANY);
-  expect(await idp.services.db.bulkChangePiece.count({ where: { changeId: change.id } })).toBe(0);
-  const turns = [accepted, joined].map(({ longest }) => `${longest.toFixed(0)} ms`);
-  await annotate(
-    `accepted in ${acceptedAfter} s, done in ${seconds()} s; ${signIns.length} sign-ins, the longest ${Math.max(...signIns).toFixed(0)} ms; the longest turns of accepting and joining: ${turns.join(', ')}`,
-  );
-  // The last one may have ended after the job.
-  expect(signIns.length).toBeGreaterThan(1);
-  // The target is 50; garbage is collected in between.
-  for (const { longest } of [accepted, joined]) expect(longest).toBeLessThan(100);
-  expect((await admin.get(`/groups/${id}/changes`)).json()).toMatchObject({ items: [{ id: change.id }] });
-}, 300_000);
+itInLongRun(
+  'thousands of people join while others sign in',
+  async ({ annotate }) => {
+    const [{ id }, ids, user, tool] = [await aGroup(), await people(MANY), await aUser(idp.services), await aTool(idp)];
+    const headers = { 'idempotency-key': 'thousands', authorization: `Bearer ${admin.token}` };
+    const json = { members: ids.map((one) => ({ user: one })) };
+    // Without the check of the request against the document, which is the work of the test.
+    const send = () => httpClient(idp.issuer).request('POST', `/api/admin/groups/${id}/members`, { headers, json });
+    // The document is read, and modules are loaded, at the first time.
+    const first = await aGroup();
+    await when(first.id, await added(first.id, ids.slice(0, 600)), isOver);
+    const began = performance.now();
+    const accepted = await longestTurn(send);
+    expect(accepted.result.status, accepted.result.text).toBe(202);
+    const change = accepted.result.json<Change>();
+    const seconds = () => ((performance.now() - began) / 1000).toFixed(1);
+    const acceptedAfter = seconds();
+    expect((await send()).json<Change>().id).toBe(change.id);
+    // Nobody signs in yet: where the system tells no time of a thread, a turn has that of the hashes of passwords in it.
+    const joined = await longestTurn(() => when(id, change, ({ done }) => done > MANY / 3));
+    expect(joined.result.state).toBe('running');
+    let isDone = false;
+    const done = when(id, change, isOver).finally(() => {
+      isDone = true;
+    });
+    const signIns: number[] = [];
+    while (!isDone) {
+      const start = performance.now();
+      expect(await tokenOf(idp, tool, user, 'openid admin:*')).toBeTruthy();
+      signIns.push(performance.now() - start);
+    }
+    expect(await done).toMatchObject({ state: 'done', total: MANY, done: MANY, changed: MANY, error: null });
+    expect(await members(id)).toBe(MANY);
+    expect(await idp.services.db.bulkChangePiece.count({ where: { changeId: change.id } })).toBe(0);
+    const turns = [accepted, joined].map(({ longest }) => `${longest.toFixed(0)} ms`);
+    await annotate(
+      `accepted in ${acceptedAfter} s, done in ${seconds()} s; ${signIns.length} sign-ins, the longest ${Math.max(...signIns).toFixed(0)} ms; the longest turns of accepting and joining: ${turns.join(', ')}`,
+    );
+    // The last one may have ended after the job.
+    expect(signIns.length).toBeGreaterThan(1);
+    // The target is 50; garbage is collected in between.
+    for (const { longest } of [accepted, joined]) expect(longest).toBeLessThan(100);
+    expect((await admin.get(`/groups/${id}/changes`)).json()).toMatchObject({ items: [{ id: change.id }] });
+  },
+  300_000,
+);
 
 itOnSqlite(
   'nobody joins where a row is wrong',

@@ -15,6 +15,7 @@ import {
   type Scheme,
   screenshot,
 } from '../support/browser/browser.ts';
+import { isLongRun, some } from '../support/long-run.ts';
 import { render, startApp, type TestApp } from './app.ts';
 import { samplePages } from './sample-pages.ts';
 
@@ -99,7 +100,9 @@ const firstOfLayout = new Set(new Map(names.toReversed().map((name) => [layoutOf
 const formsOf = (name: string): readonly Form[] =>
   firstOfLayout.has(name) ? forms : forms.filter((_, index) => index === names.indexOf(name) % forms.length);
 
-describe.each(names)('page %s', (name) => {
+// Of each frame of pages one, and a third of the others; all in a long run.
+const read = names.filter((name, index) => isLongRun || firstOfLayout.has(name) || index % 3 === 0);
+describe.each(read)('page %s', (name) => {
   it('passes axe, fits the width and logs nothing to the console', async () => {
     messages = [];
     const [template, data] = samplePages[name] ?? ['', {}];
@@ -269,7 +272,7 @@ it('a page sends a form once, however often the button is pressed', async () => 
   await page.close();
 });
 
-describe.each(languages)('on a phone, in %s', (locale) => {
+describe.each(some(4, languages))('on a phone, in %s', (locale) => {
   let page: Page;
   beforeAll(async () => {
     page = await (await browser.newContext({ locale, viewport: viewports.phone })).newPage();

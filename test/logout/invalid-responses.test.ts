@@ -5,6 +5,7 @@ import { testClock } from '../support/clock.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { some } from '../support/long-run.ts';
 import type { App } from './support/app.ts';
 import { browserWith, leave, resultsOf } from './support/browser-steps.ts';
 import { followLogout } from './support/follow.ts';
@@ -47,21 +48,23 @@ const events = (clientId: string) =>
   });
 
 describe('a service provider', () => {
-  it.each<[string, Spoiled, string, string]>([
-    [
-      'signs with a key that is not its own',
-      { sign: 'other-key' },
-      'The app sent an invalid response.',
-      'invalid_answer: signature_invalid',
-    ],
-    [
-      'answers with what is no message',
-      { answer: 'garbage' },
-      'The app sent an invalid response.',
-      'invalid_answer: bad_base64',
-    ],
-    ['says that it could not', { status: 'failure' }, 'The app couldn’t sign you out.', 'rejected'],
-  ])('is not reported as signed out when it %s, and the others are notified', async (_name, spoiled, text, reason) => {
+  it.each<[string, Spoiled, string, string]>(
+    some(2, [
+      [
+        'signs with a key that is not its own',
+        { sign: 'other-key' },
+        'The app sent an invalid response.',
+        'invalid_answer: signature_invalid',
+      ],
+      [
+        'answers with what is no message',
+        { answer: 'garbage' },
+        'The app sent an invalid response.',
+        'invalid_answer: bad_base64',
+      ],
+      ['says that it could not', { status: 'failure' }, 'The app couldn’t sign you out.', 'rejected'],
+    ]),
+  )('is not reported as signed out when it %s, and the others are notified', async (_name, spoiled, text, reason) => {
     payroll.spoil(spoiled);
     const page = await signOut(await leave(browser, chat));
     expect(resultsOf(page)).toEqual({
@@ -73,7 +76,7 @@ describe('a service provider', () => {
     expect(await events(payroll.clientId)).toMatchObject([{ type: 'logout.failed', outcome: 'failure', reason }]);
   });
 
-  it.each(['none', 'home', 'unauthorized'] as const)(
+  it.each(some(1, ['none', 'home', 'unauthorized']))(
     'never gets the browser when it would not send it back (%s)',
     async (answer) => {
       payroll.spoil({ answer });
@@ -86,7 +89,7 @@ describe('a service provider', () => {
     },
   );
 
-  it.each(['rejects', 'signs-in', 'looks-for-browser'] as const)(
+  it.each(some(2, ['rejects', 'signs-in', 'looks-for-browser']))(
     'is notified through the browser, and its answer counts, when it %s without a cookie',
     async (withoutCookie) => {
       payroll.spoil({ withoutCookie });

@@ -1,13 +1,16 @@
 // What an application does wrong: it is away, busy, rejects people, or has them already. Nothing is lost, and nobody else is delayed.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { transaction } from '../../src/base/storage/database.ts';
+import { itOnBothInLongRun } from '../support/database/it-on-sqlite.ts';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { shortPauses } from '../support/waits.ts';
 import { aTarget, type Setup, settle, untilTestEnds } from './support.ts';
 
 let idp: TestIdp;
 let other: TestIdp;
 beforeAll(async () => {
+  shortPauses();
   [idp, other] = await Promise.all([startIdp(), startIdp()]);
 });
 afterAll(async () => {
@@ -35,7 +38,7 @@ const decide = async ({ applicationId }: Setup, decision: 'compare' | 'pause' | 
   return provisioning.decide(await applications.get(applicationId), decision, {});
 };
 
-it('an application that is away delays no other one, and gets everything when it is back', async () => {
+itOnBothInLongRun('an application that is away delays no other one, and gets everything when it is back', async () => {
   const dead = await target(idp, other, { role: 'dead' });
   const live = await target(idp, other, { role: 'live' });
   dead.gate.instead = () => ({ status: 503, headers: { 'retry-after': '3600' } });
@@ -54,7 +57,7 @@ it('an application that is away delays no other one, and gets everything when it
   expect(await stateOf(dead)).toMatchObject({ failingSince: null, active: 3 });
 });
 
-it('a person who is rejected is listed with the answer, and does not stop the others', async () => {
+itOnBothInLongRun('a person who is rejected is listed with the answer, and does not stop the others', async () => {
   const made = await target(idp, other, { role: 'picky' });
   const body = JSON.stringify({
     schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
@@ -75,7 +78,7 @@ it('a person who is rejected is listed with the answer, and does not stop the ot
   await expect.poll(() => named(made, 'picky1'), { timeout: 20_000 }).toMatchObject({ active: true });
 });
 
-it('an account that is there already is taken over only as the setting says', async () => {
+itOnBothInLongRun('an account that is there already is taken over only as the setting says', async () => {
   const shy = await target(idp, other, { role: 'shy' });
   await shy.connection.ok('POST', '/Users', { userName: 'early0', displayName: 'Local' });
   await people('early', 'shy', 1);
@@ -138,7 +141,7 @@ it('too many leavers are held until an administrator says so, and come back if i
   await expect.poll(async () => (await stateOf(made)).active, { timeout: 20_000 }).toBe(0);
 });
 
-it('a leaver who saves the profile again and again loses the access all the same', async () => {
+itOnBothInLongRun('a leaver who saves the profile again and again loses the access all the same', async () => {
   const made = await target(idp, other, { role: 'busy' });
   const [id = ''] = await people('busy', 'busy', 1);
   await settle(idp);

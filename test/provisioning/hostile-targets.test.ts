@@ -4,12 +4,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Provision } from '../../src/applications/fields/provisioning.ts';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { some } from '../support/long-run.ts';
+import { shortPauses } from '../support/waits.ts';
 import { aGate, aTarget, type Gate, type Setup, settle, untilTestEnds } from './support.ts';
 
 let idp: TestIdp;
 let other: TestIdp;
 let count = 0;
 beforeAll(async () => {
+  shortPauses();
   [idp, other] = await Promise.all([startIdp(), startIdp()]);
 });
 afterAll(async () => {
@@ -73,7 +76,7 @@ const garbage: [string, Exclude<ReturnType<Gate['instead']>, undefined>][] = [
 ];
 
 describe('what an application did not do', () => {
-  it.each(garbage)('a change is sent again after %s', async (_name, answer) => {
+  it.each(some(2, garbage))('a change is sent again after %s', async (_name, answer) => {
     const made = await aPersonThere();
     made.gate.instead = ({ method }) => (method === 'PATCH' ? answer : undefined);
     await made.rename();
@@ -84,13 +87,14 @@ describe('what an application did not do', () => {
     expect(await stateOf(made)).toMatchObject({ waiting: 0, lastError: null, failingSince: null });
   });
 
-  it.each([
+  const left: typeof garbage = [
     ...garbage,
     ['204 for everything', { status: 204 }],
     ['a resource without active', { status: 200, headers: json, body: '{}' }],
     ['a resource that stays active', { status: 200, headers: json, body: '{"id": "1", "active": true}' }],
     ['active as a text', { status: 200, headers: json, body: '{"id": "1", "active": "True"}' }],
-  ] as typeof garbage)('a leaver does not count as deactivated after %s', async (_name, answer) => {
+  ];
+  it.each(some(3, left))('a leaver does not count as deactivated after %s', async (_name, answer) => {
     const made = await aPersonThere();
     made.gate.instead = ({ method }) => (method === 'PATCH' ? answer : undefined);
     await made.leave();
@@ -134,7 +138,7 @@ describe('what an application did not do', () => {
     ],
     ['410', 410, html, ''],
   ])('nobody is gone where nothing is found: %s', async (_name, status, headers, body) => {
-    for (const delete_policy of ['deactivate', 'delete'] as const) {
+    for (const delete_policy of some(1, ['deactivate', 'delete'])) {
       const made = await aPersonThere({ delete_policy });
       made.gate.instead = () => ({ status, headers, body });
       await made.leave();

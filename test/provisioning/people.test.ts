@@ -2,12 +2,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { shortPauses } from '../support/waits.ts';
 import { aTarget, type Setup, settle, usersOf } from './support.ts';
 
 let idp: TestIdp;
 let other: TestIdp;
 let target: Setup;
 beforeAll(async () => {
+  shortPauses();
   [idp, other] = await Promise.all([startIdp(), startIdp()]);
   target = await aTarget(idp, other, { role: 'crm', groups: true, delete_policy: 'delete' });
 });

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { logOutput } from '../../src/base/platform/logger.ts';
 import { freePort } from '../support/idp.ts';
+import { some } from '../support/long-run.ts';
 import { programArguments } from '../support/program.ts';
 
 function fileDescriptor(file: string): number {
@@ -21,7 +22,7 @@ function temporaryFolder(): string {
   return folder;
 }
 
-it.each(['json', 'pretty'])(
+it.each(some(1, ['json', 'pretty']))(
   'a server whose %s log cannot be written serves and stops as usual',
   async (format) => {
     const port = String(await freePort());

@@ -7,6 +7,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { connectSqlite } from '../../src/base/storage/sqlite/connections.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { itInLongRun } from '../support/it-in-long-run.ts';
 
 let idp: TestIdp;
 let server: ChildProcess;
@@ -61,7 +62,7 @@ describe('the server', () => {
     expect(printed).toContain('"msg":"stopped"');
   });
 
-  it('ends in order after a SIGTERM that comes as soon as /readyz answers', async () => {
+  itInLongRun('ends in order after a SIGTERM that comes as soon as /readyz answers', async () => {
     const readyz = new URL(`http://127.0.0.1:${idp.port}/readyz`);
     await start({}, () =>
       fetch(readyz).then(
@@ -83,7 +84,7 @@ describe('the server', () => {
     expect(printed).toContain('"msg":"stopped"');
   });
 
-  it('ends at once at a second signal', async () => {
+  itInLongRun('ends at once at a second signal', async () => {
     await start({ DRAIN_SECONDS: '600' });
     const closed = ended();
     server.kill('SIGTERM');

@@ -4,6 +4,7 @@ import * as oidc from 'openid-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type LoadBalancer, loadBalancer } from '../logout/support/load-balancer.ts';
 import { type Application, anApplication, authorizeUrl, completeSignIn, outcome, signIn } from '../oidc/support.ts';
+import { itOnBothInLongRun } from '../support/database/it-on-sqlite.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
@@ -88,7 +89,7 @@ describe('an instance', () => {
     }
   });
 
-  it('decides at once by a membership that the other instance gave, took or let end', async () => {
+  itOnBothInLongRun('decides at once by a membership that the other instance gave, took or let end', async () => {
     const { groups, roles } = one.services;
     const { name: role } = await roles.create({ name: 'both instances' });
     const group = await groups.create({ name: 'Both instances' });

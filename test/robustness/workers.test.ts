@@ -9,6 +9,7 @@ import { type Application, anApplication, signIn } from '../oidc/support.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import { freePort, startIdp, type TestIdp } from '../support/idp.ts';
+import { itInLongRun } from '../support/it-in-long-run.ts';
 import { programArguments } from '../support/program.ts';
 import { steadyLoad } from './load.ts';
 import { type ServerProcess, serverProcess } from './support.ts';
@@ -95,7 +96,7 @@ describe('a server with two workers', () => {
     expect(await signInAgain()).toMatchObject({ token_type: 'bearer' });
   });
 
-  it('ends in order when it is stopped while a worker begins', async () => {
+  itInLongRun('ends in order when it is stopped while a worker begins', async () => {
     const child = spawn(process.execPath, programArguments('main'), {
       env: { PATH: process.env.PATH, ...idp.environment, PORT: String(await freePort()), WORKERS: '2' },
       stdio: ['ignore', 'ignore', 'pipe'],

@@ -7,6 +7,7 @@ import { staff } from '../admin/console/support.ts';
 import { desktop, phone } from '../support/browser/browser.ts';
 import { looksRight, openPage } from '../support/browser/pages.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { some } from '../support/long-run.ts';
 import { aConnection, ENTERPRISE, USER } from './support.ts';
 
 let idp: TestIdp;
@@ -35,10 +36,10 @@ beforeAll(async () => {
 });
 afterAll(() => idp?.stop());
 
-for (const [language, device] of [
+for (const [language, device] of some(1, [
   ['en', desktop],
   ['de', { ...phone, locale: 'de-DE' }],
-] as const) {
+] as const)) {
   it(`are whole, and without a fault of accessibility (${language})`, async () => {
     const page = await openPage(device);
     page.setDefaultTimeout(60_000);

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { declarationOf } from '../../src/protocols/scim/connections.ts';
 import { createScimUsers } from '../../src/protocols/scim/users.ts';
+import { itOnBothInLongRun } from '../support/database/it-on-sqlite.ts';
 import { aUser, PASSWORD } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { signedIn } from '../support/pages/account.ts';
@@ -37,25 +38,28 @@ const accountOf = async (resource: Record<string, unknown>) => {
 };
 
 describe('a new user', () => {
-  it('lacks the own fields that are required of people, and takes those that the directory fills', async () => {
-    const { settings } = idp.services;
-    const properties = {
-      badge: { type: 'string', visible_to: ['person', 'desk'], editable_by: ['person'] },
-      department: { enum: ['HR', 'IT'] },
-    };
-    await settings.set('user_attributes', { type: 'object', required: ['badge'], properties });
-    await settings.reload();
-    try {
-      const user = await hr.ok('POST', '/Users', named({ [ENTERPRISE]: { department: 'IT' } }));
-      const path = `/Users/${idOf(user)}`;
-      const set = (value: string) => hr.patch(path, { op: 'replace', path: `${ENTERPRISE}:department`, value });
-      expect([(await set('HR')).status, (await set('Sales')).status]).toEqual([200, 400]);
-      expect((await accountOf(user)).attributes).toEqual({ department: 'HR' });
-    } finally {
-      await settings.unset('user_attributes');
+  itOnBothInLongRun(
+    'lacks the own fields that are required of people, and takes those that the directory fills',
+    async () => {
+      const { settings } = idp.services;
+      const properties = {
+        badge: { type: 'string', visible_to: ['person', 'desk'], editable_by: ['person'] },
+        department: { enum: ['HR', 'IT'] },
+      };
+      await settings.set('user_attributes', { type: 'object', required: ['badge'], properties });
       await settings.reload();
-    }
-  });
+      try {
+        const user = await hr.ok('POST', '/Users', named({ [ENTERPRISE]: { department: 'IT' } }));
+        const path = `/Users/${idOf(user)}`;
+        const set = (value: string) => hr.patch(path, { op: 'replace', path: `${ENTERPRISE}:department`, value });
+        expect([(await set('HR')).status, (await set('Sales')).status]).toEqual([200, 400]);
+        expect((await accountOf(user)).attributes).toEqual({ department: 'HR' });
+      } finally {
+        await settings.unset('user_attributes');
+        await settings.reload();
+      }
+    },
+  );
 
   it('is an account with what the client sent, which it reads as it sent it', async () => {
     const sent = named({
@@ -95,7 +99,7 @@ describe('a new user', () => {
     });
   });
 
-  it('has an unverified address outside of the owned domains, and no userName of others', async () => {
+  itOnBothInLongRun('has an unverified address outside of the owned domains, and no userName of others', async () => {
     const elsewhere = { value: `private${count}@elsewhere.example` };
     expect(await accountOf(await hr.ok('POST', '/Users', named({ emails: [elsewhere] })))).toMatchObject({
       email: elsewhere.value,
@@ -109,7 +113,7 @@ describe('a new user', () => {
     });
   });
 
-  it('is rejected with the reason', async () => {
+  itOnBothInLongRun('is rejected with the reason', async () => {
     const taken = named();
     await hr.ok('POST', '/Users', taken);
     expect(await hr.fails('POST', '/Users', taken)).toMatchObject({ status: 409, scimType: 'uniqueness' });
@@ -150,7 +154,7 @@ describe('a new user', () => {
 });
 
 describe('a change', () => {
-  it('of the client changes in the account only what it changes', async () => {
+  itOnBothInLongRun('of the client changes in the account only what it changes', async () => {
     const user = await hr.ok('POST', '/Users', named({ displayName: 'Old', preferredLanguage: 'en' }));
     await idp.services.accounts.update(idOf(user), { locale: 'fr', attributes: { color: 'red' } });
     const after = await hr.ok('PUT', `/Users/${idOf(user)}`, {
@@ -180,7 +184,7 @@ describe('a change', () => {
     expect((await moved.patch(path, { ...other, value: `moved${count}` })).status).toBe(200);
   });
 
-  it('of a value by any filter is made where one fits, and creates one only by equations', async () => {
+  itOnBothInLongRun('of a value by any filter is made where one fits, and creates one only by equations', async () => {
     const emails = [{ value: 'one@corp.example', type: 'work' }];
     const path = `/Users/${idOf(await hr.ok('POST', '/Users', { ...named(), userName: `filtered${count}`, emails }))}`;
     const change = { op: 'replace', path: 'emails[value co "one@"]', value: { value: 'two@corp.example' } };
@@ -188,7 +192,7 @@ describe('a change', () => {
     expect((await hr.patch(path, change)).json()).toMatchObject({ scimType: 'noTarget' });
   });
 
-  it('of what the directory manages is not made here', async () => {
+  itOnBothInLongRun('of what the directory manages is not made here', async () => {
     const user = await hr.ok('POST', '/Users', named({ displayName: 'Ann' }));
     const { accounts } = idp.services;
     await expect(accounts.update(idOf(user), { name: 'Bob' })).rejects.toMatchObject({ code: 'owned_by_scim' });
@@ -214,29 +218,32 @@ describe('a change', () => {
     expect((await hr.send('PUT', path, body, { 'if-match': version })).status).toBe(412);
   });
 
-  it('to another address in an owned domain keeps it verified, by every way, and nobody else’s', async () => {
-    const user = await hr.ok('POST', '/Users', named());
-    const path = `/Users/${idOf(user)}`;
-    const state = async () => {
-      const { email, emailVerified, emailProven, username } = await accountOf(user);
-      return { email, emailVerified, emailProven, username };
-    };
-    const to = (value: string) => hr.patch(path, { op: 'replace', path: 'emails[type eq "work"].value', value });
-    const verified = { emailVerified: true, emailProven: true };
-    const second = `second${count}@corp.example`;
-    expect((await to(second)).status).toBe(200);
-    // The username is what the directory says, not the address.
-    expect(await state()).toEqual({ email: second, username: user.userName, ...verified });
-    expect(await hr.find(`userName eq "${String(user.userName)}"`)).toMatchObject({ totalResults: 1 });
-    const third = `third${count}@corp.example`;
-    await hr.ok('PUT', path, { ...user, userName: third, emails: [{ value: third, type: 'work', primary: true }] });
-    expect(await state()).toEqual({ email: third, username: third, ...verified });
-    const elsewhere = `fourth${count}@elsewhere.example`;
-    expect((await to(elsewhere)).status).toBe(200);
-    expect(await state()).toMatchObject({ email: elsewhere, emailVerified: false, emailProven: false });
-    expect((await to(second)).status).toBe(200);
-    expect(await state()).toMatchObject({ email: second, ...verified });
-  });
+  itOnBothInLongRun(
+    'to another address in an owned domain keeps it verified, by every way, and nobody else’s',
+    async () => {
+      const user = await hr.ok('POST', '/Users', named());
+      const path = `/Users/${idOf(user)}`;
+      const state = async () => {
+        const { email, emailVerified, emailProven, username } = await accountOf(user);
+        return { email, emailVerified, emailProven, username };
+      };
+      const to = (value: string) => hr.patch(path, { op: 'replace', path: 'emails[type eq "work"].value', value });
+      const verified = { emailVerified: true, emailProven: true };
+      const second = `second${count}@corp.example`;
+      expect((await to(second)).status).toBe(200);
+      // The username is what the directory says, not the address.
+      expect(await state()).toEqual({ email: second, username: user.userName, ...verified });
+      expect(await hr.find(`userName eq "${String(user.userName)}"`)).toMatchObject({ totalResults: 1 });
+      const third = `third${count}@corp.example`;
+      await hr.ok('PUT', path, { ...user, userName: third, emails: [{ value: third, type: 'work', primary: true }] });
+      expect(await state()).toEqual({ email: third, username: third, ...verified });
+      const elsewhere = `fourth${count}@elsewhere.example`;
+      expect((await to(elsewhere)).status).toBe(200);
+      expect(await state()).toMatchObject({ email: elsewhere, emailVerified: false, emailProven: false });
+      expect((await to(second)).status).toBe(200);
+      expect(await state()).toMatchObject({ email: second, ...verified });
+    },
+  );
 
   it('of domains and mappings reaches the people who are here, with their next request or by the job', async () => {
     const { scimConnections, accounts } = idp.services;
@@ -267,20 +274,26 @@ describe('a change', () => {
     expect(await isWaiting()).toBe(false);
   });
 
-  it('of domains leaves alone those whose permission in Gatehouse begins later, and answers a PUT that changes nothing', async () => {
-    const { roles, scimConnections } = idp.services;
-    const later = await aConnection(idp, { owned_domains: [] });
-    const body = named({ userName: `staff${count}`, emails: [{ value: `staff${count}@soon.example`, primary: true }] });
-    const user = await later.ok('POST', '/Users', body);
-    const since = new Date(Date.now() + 24 * 3600 * 1000);
-    await roles.assign(idOf(user), 'support', undefined, undefined, { since });
-    const declared = { ...declarationOf(later.connection), owned_domains: ['soon.example'] };
-    await scimConnections.update(later.connection.id, declared, {});
-    await later.ok('PUT', `/Users/${idOf(user)}`, body);
-    expect(await accountOf(user)).toMatchObject({ emailVerified: false });
-  });
+  itOnBothInLongRun(
+    'of domains leaves alone those whose permission in Gatehouse begins later, and answers a PUT that changes nothing',
+    async () => {
+      const { roles, scimConnections } = idp.services;
+      const later = await aConnection(idp, { owned_domains: [] });
+      const body = named({
+        userName: `staff${count}`,
+        emails: [{ value: `staff${count}@soon.example`, primary: true }],
+      });
+      const user = await later.ok('POST', '/Users', body);
+      const since = new Date(Date.now() + 24 * 3600 * 1000);
+      await roles.assign(idOf(user), 'support', undefined, undefined, { since });
+      const declared = { ...declarationOf(later.connection), owned_domains: ['soon.example'] };
+      await scimConnections.update(later.connection.id, declared, {});
+      await later.ok('PUT', `/Users/${idOf(user)}`, body);
+      expect(await accountOf(user)).toMatchObject({ emailVerified: false });
+    },
+  );
 
-  it('of domains that is taken back while the job runs verifies no further address', async () => {
+  itOnBothInLongRun('of domains that is taken back while the job runs verifies no further address', async () => {
     const { accounts, scimConnections } = idp.services;
     const later = await aConnection(idp, { owned_domains: [] });
     const emails = [{ value: `back${count}@back.example`, primary: true }];
@@ -302,7 +315,7 @@ describe('a change', () => {
     expect((await scimConnections.unapplied()).map(({ id }) => id)).not.toContain(later.connection.id);
   });
 
-  it('while a person was deleted arrives with their return', async () => {
+  itOnBothInLongRun('while a person was deleted arrives with their return', async () => {
     const body = (department?: string) => ({ ...sent, ...(department && { [ENTERPRISE]: { department } }) });
     const sent = named();
     const user = await hr.ok('POST', '/Users', body('IT'));
@@ -313,7 +326,7 @@ describe('a change', () => {
     }
   });
 
-  it('tells the old mailbox of a new address', async () => {
+  itOnBothInLongRun('tells the old mailbox of a new address', async () => {
     const user = await hr.ok('POST', '/Users', named());
     const emails = [{ value: `new${count}@corp.example`, type: 'work', primary: true }];
     await hr.ok('PUT', `/Users/${idOf(user)}`, { ...user, userName: `new${count}`, emails });
@@ -371,7 +384,7 @@ describe('a leaver', () => {
     expect(await idp.services.accounts.find(idOf(user))).toBeUndefined();
   });
 
-  it('is deleted at once where the connection says so', async () => {
+  itOnBothInLongRun('is deleted at once where the connection says so', async () => {
     const strict = await aConnection(idp, { delete_policy: 'delete' });
     const user = await strict.ok('POST', '/Users', named());
     await strict.send('DELETE', `/Users/${idOf(user)}`);
@@ -393,7 +406,7 @@ describe('a connection', () => {
     expect(await other.find(`userName eq "${String(mine.userName)}"`)).toMatchObject({ totalResults: 0 });
   });
 
-  it('does not change people with rights in Gatehouse, directly or by a group', async () => {
+  itOnBothInLongRun('does not change people with rights in Gatehouse, directly or by a group', async () => {
     const { roles, groups } = idp.services;
     const staff = await hr.ok('POST', '/Users', named());
     await roles.assign(idOf(staff), 'support', {});
@@ -410,7 +423,7 @@ describe('a connection', () => {
     expect((await hr.send('DELETE', `/Users/${idOf(byGroup)}`)).status).toBe(403);
   });
 
-  it('needs a valid token of its own', async () => {
+  itOnBothInLongRun('needs a valid token of its own', async () => {
     const { scimConnections } = idp.services;
     const once = await aConnection(idp);
     const [old] = await scimConnections.tokens(once.connection.id);

@@ -5,11 +5,22 @@ import path from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const longFiles = [
+  'test/federation/active-directory.test.ts',
+  'test/attacks/storage-budget.test.ts',
+  'test/demo/demo.test.ts',
+  'test/jobs/destinations.test.ts',
+  'test/provisioning/hostile-targets.test.ts',
+  'test/provisioning/failures.test.ts',
+  'test/provisioning/people.test.ts',
+  'test/faults/postgresql-away.test.ts',
+  'test/accounts/inactivity.test.ts',
+  'test/admin/users/import.test.ts',
+  'test/groups/changes.test.ts',
+  'test/admin/endpoints.test.ts',
   'test/faults/long-outage.test.ts',
   'test/cli/every-command.test.ts',
   'test/flows/single-logout-failures.test.ts',
   'test/flows/single-logout.test.ts',
-  'test/robustness/clock.test.ts',
   'test/cli/process.test.ts',
   'test/robustness/announce.test.ts',
   'test/admin/generated-requests.test.ts',
@@ -17,7 +28,6 @@ const longFiles = [
   'test/logout/across-instances.test.ts',
   'test/cli/frozen-database.test.ts',
   'test/robustness/log-output.test.ts',
-  'test/config-file/many.test.ts',
   'test/admin/console/pages/presets-width.browser.test.ts',
 ].map((file) => path.resolve(file));
 

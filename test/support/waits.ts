@@ -30,6 +30,11 @@ export function shortProbeWait(): void {
   Object.assign(logout, { probeMs: 200 });
 }
 
+/** For destinations that are away, and are tried again after a pause. */
+export function shortPauses(): void {
+  Object.assign(delivery, { firstPauseSeconds: 2 });
+}
+
 /** For a server that starts after this and sweeps soon after its start. */
 export function shortSweepWait(): void {
   Object.assign(sweep, { everySeconds: 0.2 });

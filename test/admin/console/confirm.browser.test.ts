@@ -11,6 +11,7 @@ import {
 } from '../../support/browser/browser.ts';
 import { aUser, PASSWORD } from '../../support/factories.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { some } from '../../support/long-run.ts';
 import { signIn } from './real-browser.ts';
 import { signedInLongAgo, staff } from './support.ts';
 
@@ -25,11 +26,11 @@ afterAll(async () => {
   await idp?.stop();
 });
 
-for (const [mode, device] of [
+for (const [mode, device] of some(2, [
   ['light', desktop],
   ['dark', { ...phone, colorScheme: 'dark' as const }],
   ['without script', { ...phone, javaScriptEnabled: false }],
-] as const) {
+] as const)) {
   it(`a form that needs a recent proof keeps its place and is completed by a password (${mode})`, async () => {
     const ann = await staff(idp, 'admin');
     const { account } = await aUser(idp.services);

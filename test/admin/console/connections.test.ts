@@ -6,6 +6,7 @@ import { aCredential } from '../../saml/support.ts';
 import type { TestUser } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { some } from '../../support/long-run.ts';
 import { actionsOf, textOf } from '../../support/pages/html.ts';
 import { confirmation, consoleOf, signedInLongAgo, staff } from './support.ts';
 
@@ -59,7 +60,7 @@ function identityProviderMetadata(entityId: string): string {
 }
 
 describe('a new connection', () => {
-  it.each(presets())(
+  it.each(some(8, presets()))(
     'is added for $name ($kind) with the values to paste there, enabled and with its secret',
     async (preset) => {
       const at = `${HOME}/new/${preset.kind}/${preset.id}`;

@@ -5,6 +5,7 @@ import { SECURITY, SETTINGS } from '../../../src/admin/settings/setting-tabs.ts'
 import { aClient, aUser } from '../../support/factories.ts';
 import type { HttpClient, Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { isLongRun, some } from '../../support/long-run.ts';
 import { textOf, unescapeHtml } from '../../support/pages/html.ts';
 import { consoleOf, staff } from './support.ts';
 
@@ -107,6 +108,7 @@ describe('bad values in every field', () => {
     ];
     for (const [index, at] of paths.entries()) {
       for (const [turn, value] of BAD.entries()) {
+        if (!isLongRun && turn > 0 && (index + turn) % 2 === 0) continue;
         const page = await sendBad(at, value);
         // Some of the values are right for some of the forms.
         if (page.status === 303) continue;
@@ -119,7 +121,7 @@ describe('bad values in every field', () => {
 
   it('are explained in sentences at the fields of a new application', async () => {
     const kinds = ['web', 'spa', 'native', 'service', 'saml', 'fapi2', ...productPresets().map(({ id }) => id)];
-    for (const kind of kinds) {
+    for (const kind of some(8, kinds)) {
       const page = await sendBad(`/admin/applications/new/${kind}`, 'no <address>');
       // A product without a field of its own to fill in is registered.
       if (page.status === 303) continue;
@@ -130,7 +132,7 @@ describe('bad values in every field', () => {
 
   it('are explained at the address that a new application asks for, without names of keys', async () => {
     const address = 'http://192.168.1.10:3000';
-    for (const { id, fields } of productPresets()) {
+    for (const { id, fields } of some(6, productPresets())) {
       const asked = fields.filter(({ name }) => ['url', 'entity_id', 'acs_url', 'domain'].includes(name));
       if (asked.length === 0) continue;
       const at = `/admin/applications/new/${id}`;
@@ -179,6 +181,7 @@ describe('bad values in every field', () => {
     ];
     for (const [index, at] of paths.entries()) {
       for (const [turn, value] of BAD.entries()) {
+        if (!isLongRun && turn > 0 && (index + turn) % 2 === 0) continue;
         const page = await sendBad(at, value, TYPED);
         expect([303, 400], at).toContain(page.status);
         expect(textOf(page.text), at).not.toMatch(RAW);

@@ -17,6 +17,7 @@ import { keyboardOf } from '../../support/browser/keyboard.ts';
 import { aClient, aUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { itInLongRun } from '../../support/it-in-long-run.ts';
 import { signIn } from './real-browser.ts';
 import { staff } from './support.ts';
 
@@ -182,94 +183,97 @@ it('the first hour leads from an empty console to the reason why a colleague was
   await inspect(small, 'users-phone');
 });
 
-it('the first hour needs no mouse: sign-in with a code, consent, account pages, a new application and the access check', async () => {
-  const admin = await staff(idp, 'admin');
-  const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
-  await idp.services.mfa.totp.importSecret(admin.account.id, secret);
-  const home = `${idp.issuer}/`;
-  const { clientId } = await aClient(idp.services, {
-    client_name: 'Notes',
-    redirect_uris: [home],
-    consent: 'explicit',
-  });
-  const page = await (await context({ viewport: { width: 1280, height: 600 } })).newPage();
-  const { reach, press, type } = keyboardOf(page);
-  const heading = (text: string) => page.waitForSelector(`h1:has-text("${text}")`);
+itInLongRun(
+  'the first hour needs no mouse: sign-in with a code, consent, account pages, a new application and the access check',
+  async () => {
+    const admin = await staff(idp, 'admin');
+    const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
+    await idp.services.mfa.totp.importSecret(admin.account.id, secret);
+    const home = `${idp.issuer}/`;
+    const { clientId } = await aClient(idp.services, {
+      client_name: 'Notes',
+      redirect_uris: [home],
+      consent: 'explicit',
+    });
+    const page = await (await context({ viewport: { width: 1280, height: 600 } })).newPage();
+    const { reach, press, type } = keyboardOf(page);
+    const heading = (text: string) => page.waitForSelector(`h1:has-text("${text}")`);
 
-  const parameters = new URLSearchParams({
-    client_id: clientId,
-    redirect_uri: home,
-    response_type: 'code',
-    scope: 'openid email',
-    code_challenge: 'x'.repeat(43),
-    code_challenge_method: 'S256',
-    acr_values: 'urn:gatehouse:acr:mfa',
-  });
-  await page.goto(`${idp.issuer}/authorize?${parameters}`);
-  await reach('[name=username]');
-  await type(admin.username);
-  await reach('[name=password]');
-  await type(admin.password);
-  await press('Enter');
-  await page.waitForSelector('[name=code]');
-  await reach('[name=code]');
-  await type(generateSync({ secret }));
-  await press('Enter');
-  await page.waitForSelector('button[value=allow]');
-  await reach('[value=allow]');
-  await press('Space');
-  await page.waitForURL(`${home}?code=**`);
+    const parameters = new URLSearchParams({
+      client_id: clientId,
+      redirect_uri: home,
+      response_type: 'code',
+      scope: 'openid email',
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'S256',
+      acr_values: 'urn:gatehouse:acr:mfa',
+    });
+    await page.goto(`${idp.issuer}/authorize?${parameters}`);
+    await reach('[name=username]');
+    await type(admin.username);
+    await reach('[name=password]');
+    await type(admin.password);
+    await press('Enter');
+    await page.waitForSelector('[name=code]');
+    await reach('[name=code]');
+    await type(generateSync({ secret }));
+    await press('Enter');
+    await page.waitForSelector('button[value=allow]');
+    await reach('[value=allow]');
+    await press('Space');
+    await page.waitForURL(`${home}?code=**`);
 
-  await page.goto(`${idp.issuer}/account`);
-  await reach('Two-step verification and passkeys');
-  await press('Enter');
-  await heading('Two-step verification');
-  await reach('Add a passkey');
-  await reach('Your account', 'Shift+Tab');
-  await press('Enter');
-  await heading('Your account');
+    await page.goto(`${idp.issuer}/account`);
+    await reach('Two-step verification and passkeys');
+    await press('Enter');
+    await heading('Two-step verification');
+    await reach('Add a passkey');
+    await reach('Your account', 'Shift+Tab');
+    await press('Enter');
+    await heading('Your account');
 
-  await page.goto(`${idp.issuer}/admin`);
-  await heading('Overview');
-  await reach('Applications');
-  await press('Enter');
-  await heading('Applications');
-  await reach('Skip to content');
-  await press('Enter');
-  await reach('Add application');
-  await press('Enter');
-  await heading('Add application');
-  await reach('Web application');
-  await press('Enter');
-  await heading('Add application: Web application');
-  await reach('[name=name]');
-  await type('Diary');
-  await reach('[name=redirect_uris]');
-  await type(REDIRECT);
-  await reach('Add application');
-  await press('Enter');
-  await heading('Next: configure Diary');
-  await reach('View application');
-  await press('Enter');
-  await page.waitForSelector('h1:has-text("Diary"):not(:has-text("Next"))');
-  await reach('Access');
-  await press('Enter');
-  await page.waitForSelector('[name=access]');
-  await reach('[name=access]');
-  await press('ArrowDown');
-  expect(await page.isChecked('[name=access][value=roles]')).toBe(true);
+    await page.goto(`${idp.issuer}/admin`);
+    await heading('Overview');
+    await reach('Applications');
+    await press('Enter');
+    await heading('Applications');
+    await reach('Skip to content');
+    await press('Enter');
+    await reach('Add application');
+    await press('Enter');
+    await heading('Add application');
+    await reach('Web application');
+    await press('Enter');
+    await heading('Add application: Web application');
+    await reach('[name=name]');
+    await type('Diary');
+    await reach('[name=redirect_uris]');
+    await type(REDIRECT);
+    await reach('Add application');
+    await press('Enter');
+    await heading('Next: configure Diary');
+    await reach('View application');
+    await press('Enter');
+    await page.waitForSelector('h1:has-text("Diary"):not(:has-text("Next"))');
+    await reach('Access');
+    await press('Enter');
+    await page.waitForSelector('[name=access]');
+    await reach('[name=access]');
+    await press('ArrowDown');
+    expect(await page.isChecked('[name=access][value=roles]')).toBe(true);
 
-  await page.goto(`${idp.issuer}/admin/access-check`);
-  await reach('[name=user]');
-  await type(admin.username);
-  await page.waitForSelector('[role=option]');
-  await press('ArrowDown', 'Enter');
-  await reach('[name=app]');
-  await type('Diar');
-  await page.waitForSelector('[role=listbox][aria-label=Application] [role=option]');
-  await press('ArrowDown', 'Enter');
-  await reach('Check access');
-  await press('Space');
-  await heading('Access check');
-  await page.waitForSelector('text=can sign in to Diary');
-});
+    await page.goto(`${idp.issuer}/admin/access-check`);
+    await reach('[name=user]');
+    await type(admin.username);
+    await page.waitForSelector('[role=option]');
+    await press('ArrowDown', 'Enter');
+    await reach('[name=app]');
+    await type('Diar');
+    await page.waitForSelector('[role=listbox][aria-label=Application] [role=option]');
+    await press('ArrowDown', 'Enter');
+    await reach('Check access');
+    await press('Space');
+    await heading('Access check');
+    await page.waitForSelector('text=can sign in to Diary');
+  },
+);

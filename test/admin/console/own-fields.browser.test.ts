@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { axe, desktop, phone, screenshot } from '../../support/browser/browser.ts';
 import { openPage } from '../../support/browser/pages.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { some } from '../../support/long-run.ts';
 import { signIn } from './real-browser.ts';
 import { staff } from './support.ts';
 
@@ -14,12 +15,12 @@ afterAll(async () => {
   await idp?.stop();
 });
 
-for (const [mode, device] of [
+for (const [mode, device] of some(2, [
   ['light', desktop],
   ['dark', { ...desktop, colorScheme: 'dark' as const }],
   ['phone', { ...phone, locale: 'de-DE' }],
   ['without-script', { ...phone, viewport: { width: 320, height: 700 }, javaScriptEnabled: false }],
-] as const) {
+] as const)) {
   it(`a row says below it who sees and changes the field (${mode})`, async () => {
     const properties = { team: { type: 'string', enum: ['Ops', 'Dev'] }, level: { type: 'number', visible_to: [] } };
     await idp.services.settings.set('user_attributes', { type: 'object', properties });

@@ -5,6 +5,7 @@ import { presetKinds, productPresets } from '../../../src/admin/applications/pre
 import { aClient, aUser } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { some } from '../../support/long-run.ts';
 import { textOf } from '../../support/pages/html.ts';
 import { consoleOf, staff } from './support.ts';
 
@@ -87,7 +88,7 @@ const addresses: Record<string, string> = {
 const agents = ['claude-code', 'claude-ai', 'chatgpt', 'vscode', 'cursor', 'mcp-inspector'];
 const notInPortal = ['kubernetes', 'aws', ...agents];
 
-it.each(productPresets())(
+it.each(some(12, productPresets()))(
   'a new application for $title has the addresses of its vendor and a guide with the values of this server',
   async (preset) => {
     const form = await admin.get(`/admin/applications/new/${preset.id}`);
@@ -166,7 +167,7 @@ it('a SAML application is offered given and family name, and receives them', asy
   expect(textOf((await admin.get(`/admin/access-check?${query}`)).text)).toMatch(/givenName Ann surname Example/);
 });
 
-it.each(productPresets())(
+it.each(some(12, productPresets()))(
   'the guide of $title is about the whole life of a sign-in, as its declaration allows',
   async (preset) => {
     const fields = Object.fromEntries(preset.fields.map(({ name }) => [name, answers[name] ?? '']));

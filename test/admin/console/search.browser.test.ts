@@ -12,6 +12,7 @@ import {
 import { keyboardOf } from '../../support/browser/keyboard.ts';
 import { aUser } from '../../support/factories.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { itInLongRun } from '../../support/it-in-long-run.ts';
 import { signIn } from './real-browser.ts';
 import { staff } from './support.ts';
 
@@ -134,7 +135,7 @@ it('closes by one Escape, with the list open and a text typed', async () => {
   await page.waitForSelector('#find:not([open])', { state: 'attached' });
 });
 
-it('the documentation copies code, follows links, and fits a phone', async () => {
+itInLongRun('the documentation copies code, follows links, and fits a phone', async () => {
   await page.goto(`${idp.issuer}/docs/first-hour`);
   await page.locator('.document .copy').first().click();
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe('npm ci\nnpm start');

@@ -5,6 +5,7 @@ import { signRows } from '../../support/database/row-macs.ts';
 import { aClient, aUser } from '../../support/factories.ts';
 import type { HttpClient, Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { itInLongRun } from '../../support/it-in-long-run.ts';
 import { linksOf, textOf } from '../../support/pages/html.ts';
 import { consoleOf, importEnd, staff, startedImport, triedImport } from './support.ts';
 
@@ -400,7 +401,7 @@ describe('the import of users', () => {
     expect(textOf(again.text)).toContain('already taken');
   });
 
-  it('shows the progress, and lists every faulty row', async () => {
+  itInLongRun('shows the progress, and lists every faulty row', async () => {
     const names = Array.from({ length: 153 }, (_, index) => (index === 7 ? 'two words' : `bulk${index}`));
     const many = ['username', ...names, 'BULK0'].join('\n');
     const { fields: { _csrf = '' } = {} } = (await admin.get('/admin/import')).forms[0] ?? {};

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Browser, desktop, launchBrowser, type Page } from '../../support/browser/browser.ts';
 import { looksRight } from '../../support/browser/pages.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { itInLongRun } from '../../support/it-in-long-run.ts';
 import { signIn } from '../console/real-browser.ts';
 import { staff } from '../console/support.ts';
 
@@ -34,39 +35,43 @@ async function upload(text: string): Promise<void> {
   await page.click('main form .btn-primary');
 }
 
-it('leads from a file over its unknown columns and its trial to the result, which is in the list', {
-  timeout: 180_000,
-}, async () => {
-  const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
-  const people = Array.from({ length: 60 }, (_, at) => `web-${at},web-${at}@example.com,,44,`);
-  const file = ['username,email,roles,Shoe size,', ...people, `web-role,,${long},43,`, `web-0,,,,`].join('\n');
-  await looksRight(page, 'import-upload');
-  await upload(file);
-  await page.waitForSelector('text=Unknown columns');
-  expect(await page.textContent('main')).toContain('shoe size');
-  await looksRight(page, 'import-question');
-  await page.click('text=Check without these columns');
-  // The progress has the same sentence for a moment.
-  await page.waitForSelector('text=Import 60 rows');
-  await page.waitForSelector('text=60 can be created, 2 not.');
-  const report = await page.textContent('main');
-  for (const reason of [long, 'Line 2 has the same username.']) expect(report).toContain(reason);
-  expect(await idp.services.accounts.findByLogin('web-1')).toBeUndefined();
-  await looksRight(page, 'import-trial');
-  await page.click('text=Import 60 rows');
-  // The page loads itself again.
-  await page.waitForSelector('text=Download report', { timeout: 120_000 });
-  await page.waitForSelector('text=62 of 62 rows: 60 created, 2 not.');
-  await looksRight(page, 'import-result');
-  expect(await page.getAttribute('text=View users', 'href')).toBe('/admin/users');
-  expect(await page.getAttribute('text=Invite them', 'href')).toBe('/admin/users?state=needed');
-  expect(await idp.services.accounts.findByLogin('web-59')).toMatchObject({ email: 'web-59@example.com' });
-  const [download] = await Promise.all([page.waitForEvent('download'), page.click('text=Download report')]);
-  expect(download.suggestedFilename()).toBe('import-report.csv');
-  await page.goto(`${idp.issuer}/admin/import`);
-  expect(await page.textContent('main')).toContain('62 / 62');
-  await looksRight(page, 'import-list');
-});
+itInLongRun(
+  'leads from a file over its unknown columns and its trial to the result, which is in the list',
+  {
+    timeout: 180_000,
+  },
+  async () => {
+    const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
+    const people = Array.from({ length: 60 }, (_, at) => `web-${at},web-${at}@example.com,,44,`);
+    const file = ['username,email,roles,Shoe size,', ...people, `web-role,,${long},43,`, `web-0,,,,`].join('\n');
+    await looksRight(page, 'import-upload');
+    await upload(file);
+    await page.waitForSelector('text=Unknown columns');
+    expect(await page.textContent('main')).toContain('shoe size');
+    await looksRight(page, 'import-question');
+    await page.click('text=Check without these columns');
+    // The progress has the same sentence for a moment.
+    await page.waitForSelector('text=Import 60 rows');
+    await page.waitForSelector('text=60 can be created, 2 not.');
+    const report = await page.textContent('main');
+    for (const reason of [long, 'Line 2 has the same username.']) expect(report).toContain(reason);
+    expect(await idp.services.accounts.findByLogin('web-1')).toBeUndefined();
+    await looksRight(page, 'import-trial');
+    await page.click('text=Import 60 rows');
+    // The page loads itself again.
+    await page.waitForSelector('text=Download report', { timeout: 120_000 });
+    await page.waitForSelector('text=62 of 62 rows: 60 created, 2 not.');
+    await looksRight(page, 'import-result');
+    expect(await page.getAttribute('text=View users', 'href')).toBe('/admin/users');
+    expect(await page.getAttribute('text=Invite them', 'href')).toBe('/admin/users?state=needed');
+    expect(await idp.services.accounts.findByLogin('web-59')).toMatchObject({ email: 'web-59@example.com' });
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click('text=Download report')]);
+    expect(download.suggestedFilename()).toBe('import-report.csv');
+    await page.goto(`${idp.issuer}/admin/import`);
+    expect(await page.textContent('main')).toContain('62 / 62');
+    await looksRight(page, 'import-list');
+  },
+);
 
 it('displays the progress of the rows, and of the invitations after them, until it is canceled', {
   timeout: 180_000,

@@ -6,9 +6,10 @@ import { limits } from '../../../src/base/limits.ts';
 import { openDatabase } from '../../../src/base/storage/database.ts';
 import { longestTurn } from '../../credentials/event-loop.ts';
 import { serverProcess } from '../../robustness/support.ts';
-import { itOnSqlite } from '../../support/database/it-on-sqlite.ts';
+import { itOnBothInLongRun, itOnSqlite } from '../../support/database/it-on-sqlite.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { itInLongRun } from '../../support/it-in-long-run.ts';
 import { isLongRun } from '../../support/long-run.ts';
 import { textOf } from '../../support/pages/html.ts';
 import { patientDatabase } from '../../support/waits.ts';
@@ -31,7 +32,7 @@ const reportOf = async (client: HttpClient, page: Page) =>
     .split('\r\n');
 
 describe('an import', () => {
-  it('says before its start who gets permissions in Gatehouse, by a role or a group', async () => {
+  itOnBothInLongRun('says before its start who gets permissions in Gatehouse, by a role or a group', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const { id } = await idp.services.groups.create({ name: 'Imp Desk' });
     await idp.services.groups.addRole(id, 'support');
@@ -187,57 +188,60 @@ describe('an import', () => {
     expect(again).toMatch(/ 0 can be created, \d+ unchanged, \d+ not\./);
   });
 
-  it('exports each own field as a column of its name, which an import reads as it was, by its label in any language too', async () => {
-    const { services } = idp;
-    const admin = await consoleOf(idp, await staff(idp, 'admin'));
-    const text = { type: 'string' };
-    const properties = {
-      badge_no: {
-        ...text,
-        title: { en: 'Badge number', de: 'Ausweisnummer' },
-        visible_to: ['desk'],
-        editable_by: ['desk'],
-      },
-      level: { type: 'number' },
-      remote: { type: 'boolean' },
-      teams: { type: 'array', items: text },
-      roles: text,
-      'a,b': text,
-    };
-    await services.settings.set('user_attributes', { type: 'object', properties });
-    const users = [
-      { badge_no: '+49 30, 1', level: -5, remote: false, teams: ['Ops', 'Lab'], roles: 'none', 'a,b': 'c' },
-      { badge_no: "'=1+1", level: 0.5, remote: true, teams: ['with; semicolon'] },
-      { badge_no: ' spaced ', teams: [] },
-      {},
-    ];
-    for (const [at, attributes] of users.entries())
-      await services.accounts.create({ username: `own-${at}`, attributes });
-    const exported = (await admin.get('/admin/import/export')).text;
-    const [head = '', ...lines] = exported.trim().split('\r\n');
-    expect(head).toMatch(/,sso_connection,badge_no,level,remote,teams,attributes$/);
-    const own = lines.filter((line) => line.startsWith('own-'));
-    expect(own.find((line) => line.startsWith('own-0,'))).toContain(
-      `"'+49 30, 1",'-5,no,"Ops;Lab","{""roles"":""none""`,
-    );
-    for (const [at] of users.entries()) {
-      const account = await services.accounts.findByLogin(`own-${at}`);
-      if (account) await services.accounts.remove(account.id);
-    }
-    const made = await imported(admin, [head.replace('badge_no', 'Ausweisnummer'), ...own].join('\r\n'));
-    expect(textOf(made.text)).toContain('4 created');
-    for (const [at, attributes] of users.entries())
-      expect((await services.accounts.findByLogin(`own-${at}`))?.attributes).toEqual(attributes);
-    // The names of fields that a desk does not see stay unknown to it.
-    await services.roles.create({ name: 'own-desk', permissions: ['gatehouse.users:read'] });
-    const desk = await consoleOf(idp, await staff(idp, 'own-desk'));
-    await services.settings.set('user_attributes', {
-      type: 'object',
-      properties: { ...properties, level: { type: 'number', visible_to: [] } },
-    });
-    expect((await desk.get('/admin/import/export')).text).toMatch(/,badge_no,remote,teams,attributes\r/);
-    await services.settings.set('user_attributes', {});
-  });
+  itOnBothInLongRun(
+    'exports each own field as a column of its name, which an import reads as it was, by its label in any language too',
+    async () => {
+      const { services } = idp;
+      const admin = await consoleOf(idp, await staff(idp, 'admin'));
+      const text = { type: 'string' };
+      const properties = {
+        badge_no: {
+          ...text,
+          title: { en: 'Badge number', de: 'Ausweisnummer' },
+          visible_to: ['desk'],
+          editable_by: ['desk'],
+        },
+        level: { type: 'number' },
+        remote: { type: 'boolean' },
+        teams: { type: 'array', items: text },
+        roles: text,
+        'a,b': text,
+      };
+      await services.settings.set('user_attributes', { type: 'object', properties });
+      const users = [
+        { badge_no: '+49 30, 1', level: -5, remote: false, teams: ['Ops', 'Lab'], roles: 'none', 'a,b': 'c' },
+        { badge_no: "'=1+1", level: 0.5, remote: true, teams: ['with; semicolon'] },
+        { badge_no: ' spaced ', teams: [] },
+        {},
+      ];
+      for (const [at, attributes] of users.entries())
+        await services.accounts.create({ username: `own-${at}`, attributes });
+      const exported = (await admin.get('/admin/import/export')).text;
+      const [head = '', ...lines] = exported.trim().split('\r\n');
+      expect(head).toMatch(/,sso_connection,badge_no,level,remote,teams,attributes$/);
+      const own = lines.filter((line) => line.startsWith('own-'));
+      expect(own.find((line) => line.startsWith('own-0,'))).toContain(
+        `"'+49 30, 1",'-5,no,"Ops;Lab","{""roles"":""none""`,
+      );
+      for (const [at] of users.entries()) {
+        const account = await services.accounts.findByLogin(`own-${at}`);
+        if (account) await services.accounts.remove(account.id);
+      }
+      const made = await imported(admin, [head.replace('badge_no', 'Ausweisnummer'), ...own].join('\r\n'));
+      expect(textOf(made.text)).toContain('4 created');
+      for (const [at, attributes] of users.entries())
+        expect((await services.accounts.findByLogin(`own-${at}`))?.attributes).toEqual(attributes);
+      // The names of fields that a desk does not see stay unknown to it.
+      await services.roles.create({ name: 'own-desk', permissions: ['gatehouse.users:read'] });
+      const desk = await consoleOf(idp, await staff(idp, 'own-desk'));
+      await services.settings.set('user_attributes', {
+        type: 'object',
+        properties: { ...properties, level: { type: 'number', visible_to: [] } },
+      });
+      expect((await desk.get('/admin/import/export')).text).toMatch(/,badge_no,remote,teams,attributes\r/);
+      await services.settings.set('user_attributes', {});
+    },
+  );
 
   itOnSqlite('invites new users with a message, where they have an address and no password', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
@@ -478,39 +482,43 @@ itOnSqlite('writes each invitation once', async () => {
 /** Ten thousand in `npm run test:long`. */
 const MANY = isLongRun ? 10_000 : 150;
 
-it('lets other requests through', async ({ annotate }) => {
-  const api = await aService(idp);
-  // Code is compiled at the first time.
-  await when(api, await importBy(api, { csv: fileOf('imp-first', 50) }), isOver);
-  const json = { csv: fileOf('imp-many', MANY), trial: true };
-  const headers = { authorization: `Bearer ${api.token}` };
-  // Without the check of the request against the document, which is the work of the test.
-  const accepted = await longestTurn(() =>
-    httpClient(idp.issuer).request('POST', '/api/admin/imports', { headers, json }),
-  );
-  expect(accepted.result.status, accepted.result.text).toBe(202);
-  const { id } = accepted.result.json<Import>();
-  const seconds: string[] = [];
-  const turns = [accepted.longest];
-  for (const state of ['prepared', 'done']) {
-    const began = performance.now();
-    if (state === 'done') await api.send('POST', `/imports/${id}/start`);
-    const { result, longest } = await longestTurn(() => when(api, { id }, isOver));
-    expect(result).toMatchObject({ state, done: MANY, results: { created: MANY } });
-    seconds.push(((performance.now() - began) / 1000).toFixed(1));
-    turns.push(longest);
-  }
-  expect(await made('imp-many')).toBe(MANY);
-  const admin = await consoleOf(idp, await staff(idp, 'admin'));
-  const exported = await longestTurn(() => admin.get('/admin/import/export'));
-  expect(exported.result.text.split('\r\n').length).toBeGreaterThan(MANY);
-  turns.push(exported.longest);
-  await annotate(
-    `${MANY} rows: trial and run took ${seconds.join(' and ')} s; the longest turns, also of the export: ${turns.map((turn) => turn.toFixed(0)).join(', ')} ms`,
-  );
-  // The target is 50; garbage is collected in between.
-  for (const turn of turns) expect(turn).toBeLessThan(100);
-}, 600_000);
+itInLongRun(
+  'lets other requests through',
+  async ({ annotate }) => {
+    const api = await aService(idp);
+    // Code is compiled at the first time.
+    await when(api, await importBy(api, { csv: fileOf('imp-first', 50) }), isOver);
+    const json = { csv: fileOf('imp-many', MANY), trial: true };
+    const headers = { authorization: `Bearer ${api.token}` };
+    // Without the check of the request against the document, which is the work of the test.
+    const accepted = await longestTurn(() =>
+      httpClient(idp.issuer).request('POST', '/api/admin/imports', { headers, json }),
+    );
+    expect(accepted.result.status, accepted.result.text).toBe(202);
+    const { id } = accepted.result.json<Import>();
+    const seconds: string[] = [];
+    const turns = [accepted.longest];
+    for (const state of ['prepared', 'done']) {
+      const began = performance.now();
+      if (state === 'done') await api.send('POST', `/imports/${id}/start`);
+      const { result, longest } = await longestTurn(() => when(api, { id }, isOver));
+      expect(result).toMatchObject({ state, done: MANY, results: { created: MANY } });
+      seconds.push(((performance.now() - began) / 1000).toFixed(1));
+      turns.push(longest);
+    }
+    expect(await made('imp-many')).toBe(MANY);
+    const admin = await consoleOf(idp, await staff(idp, 'admin'));
+    const exported = await longestTurn(() => admin.get('/admin/import/export'));
+    expect(exported.result.text.split('\r\n').length).toBeGreaterThan(MANY);
+    turns.push(exported.longest);
+    await annotate(
+      `${MANY} rows: trial and run took ${seconds.join(' and ')} s; the longest turns, also of the export: ${turns.map((turn) => turn.toFixed(0)).join(', ')} ms`,
+    );
+    // The target is 50; garbage is collected in between.
+    for (const turn of turns) expect(turn).toBeLessThan(100);
+  },
+  600_000,
+);
 
 itOnSqlite(
   'a server that is killed leaves the rest, and the invitations, to the next one',

@@ -5,6 +5,7 @@ import { axe, desktop, phone, screenshot } from '../../support/browser/browser.t
 import { openPage } from '../../support/browser/pages.ts';
 import { aUser } from '../../support/factories.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { some } from '../../support/long-run.ts';
 import { signIn } from '../console/real-browser.ts';
 import { staff } from '../console/support.ts';
 
@@ -30,11 +31,11 @@ const ann = () =>
     attributes: { team: 'Ops', level: 3 },
   });
 
-for (const [mode, device] of [
+for (const [mode, device] of some(2, [
   ['light', desktop],
   ['phone-dark', { ...phone, locale: 'de-DE', colorScheme: 'dark' as const }],
   ['without-script', { ...phone, viewport: { width: 320, height: 700 }, javaScriptEnabled: false }],
-] as const) {
+] as const)) {
   it(`each fact is changed by a form beside it, which keeps a wrong value (${mode})`, async () => {
     const { account } = await ann();
     const page = await openPage(device);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authorizeUrl, redirectUri } from '../../oidc/support.ts';
 import { aServiceProvider } from '../../support/applications/sp.ts';
-import { itOnSqlite } from '../../support/database/it-on-sqlite.ts';
+import { itOnBothInLongRun, itOnSqlite } from '../../support/database/it-on-sqlite.ts';
 import { aClient } from '../../support/factories.ts';
 import { httpClient, type Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
@@ -59,14 +59,14 @@ describe('the picture of an application', () => {
     expect(server.count('/good-once')).toBe(1);
   });
 
-  it('is on the sign-in page that follows the registration', async () => {
+  itOnBothInLongRun('is on the sign-in page that follows the registration', async () => {
     const { clientId } = await withPicture('/good-after-registration');
     expect((await signInPage(clientId)).text).toMatch(
       /<img class="logo lg" src="\/assets\/application-[0-9a-f]{32}\.png"/,
     );
   });
 
-  it('is requested without a cookie and without a word on who signs in', async () => {
+  itOnBothInLongRun('is requested without a cookie and without a word on who signs in', async () => {
     await fetched((await withPicture('/good-alone')).applicationId);
     const { headers } = server.requests.find(({ path }) => path === '/good-alone') ?? {};
     expect(Object.keys(headers ?? {}).sort()).toEqual([
@@ -78,7 +78,7 @@ describe('the picture of an application', () => {
     ]);
   });
 
-  it('follows a redirect to another public address, and takes what the content says', async () => {
+  itOnBothInLongRun('follows a redirect to another public address, and takes what the content says', async () => {
     const moved = await withPicture('/moved');
     const drawing = await withPicture('/drawing');
     expect(await fetched(moved.applicationId)).toMatch(/\.png$/);
@@ -86,14 +86,14 @@ describe('the picture of an application', () => {
     expect((await load(svg)).headers['content-type']).toMatch(/^image\/svg\+xml/);
   });
 
-  it('loses the scripts of an SVG', async () => {
+  itOnBothInLongRun('loses the scripts of an SVG', async () => {
     const { applicationId } = await withPicture('/hostile.svg');
     const { text } = await load(await fetched(applicationId));
     expect(text).toContain('<rect');
     expect(text).not.toMatch(/script|onload|onclick|alert/);
   });
 
-  it.each([
+  itOnBothInLongRun.each([
     ['what is no picture', '/page', 'isn’t a real SVG file'],
     ['more than 200 KB', '/huge', 'sent more than 200,000 bytes'],
     ['more pixels than a browser should decode', '/large', '5000 × 1 pixels'],
@@ -117,7 +117,7 @@ describe('the picture of an application', () => {
     expect(await failed(slow.applicationId)).toContain(server.origin);
   });
 
-  it('is not read from a private address', async () => {
+  itOnBothInLongRun('is not read from a private address', async () => {
     const { applicationId } = await aClient(idp.services, { redirect_uris, logo_uri: 'https://10.0.0.1/logo.png' });
     expect(await failed(applicationId)).toContain('10.0.0.1 is in a private or special network');
   });
@@ -156,7 +156,7 @@ describe('the picture of an application', () => {
     expect((await signInPage(clientId)).text).not.toContain('<img class="logo');
   });
 
-  it('stays while something else of the application changes, and is not read again', async () => {
+  itOnBothInLongRun('stays while something else of the application changes, and is not read again', async () => {
     const { applicationId } = await withPicture('/good-stays');
     const address = await fetched(applicationId);
     await idp.services.applications.update('oidc', applicationId, {
@@ -198,7 +198,7 @@ describe('the picture of an application', () => {
     expect(server.count('/good-saml')).toBe(1);
   });
 
-  it('is ignored when another program wrote its row', async () => {
+  itOnBothInLongRun('is ignored when another program wrote its row', async () => {
     const { clientId, applicationId } = await withPicture('/good-forged');
     const address = await fetched(applicationId);
     const content = new Uint8Array(Buffer.from('<svg/>'));

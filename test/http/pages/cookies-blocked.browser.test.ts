@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { axe, type Browser, desktop, launchBrowser, phone, screenshot } from '../../support/browser/browser.ts';
 import { httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { some } from '../../support/long-run.ts';
 import { type Mailbox, mailbox } from '../../support/mailbox.ts';
 import { textOf } from '../../support/pages/html.ts';
 
@@ -22,7 +23,7 @@ afterAll(async () => {
 });
 
 const BLOCKED = 'Your browser blocks cookies. This form doesn’t work without them.';
-const paths = ['/device', '/forgot-password', '/sign-up', '/unlock/ask'];
+const paths = some(2, ['/device', '/forgot-password', '/sign-up', '/unlock/ask']);
 
 async function visitor({ blocks }: { blocks: boolean }, options: object = desktop) {
   const context = await browser.newContext(options);

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import { limits } from '../../../src/base/limits.ts';
 import { transaction } from '../../../src/base/storage/database.ts';
 import { disableAccount } from '../../../src/people/accounts/life.ts';
+import { itOnBothInLongRun } from '../../support/database/it-on-sqlite.ts';
 import { signRows } from '../../support/database/row-macs.ts';
 import { testName } from '../../support/dns.ts';
 import { anApi, aUser, type TestUser } from '../../support/factories.ts';
@@ -131,7 +132,7 @@ describe('a document', () => {
     expect(await stored(url)).toMatchObject({ source: 'document', name: `${vendor.host} (Helper)`, clientId: url });
   });
 
-  it('is an event with the person, and its host once', async () => {
+  itOnBothInLongRun('is an event with the person, and its host once', async () => {
     const other = await documentHost('other-vendor.localhost');
     const ids = ['/one', '/two'].map((path) => other.urlOf(path));
     for (const id of ids)
@@ -162,12 +163,12 @@ describe('a document', () => {
     expect(await idp.services.db.auditEvent.count({ where: { clientId: url, type: 'application.created' } })).toBe(1);
   });
 
-  it('says what it may do in the words of the API, and names a scope without words', async () => {
+  itOnBothInLongRun('says what it may do in the words of the API, and names a scope without words', async () => {
     const { page } = await atConsent(aDocument(), { scope: 'notes:read notes:write' });
     expect(textOf(page.text)).toContain(`Use ${API} on your behalf Read your notes · notes:write`);
   });
 
-  it.each([
+  itOnBothInLongRun.each([
     ['of a host in another script', 'xn--80ak6aa92e.localhost', 'Claude'],
     ['with the host of another in its name', 'elsewhere.localhost', 'Claude (claude.ai)'],
   ])('%s is asked about by its own host', async (_what, name, client_name) => {
@@ -180,26 +181,29 @@ describe('a document', () => {
     await host.close();
   });
 
-  it('whose name hides or turns characters has no name', async () => {
+  itOnBothInLongRun('whose name hides or turns characters has no name', async () => {
     for (const client_name of ['Cla\u200bude', '\u202eedualC', 'Claude\n', 'x'.repeat(300), ['Claude']]) {
       const { page } = await atConsent(aDocument({ client_name }));
       expect(textOf(page.text)).not.toContain('It says it is');
     }
   });
 
-  it('names its host first and its name as what it says, and says where the answer goes and for how long', async () => {
-    const local = await atConsent(aDocument(refreshing), offline);
-    expect(textOf(local.page.text)).toContain(`Allow ${vendor.host} to use your account?`);
-    expect(textOf(local.page.text)).toContain('It says it is “Helper”.');
-    expect(textOf(local.page.text)).toContain('A program on this computer gets the access.');
-    expect(textOf(local.page.text)).toContain('For up to 30 days');
-    const redirect_uri = 'https://elsewhere.example/callback';
-    const web = await atConsent(aDocument({ redirect_uris: [redirect_uri] }), { redirect_uri });
-    expect(textOf(web.page.text)).toContain('It takes you to elsewhere.example');
-    expect(textOf(web.page.text)).not.toContain('A program on this computer');
-  });
+  itOnBothInLongRun(
+    'names its host first and its name as what it says, and says where the answer goes and for how long',
+    async () => {
+      const local = await atConsent(aDocument(refreshing), offline);
+      expect(textOf(local.page.text)).toContain(`Allow ${vendor.host} to use your account?`);
+      expect(textOf(local.page.text)).toContain('It says it is “Helper”.');
+      expect(textOf(local.page.text)).toContain('A program on this computer gets the access.');
+      expect(textOf(local.page.text)).toContain('For up to 30 days');
+      const redirect_uri = 'https://elsewhere.example/callback';
+      const web = await atConsent(aDocument({ redirect_uris: [redirect_uri] }), { redirect_uri });
+      expect(textOf(web.page.text)).toContain('It takes you to elsewhere.example');
+      expect(textOf(web.page.text)).not.toContain('A program on this computer');
+    },
+  );
 
-  it.each([
+  itOnBothInLongRun.each([
     ['of another address', { client_id: 'https://elsewhere.example/client.json' }],
     ['with a secret', { client_secret: 'x'.repeat(40) }],
     ['that authenticates with a secret', { token_endpoint_auth_method: 'client_secret_post' }],
@@ -229,7 +233,7 @@ describe('a document', () => {
     ],
     ['never ends', (response) => response.writeHead(200, { 'content-type': 'application/json' }).write('{')],
   ];
-  it.each(answers)(
+  itOnBothInLongRun.each(answers)(
     'that %s is none',
     async (what, answer) => {
       const path = `/${what.replaceAll(' ', '-')}`;
@@ -241,7 +245,7 @@ describe('a document', () => {
     30_000,
   );
 
-  it.each([
+  itOnBothInLongRun.each([
     'https://10.0.0.1/client.json',
     'https://169.254.169.254/latest',
     'https://[fd00::1]/c',
@@ -252,22 +256,25 @@ describe('a document', () => {
     expect(page.text).not.toMatch(/private|special network|outgoing_networks/);
   });
 
-  it('is read from the address that was checked, and never from an inner one that its name leads to later', async () => {
-    const host = await documentHost('rebound.example');
-    const name = testName('rebound.example');
-    onTestFinished(name.restore);
-    name.answers = [['127.0.0.1'], ['169.254.169.254']];
-    const url = host.urlOf('/client');
-    host.documents.set('/client', { client_id: url, redirect_uris: ['http://localhost/callback'] });
-    expect([(await answered(url)).has('code'), name.asked]).toEqual([true, 1]);
-    await host.close();
-    offset += 6 * MINUTE;
-    expect([(await answered(url)).has('code'), name.asked > 1]).toEqual([true, true]);
-    const page = await httpClient(idp.issuer).get(urlFor(host.urlOf('/other')));
-    expect([page.status, /private|special network|169\.254/.test(page.text)]).toEqual([400, false]);
-  });
+  itOnBothInLongRun(
+    'is read from the address that was checked, and never from an inner one that its name leads to later',
+    async () => {
+      const host = await documentHost('rebound.example');
+      const name = testName('rebound.example');
+      onTestFinished(name.restore);
+      name.answers = [['127.0.0.1'], ['169.254.169.254']];
+      const url = host.urlOf('/client');
+      host.documents.set('/client', { client_id: url, redirect_uris: ['http://localhost/callback'] });
+      expect([(await answered(url)).has('code'), name.asked]).toEqual([true, 1]);
+      await host.close();
+      offset += 6 * MINUTE;
+      expect([(await answered(url)).has('code'), name.asked > 1]).toEqual([true, true]);
+      const page = await httpClient(idp.issuer).get(urlFor(host.urlOf('/other')));
+      expect([page.status, /private|special network|169\.254/.test(page.text)]).toEqual([400, false]);
+    },
+  );
 
-  it('has one spelling', async () => {
+  itOnBothInLongRun('has one spelling', async () => {
     const url = aDocument();
     const path = new URL(url).pathname;
     const before = vendor.requests.length;
@@ -285,18 +292,21 @@ describe('a document', () => {
     expect(vendor.requests.length).toBe(before);
   });
 
-  it('is not read by a token request, nor where the settings or the APIs allow no such client', async () => {
-    const url = aDocument();
-    const before = vendor.requests.length;
-    expect((await token(url, { grant_type: 'refresh_token', refresh_token: 'x' })).error).toBe('invalid_client');
-    await agents('off');
-    expect((await httpClient(idp.issuer).get(urlFor(url))).status).toBe(400);
-    await agents('listed', ['elsewhere.example']);
-    expect((await httpClient(idp.issuer).get(urlFor(url))).status).toBe(400);
-    expect(vendor.requests.length).toBe(before);
-    await agents('listed', [vendor.host]);
-    expect((await answered(url)).has('code')).toBe(true);
-  });
+  itOnBothInLongRun(
+    'is not read by a token request, nor where the settings or the APIs allow no such client',
+    async () => {
+      const url = aDocument();
+      const before = vendor.requests.length;
+      expect((await token(url, { grant_type: 'refresh_token', refresh_token: 'x' })).error).toBe('invalid_client');
+      await agents('off');
+      expect((await httpClient(idp.issuer).get(urlFor(url))).status).toBe(400);
+      await agents('listed', ['elsewhere.example']);
+      expect((await httpClient(idp.issuer).get(urlFor(url))).status).toBe(400);
+      expect(vendor.requests.length).toBe(before);
+      await agents('listed', [vendor.host]);
+      expect((await answered(url)).has('code')).toBe(true);
+    },
+  );
 
   it('is read once in five minutes, and so many are read for one address in a minute', async () => {
     const url = aDocument();
@@ -312,7 +322,7 @@ describe('a document', () => {
 });
 
 describe('the documents of known clients', () => {
-  it('of VS Code returns to any port of this computer, and exactly to its website', async () => {
+  itOnBothInLongRun('of VS Code returns to any port of this computer, and exactly to its website', async () => {
     const url = aDocument({
       client_name: 'Visual Studio Code',
       grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
@@ -332,7 +342,7 @@ describe('the documents of known clients', () => {
       expect((await httpClient(idp.issuer).get(urlFor(url, { redirect_uri }))).status).toBe(400);
   });
 
-  it('of Claude lists a grant of others, and returns to its website', async () => {
+  itOnBothInLongRun('of Claude lists a grant of others, and returns to its website', async () => {
     const redirect_uri = 'https://claude.ai/api/mcp/auth_callback';
     const url = aDocument({
       client_name: 'Claude',
@@ -348,7 +358,7 @@ describe('the documents of known clients', () => {
     });
   });
 
-  it('of ChatGPT lists its methods instead of one', async () => {
+  itOnBothInLongRun('of ChatGPT lists its methods instead of one', async () => {
     const url = aDocument({
       client_name: 'ChatGPT',
       redirect_uris: ['https://chatgpt.com/connector_platform_oauth_redirect'],
@@ -358,7 +368,7 @@ describe('the documents of known clients', () => {
     expect((await tokensOf(url, { redirect_uri })).status).toBe(200);
   });
 
-  it('of Cursor returns to its scheme', async () => {
+  itOnBothInLongRun('of Cursor returns to its scheme', async () => {
     const redirect_uri = 'cursor://anysphere.cursor-mcp/oauth/callback';
     const url = aDocument({ client_name: 'Cursor', redirect_uris: [redirect_uri] });
     expect((await answered(url, { redirect_uri })).has('code')).toBe(true);
@@ -371,7 +381,7 @@ describe('a changed document', () => {
     vendor.documents.set(path, { ...(vendor.documents.get(path) as object), ...members });
   };
 
-  it('is asked about again, when it changed while the person read the question', async () => {
+  itOnBothInLongRun('is asked about again, when it changed while the person read the question', async () => {
     const url = aDocument();
     const { browser, page } = await atConsent(url);
     change(url, { client_name: 'Another' });
@@ -409,7 +419,7 @@ describe('a changed document', () => {
     }
   });
 
-  it('is asked about again in the same session', async () => {
+  itOnBothInLongRun('is asked about again in the same session', async () => {
     const redirect_uri = 'https://web.example/cb';
     const url = aDocument({ redirect_uris: [redirect_uri] });
     const { browser, page } = await atConsent(url, { redirect_uri });
@@ -422,7 +432,7 @@ describe('a changed document', () => {
     expect(textOf((await again()).text)).toContain('It says it is “Another”.');
   });
 
-  it('with another name asks again, and lets the tokens live', async () => {
+  itOnBothInLongRun('with another name asks again, and lets the tokens live', async () => {
     const redirect_uri = 'https://web.example/cb';
     const url = aDocument({ ...refreshing, redirect_uris: [redirect_uri] });
     const { refresh_token = '' } = await tokensOf(url, { redirect_uri, ...offline });
@@ -455,7 +465,7 @@ describe('a changed document', () => {
 });
 
 describe('a client with a document', () => {
-  it.each<[string, Record<string, string | null>, string]>([
+  itOnBothInLongRun.each<[string, Record<string, string | null>, string]>([
     ['no API', { resource: null }, 'invalid_target'],
     ['an API for registered clients alone', { resource: 'https://closed.example' }, 'invalid_target'],
     ['scopes that agents do not get', { scope: 'notes:delete' }, 'invalid_scope'],
@@ -467,7 +477,7 @@ describe('a client with a document', () => {
     expect((await answered(aDocument(), all)).get('error')).toBe(error);
   });
 
-  it('is asked about again after 30 days, for what it asks for then', async () => {
+  itOnBothInLongRun('is asked about again after 30 days, for what it asks for then', async () => {
     const redirect_uri = 'https://web.example/cb';
     const url = aDocument({ ...refreshing, redirect_uris: [redirect_uri] });
     await tokensOf(url, { redirect_uri, scope: 'notes:read notes:write' });
@@ -548,7 +558,7 @@ describe('a client with a document', () => {
     await db.application.deleteMany({ where: { clientId: { startsWith: host.origin } } });
   });
 
-  it('gets errors on a page of this server, which leads nobody to its website', async () => {
+  itOnBothInLongRun('gets errors on a page of this server, which leads nobody to its website', async () => {
     const redirect_uri = 'https://web.example/cb';
     const url = aDocument({ redirect_uris: [redirect_uri, LOOPBACK] });
     const faults: Record<string, string | null>[] = [{ prompt: 'none' }, { code_challenge: null }, { resource: null }];
@@ -560,7 +570,7 @@ describe('a client with a document', () => {
     }
   });
 
-  it('that people use is not stopped by what others ask for from the same address', async () => {
+  itOnBothInLongRun('that people use is not stopped by what others ask for from the same address', async () => {
     const url = aDocument();
     await answered(url);
     offset += 6 * MINUTE;
@@ -571,7 +581,7 @@ describe('a client with a document', () => {
     expect((await httpClient(idp.issuer).get(urlFor(url))).status).toBe(303);
   });
 
-  it('asks for one API at a time', async () => {
+  itOnBothInLongRun('asks for one API at a time', async () => {
     const other = await anApi(idp.services, {
       identifier: 'https://more.example',
       scopes: ['x'],
@@ -581,7 +591,7 @@ describe('a client with a document', () => {
     expect((await httpClient(idp.issuer).get(both)).location).toContain('error=invalid_target');
   });
 
-  it('learns only who the person is, whatever it asks for', async () => {
+  itOnBothInLongRun('learns only who the person is, whatever it asks for', async () => {
     const claims = { id_token: { email: null, groups: null, acr: null }, userinfo: { permissions: null } };
     const all = {
       scope: 'openid profile email phone address roles permissions groups notes:read',
@@ -600,19 +610,19 @@ describe('a client with a document', () => {
     }
   });
 
-  it('gets the scopes that the API gives to such clients', async () => {
+  itOnBothInLongRun('gets the scopes that the API gives to such clients', async () => {
     const all = await tokensOf(aDocument(), { scope: 'notes:read notes:write notes:delete' });
     expect(all.scope).toBe('notes:read notes:write');
   });
 
-  it('on this computer is asked about each time, since any program may be it', async () => {
+  itOnBothInLongRun('on this computer is asked about each time, since any program may be it', async () => {
     const url = aDocument();
     await answered(url);
     const { page } = await atConsent(url);
     expect(page.forms[0]?.action).toMatch(/\/consent$/);
   });
 
-  it('gets no consent by a link, a frame or a page that is fetched in advance', async () => {
+  itOnBothInLongRun('gets no consent by a link, a frame or a page that is fetched in advance', async () => {
     const url = aDocument();
     const { browser, page } = await atConsent(url);
     const action = page.forms[0]?.action ?? '';
@@ -624,7 +634,7 @@ describe('a client with a document', () => {
     expect(await stored(url)).toBeUndefined();
   });
 
-  it('gets nothing by the code of another one, on the same port of this computer', async () => {
+  itOnBothInLongRun('gets nothing by the code of another one, on the same port of this computer', async () => {
     const [one, other] = [aDocument(), aDocument()];
     await answered(other);
     const code = (await answered(one)).get('code') ?? '';
@@ -634,7 +644,7 @@ describe('a client with a document', () => {
     expect((await token(other, { ...form, code: again, code_verifier: verifier })).error).toBe('invalid_grant');
   });
 
-  it('asks for more scopes with all of them on the page; what it has does not grow', async () => {
+  itOnBothInLongRun('asks for more scopes with all of them on the page; what it has does not grow', async () => {
     const redirect_uri = 'https://web.example/cb';
     const url = aDocument({ ...refreshing, redirect_uris: [redirect_uri] });
     const first = await tokensOf(url, { redirect_uri, ...offline });
@@ -679,14 +689,14 @@ describe('a client with a document', () => {
     expect(await isActive()).toBe(false);
   });
 
-  it('cannot use the refresh token of another one', async () => {
+  itOnBothInLongRun('cannot use the refresh token of another one', async () => {
     const [one, other] = [aDocument(refreshing), aDocument(refreshing)];
     const { refresh_token = '' } = await tokensOf(one, offline);
     await answered(other);
     expect((await token(other, { grant_type: 'refresh_token', refresh_token })).error).toBe('invalid_grant');
   });
 
-  it('loses with a role, a group or a permission what it had by them', async () => {
+  itOnBothInLongRun('loses with a role, a group or a permission what it had by them', async () => {
     const { services } = idp;
     await services.roles.create({ name: 'staff', permissions: ['notes:write'] });
     const group = await services.groups.create({ name: 'crew' });
@@ -723,7 +733,7 @@ describe('a client with a document', () => {
     ]);
   });
 
-  it('gets nothing for a person without the permission that all its scopes are tied to', async () => {
+  itOnBothInLongRun('gets nothing for a person without the permission that all its scopes are tied to', async () => {
     const tied = 'https://tied.example';
     const scope_permissions = { 'notes:read': 'notes:none' };
     await anApi(idp.services, { identifier: tied, scopes: ['notes:read'], scope_permissions, clients: 'documents' });
@@ -764,7 +774,7 @@ describe('a client with a document', () => {
   });
 });
 
-it('is announced in both discovery documents as long as an API and the settings allow it', async () => {
+itOnBothInLongRun('is announced in both discovery documents as long as an API and the settings allow it', async () => {
   const announced = async () =>
     Promise.all(
       ['openid-configuration', 'oauth-authorization-server'].map(async (name) => {

@@ -13,6 +13,7 @@ import {
 } from '../../support/browser/browser.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { itInLongRun } from '../../support/it-in-long-run.ts';
 import { type Application, anApplication, authorizeUrl, postAs } from '../support.ts';
 
 let browser: Browser;
@@ -132,23 +133,25 @@ describe('on a phone', () => {
       await page.waitForURL(/code=/);
     }));
 
-  it('an application that asks for a group shows the groups of the user', () =>
+  itInLongRun('an application that asks for a group shows the groups of the user', () =>
     runAt(async (page) => {
       await page.goto(address(hosted));
       await signIn(page);
       await judge(page, 'choose-group', 'Continue as');
       await page.getByRole('button', { name: 'Acme' }).click();
       await page.waitForURL(/code=/);
-    }));
+    }),
+  );
 
-  it('a closed application and errors show pages', () =>
+  itInLongRun('a closed application and errors show pages', () =>
     runAt(async (page) => {
       await page.goto(address(closed));
       await signIn(page);
       await judge(page, 'rejected', 'You don’t have access to Newsroom');
       await page.goto(address(app, { redirect_uri: 'https://attacker.example/' }));
       await judge(page, 'error', 'The app tried to send you to an address that isn’t registered for it.');
-    }));
+    }),
+  );
 
   it('the sign-in asks for a new password when it must be changed', () =>
     runAt(async (page) => {
@@ -165,7 +168,7 @@ describe('on a phone', () => {
       await page.waitForURL(/code=/);
     }));
 
-  it('the device flow shows its pages', () =>
+  itInLongRun('the device flow shows its pages', () =>
     runAt(async (page) => {
       await page.goto(`${idp.issuer}/device`);
       await judge(page, 'device', 'Connect a device');
@@ -182,9 +185,10 @@ describe('on a phone', () => {
       await page.goto(`${idp.issuer}/device?user_code=${await userCode()}`);
       await page.getByRole('button', { name: 'Cancel' }).click();
       await judge(page, 'device-stopped', 'Device not connected');
-    }));
+    }),
+  );
 
-  it('logout shows its pages', () =>
+  itInLongRun('logout shows its pages', () =>
     runAt(async (page) => {
       await page.goto(address(app));
       await signIn(page);
@@ -195,7 +199,8 @@ describe('on a phone', () => {
       await judge(page, 'sign-out', 'Sign out?');
       await page.getByRole('button', { name: 'Sign out' }).click();
       await judge(page, 'signed-out', 'You’re signed out');
-    }));
+    }),
+  );
 });
 
 describe('without JavaScript', () => {

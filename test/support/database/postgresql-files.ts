@@ -3,7 +3,7 @@
 // of a statement, types, locks, unique violations, transactions, case, NUL, sort order, several instances at once. What
 // else runs on SQLite alone are look-ups, counts, updates and deletions by keys, through Prisma. Browsers, pages and protocol rules see
 // nothing of the database: their scenarios run on SQLite. A flow has to execute places that no other file here does. `itOnSqlite` marks the tests of these files in
-// which the databases do not differ.
+// which the databases do not differ, `itOnBothInLongRun` those that differ in nothing that another test here does not execute.
 //
 // What PostgreSQL treats differently, and the file that would notice:
 // | On PostgreSQL | File |
@@ -68,7 +68,6 @@ const storageContract = {
   'oidc/agents/documents': 'clients with a document: rows, counts by prefix, and the end of consents and tokens',
   'oidc/agents/registration': 'unused clients, found by their audit entries and tokens',
   'oidc/tokens/api-access': 'access rules of APIs, read by the ids in them',
-  'groups/scale': 'ten thousand rows in one transaction; the list of holders of a role',
   'groups/invitations': 'an invitation that is used at the same time, and twenty at once',
   'groups/owners': 'requests that are asked and decided at the same time; ends compared in SQL',
   'groups/groups': 'the lock of the graph, times of plain SQL, unique names by their key',
@@ -131,7 +130,6 @@ const races = {
   'robustness/unwritable': 'a first start on a full disk beside a remote database',
   'robustness/two-instances': 'every flow with each request on another instance',
   'provisioning/failures': 'claims, leases and conditional writes of deliveries',
-  'provisioning/people': 'changes read in the order of the audit chain, members as differences',
   'scim/attacks': 'what a directory cannot do; rows that are locked, NUL and half characters in keys',
   'scim/deleted-connections': 'a unique name among the connections that are not deleted',
   'scim/groups': 'fifty changes of one group at the same moment',
@@ -159,16 +157,35 @@ const flows = {
   'cli/frozen-database': 'commands on a server that is silent',
   'cli/backup': 'the export, its snapshot under load, and the restore in one transaction',
   'cli/other-database': 'a server that moves from SQLite to PostgreSQL and back',
-  'cli/hundred-thousand-move': 'a hundred thousand users in batches, both ways',
   'config-file/apply': 'a configuration file: plan, apply, apply again',
   'flows/oidc-sign-in': 'OpenID Connect, from /authorize to userinfo',
   'flows/own-session': 'the session of the account pages: renewed, ended',
-  'flows/portal': 'the portal and its applications',
   'flows/saml/sp-initiated': 'SAML SSO from the service provider',
   'oidc/tokens/device-flow': 'device authorization (RFC 8628)',
 };
 
-/** Path below test/, without its ending, to the reason. */
-export const postgresqlFiles: Readonly<Record<string, string>> = { ...storageContract, ...races, ...flows };
+/** In a long run alone: the files above have the same statements and locks, with fewer rows. */
+const inLongRun = {
+  'provisioning/people': 'changes read in the order of the audit chain, members as differences',
+  'groups/scale': 'ten thousand rows in one transaction; the list of holders of a role',
+  'cli/hundred-thousand-move': 'a hundred thousand users in batches, both ways',
+  'flows/portal': 'the portal and its applications',
+};
 
-export const postgresqlInclude: readonly string[] = Object.keys(postgresqlFiles).map((name) => `test/${name}.test.ts`);
+/** Path below test/, without its ending, to the reason. */
+export const postgresqlFiles: Readonly<Record<string, string>> = {
+  ...storageContract,
+  ...races,
+  ...flows,
+  ...inLongRun,
+};
+
+const pathsOf = (files: object): string[] => Object.keys(files).map((name) => `test/${name}.test.ts`);
+
+export const postgresqlInclude: readonly string[] = pathsOf(postgresqlFiles);
+/** Those of them that `npm test` leaves to a long run. */
+export const postgresqlInLongRun: readonly string[] = pathsOf(inLongRun);
+
+/** Those that `npm test` runs here and not on SQLite, which has its own tests of each part of them: they take long. */
+const alone = ['admin/endpoints', 'faults/long-outage', 'faults/surface', 'jobs/destinations'] as const;
+export const sqliteInLongRun: readonly string[] = alone.map((name) => `test/${name}.test.ts`);
