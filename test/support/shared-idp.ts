@@ -7,6 +7,7 @@ import { databaseKind } from './database/database.ts';
 import { atFileEnd } from './file-end.ts';
 import { startIdp, type TestIdp } from './idp.ts';
 import { forgedRows } from './intact.ts';
+import { rarePolls, shortWaits } from './waits.ts';
 
 const servers = new Map<string, Promise<TestIdp>>();
 /** The servers that this test file uses, and how much they had logged before. */
@@ -57,7 +58,8 @@ async function auditFaults({ services }: TestIdp): Promise<string[]> {
 }
 
 async function start(): Promise<TestIdp> {
-  const idp = await startIdp();
+  rarePolls();
+  const idp = await startIdp().finally(shortWaits);
   const { settings } = idp.services;
   await settings.set('rate_limits', false);
   await settings.reload();

@@ -6,7 +6,20 @@
 import { limits } from '../../src/base/limits.ts';
 
 const { uniformAnswer, mail, delivery, logout, signInQueue, sweep, outgoing, configuration, groups } = limits;
-const waits = { uniformAnswer, mail, delivery, logout, signInQueue, sweep, outgoing, configuration, groups };
+const { audit, provisioning } = limits;
+const waits = {
+  uniformAnswer,
+  mail,
+  delivery,
+  logout,
+  signInQueue,
+  sweep,
+  outgoing,
+  configuration,
+  groups,
+  audit,
+  provisioning,
+};
 const real = structuredClone({ ...waits, import: limits.import });
 
 /** Every file begins so (setup-file.ts). */
@@ -28,6 +41,17 @@ export function shortLogoutWaits(): void {
 /** For an application that does not answer the request before its logout page is framed. */
 export function shortProbeWait(): void {
   Object.assign(logout, { probeMs: 200 });
+}
+
+/**
+ * For a server that starts after this and stays until its process ends: it does its work when it is woken, and seldom looks for it by itself,
+ * which is a hundredth of a core for each such server.
+ */
+export function rarePolls(): void {
+  Object.assign(delivery, { pollSeconds: 60 });
+  Object.assign(provisioning, { pollSeconds: 60 });
+  Object.assign(audit, { sealSeconds: 60 });
+  Object.assign(groups, { changesPollSeconds: 60 });
 }
 
 /** For destinations that are away, and are tried again after a pause. */
