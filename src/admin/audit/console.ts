@@ -15,7 +15,7 @@ import { auditEventTypes, type EventKind, eventTypesByKind } from '../../core/au
 import type { Account } from '../../people/accounts/account.ts';
 import { within } from '../../people/rbac/rights.ts';
 import { sendStream } from '../api/router.ts';
-import { type ConsolePage, type Empty, type Field, hiddenField, type Option, type Search } from '../console/blocks.ts';
+import { type ConsolePage, type Empty, type Field, hiddenField, type Search, selectField } from '../console/blocks.ts';
 import { listPath } from '../console/frame.ts';
 import { type NamedField, typedApplicationValue } from '../console/names.ts';
 import { addPage, type Visit } from '../console/pages.ts';
@@ -251,30 +251,22 @@ const LAST_MINUTE = '23:59';
 /** A day without a time is a whole one. */
 const withTime = (moment: string, time: string): string => (moment.length === 10 ? `${moment}T${time}` : moment);
 
-/** `label` and `all` are texts of this page. */
-const select = (
-  name: string,
-  label: 'event' | 'directory' | 'kind' | 'outcome',
-  value: string,
-  all: 'every-event' | 'every-actor' | 'everything' | 'any',
-  options: readonly Option[],
-): Field => ({
-  name,
-  label: t(`console.audit.${label}`),
-  type: 'select',
-  value,
-  options: [{ value: '', label: t(`console.audit.${all}`) }, ...options],
-});
-
 function filterForm(
   { kind, type, outcome, address, request, directory, from, until, range, zone }: Filters,
   order: Field,
   named: { user: NamedField; client: NamedField; directory: string; zones: readonly string[] },
 ): Search {
   const onlyIfSet: Field[] = [
-    ...(type ? [select('type', 'event', type, 'every-event', [{ value: type, label: type }])] : []),
+    ...(type
+      ? [selectField('type', t('console.audit.event'), type, { '': t('console.audit.every-event'), [type]: type })]
+      : []),
     ...(directory
-      ? [select('directory', 'directory', directory, 'every-actor', [{ value: directory, label: named.directory }])]
+      ? [
+          selectField('directory', t('console.audit.directory'), directory, {
+            '': t('console.audit.every-actor'),
+            [directory]: named.directory,
+          }),
+        ]
       : []),
     ...(request ? [{ name: 'request', label: t('console.audit.request-id'), value: request }] : []),
   ];
@@ -296,17 +288,15 @@ function filterForm(
     fields: [
       { name: 'user', label: t('console.audit.user'), ...named.user, suggest: 'users' },
       { name: 'client', label: t('console.audit.application'), ...named.client, suggest: 'applications' },
-      select(
-        'kind',
-        'kind',
-        kind,
-        'everything',
-        kinds.map((value) => ({ value, label: t(`console.events.kind.${value}`) })),
-      ),
-      select('outcome', 'outcome', outcome, 'any', [
-        { value: 'success', label: t('console.audit.succeeded') },
-        { value: 'failure', label: t('console.audit.failed') },
-      ]),
+      selectField('kind', t('console.audit.kind'), kind, {
+        '': t('console.audit.everything'),
+        ...Object.fromEntries(kinds.map((one) => [one, t(`console.events.kind.${one}`)])),
+      }),
+      selectField('outcome', t('console.audit.outcome'), outcome, {
+        '': t('console.audit.any'),
+        success: t('console.audit.succeeded'),
+        failure: t('console.audit.failed'),
+      }),
       ...seldom.map((field): Field => ({ ...field, isSeldom: true, isHalf: true })),
       hiddenField('range', range),
       order,

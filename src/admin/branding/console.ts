@@ -35,6 +35,7 @@ import {
   type Field,
   type FormSection,
   hiddenField,
+  selectField,
   VERSION,
   versionField,
 } from '../console/blocks.ts';
@@ -472,7 +473,7 @@ function textsPage(
 
 function filterFields({ language, area, q, changed }: TextsQuery): Field[] {
   const label = (key: 'language' | 'area' | 'words' | 'only') => t(`console.branding.texts.${key}`);
-  const areas = textAreas.map((one) => ({ value: one, label: t(`console.branding.texts.area.${one}`) }));
+  const areas = Object.fromEntries(textAreas.map((one) => [one, t(`console.branding.texts.area.${one}`)]));
   return [
     {
       name: 'language',
@@ -481,24 +482,12 @@ function filterFields({ language, area, q, changed }: TextsQuery): Field[] {
       value: language,
       options: languageNames().map(({ tag, name }) => ({ value: tag, label: name })),
     },
-    {
-      name: 'area',
-      label: label('area'),
-      type: 'select',
-      value: area ?? '',
-      options: [{ value: '', label: t('console.branding.texts.all') }, ...areas],
-    },
+    selectField('area', label('area'), area ?? '', { '': t('console.branding.texts.all'), ...areas }),
     { name: 'q', label: label('words'), type: 'search', value: q },
-    {
-      name: 'changed',
-      label: label('only'),
-      type: 'select',
-      value: changed ?? '',
-      options: [
-        { value: '', label: t('console.branding.texts.all') },
-        { value: 'on', label: t('console.branding.texts.changed') },
-      ],
-    },
+    selectField('changed', label('only'), changed ?? '', {
+      '': t('console.branding.texts.all'),
+      on: t('console.branding.texts.changed'),
+    }),
   ];
 }
 

@@ -11,7 +11,7 @@ import { languageNames, languages } from '../../base/texts/languages.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { MailKind } from '../../core/mail/messages.ts';
 import { brandColor, brandLink, brandName, isImageName } from '../../core/settings/value-schemas.ts';
-import type { Field } from '../console/blocks.ts';
+import { type Field, selectField } from '../console/blocks.ts';
 import { type NamedField, type Names, typedApplicationValue } from '../console/names.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { templateName } from '../mail/mail.ts';
@@ -40,8 +40,7 @@ export function languageField(language: string, offered: readonly string[]): Fie
 }
 
 export function modeField(mode: string): Field {
-  const options = Object.entries(modes).map(([value, label]) => ({ value, label }));
-  return { name: 'mode', label: t('console.branding.mode'), type: 'select', value: mode, options };
+  return selectField('mode', t('console.branding.mode'), mode, modes);
 }
 
 /** The application by its client ID or entity ID, which may be given by its name: a field without script sends that. */

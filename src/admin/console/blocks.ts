@@ -145,6 +145,20 @@ export const hiddenField = (name: string, value: string | number | undefined): F
   value,
 });
 
+/** A choice of one value, each with its text. */
+export const selectField = (
+  name: string,
+  label: PageText,
+  value: string,
+  choices: Readonly<Record<string, PageText>>,
+): Field => ({
+  name,
+  label,
+  type: 'select',
+  value,
+  options: Object.entries(choices).map(([one, text]) => ({ value: one, label: text })),
+});
+
 /** Makes a second administrator's change fail instead of overwriting the first one's. */
 export const versionField = (version: string): Field => hiddenField(VERSION, version);
 

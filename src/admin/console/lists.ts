@@ -4,7 +4,7 @@ import type { Context } from '../../base/http/context.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { inLanguage, type PageText, type Text, t } from '../../base/texts/text.ts';
 import { paged } from '../api/parts.ts';
-import { type Cell, type Column, type Field, hiddenField, type Search } from './blocks.ts';
+import { type Cell, type Column, type Field, hiddenField, type Search, selectField } from './blocks.ts';
 import { listPath, trailField } from './frame.ts';
 
 /**
@@ -76,14 +76,7 @@ export const choiceField = (
   label: PageText,
   value: string,
   choices: Readonly<Record<string, PageText>>,
-): Field => ({
-  name,
-  label,
-  type: 'select',
-  value,
-  isLabelHidden: true,
-  options: Object.entries(choices).map(([one, text]) => ({ value: one, label: text })),
-});
+): Field => ({ ...selectField(name, label, value, choices), isLabelHidden: true });
 
 /** The address of a list: its path, its filters, and its order (`name`, or `-name` reversed). */
 export interface ListAddress {

@@ -25,12 +25,13 @@ import {
   type Mark,
   type RowColumn,
   type Search,
+  selectField,
   VERSION,
   versionField,
 } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
 import { bodyOf, type FormKey, fieldKey, keyOf } from '../console/form-fields.ts';
-import { choiceField, listAt, tableOf } from '../console/lists.ts';
+import { listAt, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
 import { addPage, listForm } from '../console/pages.ts';
 import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
@@ -483,7 +484,7 @@ const deliveryState = z
 const stateField = (value: z.output<typeof deliveryState>): Field => {
   const texts = deliveryStates.map((state) => [state, DELIVERY_STATES[state].text]);
   const choices = { '': t('console.event-streams.delivery.any'), ...Object.fromEntries(texts) };
-  return { ...choiceField('state', t('console.shared.status'), value, choices), isLabelHidden: false };
+  return selectField('state', t('console.shared.status'), value, choices);
 };
 
 function deliveryTable(stream: EventStream, { deliveries, filter, isFiltered, pages, mayWrite }: PageOptions): Block {

@@ -27,9 +27,10 @@ import {
   type FormBlock,
   hiddenField,
   type Mark,
+  selectField,
 } from '../console/blocks.ts';
 import { listPath } from '../console/frame.ts';
-import { choiceField, listAt, tableOf } from '../console/lists.ts';
+import { listAt, tableOf } from '../console/lists.ts';
 import { addPage, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { type MailAdmin, type MailTest, type MailView, selectorField, templateName } from './mail.ts';
@@ -269,7 +270,7 @@ function recordsBlock(domain: string, records: readonly SenderRecord[]): Block {
 function stateField(value: string, { host }: ReturnType<MailAdmin['server']>): Field {
   const texts = Object.entries(host ? STATES : { ...STATES, sent: WRITTEN }).map(([state, { text }]) => [state, text]);
   const choices = { '': t('console.mail.any-state'), ...Object.fromEntries(texts) };
-  return { ...choiceField('state', t('console.shared.state'), value, choices), isLabelHidden: false };
+  return selectField('state', t('console.shared.state'), value, choices);
 }
 
 // /admin/mail/templates: every mail with example data, in HTML and as text, in the language, the mode and the brand that are chosen.

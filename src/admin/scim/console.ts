@@ -11,7 +11,15 @@ import type { ScimConnection, ScimToken } from '../../protocols/scim/connections
 import { declarationOf, scimDeclaration } from '../../protocols/scim/connections.ts';
 import { etagOf } from '../api/versions.ts';
 import { eventItems } from '../audit/console-rows.ts';
-import { type Action, type Block, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
+import {
+  type Action,
+  type Block,
+  type ConsolePage,
+  type Field,
+  selectField,
+  VERSION,
+  versionField,
+} from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
 import { tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
@@ -301,8 +309,6 @@ function connectionPage(
   };
 }
 
-const choice = (values: readonly (readonly [string, PageText])[]) => values.map(([value, label]) => ({ value, label }));
-
 function fieldsOf(given: Form): Field[] {
   const area = (name: 'owned_domains' | 'attributes' | 'groups', label: PageText, hint: PageText): Field => ({
     name,
@@ -329,26 +335,16 @@ function fieldsOf(given: Form): Field[] {
       checked: given.may_create !== '',
     },
     {
-      name: 'adopt',
-      label: t('console.scim.adopt'),
-      type: 'select',
-      value: given.adopt,
-      options: choice([
-        ['never', t('console.scim.adopt.never')],
-        ['owned_domains', t('console.scim.adopt.owned')],
-      ]),
+      ...selectField('adopt', t('console.scim.adopt'), given.adopt, {
+        never: t('console.scim.adopt.never'),
+        owned_domains: t('console.scim.adopt.owned'),
+      }),
       hint: t('console.scim.adopt-hint'),
     },
-    {
-      name: 'delete_policy',
-      label: t('console.scim.delete-policy'),
-      type: 'select',
-      value: given.delete_policy,
-      options: choice([
-        ['disable', t('console.scim.delete-policy.disable')],
-        ['delete', t('console.scim.delete-policy.delete')],
-      ]),
-    },
+    selectField('delete_policy', t('console.scim.delete-policy'), given.delete_policy, {
+      disable: t('console.scim.delete-policy.disable'),
+      delete: t('console.scim.delete-policy.delete'),
+    }),
     area('attributes', t('console.scim.attributes'), t('console.scim.attributes-hint')),
     area('groups', t('console.scim.groups'), t('console.scim.groups-hint')),
     {

@@ -1,6 +1,7 @@
 // What is known about a field of an application beside its schema: the console's forms, the rights, the registration by programs and the
 // documents follow from it. A field without a description stops the program at its start.
 import { z } from 'zod';
+import { defined } from '../../base/platform/defined.ts';
 import { type DescribedField, describedFields } from '../../base/platform/described-fields.ts';
 
 /** The parts of the console's forms (admin/applications/form/sections.ts). */
@@ -56,6 +57,12 @@ export interface ApplicationField extends DescribedField<ApplicationSection> {
 }
 
 export const applicationFields = z.registry<ApplicationField>();
+
+/** The fields of these values that the schema has, in its order. */
+export function fieldsIn<Schema extends z.ZodObject>({ shape }: Schema, values: object): z.output<Schema> {
+  const given = values as Record<string, unknown>;
+  return defined(Object.fromEntries(Object.keys(shape).map((key) => [key, given[key]]))) as z.output<Schema>;
+}
 
 /** The fields with this property. */
 export function fieldsWith(

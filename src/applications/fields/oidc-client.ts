@@ -18,7 +18,7 @@ import {
   webUriFault,
   webUriSchema,
 } from '../uris.ts';
-import { applicationFields } from './application-field.ts';
+import { applicationFields, fieldsIn } from './application-field.ts';
 import { ownClaims, presetField, viewFields } from './claim-settings.ts';
 import { provisionField, withoutToken } from './provisioning.ts';
 
@@ -515,12 +515,10 @@ export function needsSecretValue(client: Partial<OidcMetadata>): boolean {
 
 /** The metadata of a client in one order, with the response types that follow from its grants. */
 export function metadataOf(client: OidcMetadata): OidcMetadata {
-  const known = withoutToken(client);
-  const entries = Object.keys(oidcMetadata.shape)
-    .map((key) => [key, known[key as keyof OidcMetadata]])
-    .filter(([, value]) => value !== undefined);
-  const metadata = Object.fromEntries(entries) as OidcMetadata;
-  return { ...metadata, response_types: client.grant_types.includes('authorization_code') ? ['code'] : [] };
+  return {
+    ...fieldsIn(oidcMetadata, withoutToken(client)),
+    response_types: client.grant_types.includes('authorization_code') ? ['code'] : [],
+  };
 }
 
 /** The fields that a client metadata document decides, also as it changes; an administrator decides the others. */

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { addFault, type Fault, fault, faultFrom, rule } from '../../base/texts/faults.ts';
 import { typedAddress, webUriFault, webUriSchema } from '../uris.ts';
-import { applicationFields } from './application-field.ts';
+import { applicationFields, fieldsIn } from './application-field.ts';
 import { permissionFilterFaults, presetField, userField, viewFields } from './claim-settings.ts';
 import { accessField, nameField, oidcMetadata, signInFields, useFields } from './oidc-client.ts';
 import { provisionFaults, provisionField, withoutToken } from './provisioning.ts';
@@ -218,11 +218,7 @@ export const proxiedRules = (entry: ProxiedEntry): Fault[] => [
 ];
 
 /** The stored settings of an entry. */
-export function proxiedSettingsOf(entry: ProxiedEntry): ProxiedSettings {
-  const known = withoutToken(entry);
-  const values = Object.keys(answer.shape).map((key) => [key, known[key as keyof ProxiedEntry]] as const);
-  return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as ProxiedSettings;
-}
+export const proxiedSettingsOf = (entry: ProxiedEntry): ProxiedSettings => fieldsIn(answer, withoutToken(entry));
 
 export const CALLBACK_PATH = `${RESERVED_PATH}callback`;
 export const SIGN_IN_PATH = `${RESERVED_PATH}sign-in`;

@@ -7,7 +7,7 @@ import { documentUpTo } from '../../base/schemas/line-schema.ts';
 import { at, type Fault, fault, faultFrom, rule } from '../../base/texts/faults.ts';
 import { certificateFault, certificatePem, keyCountFault } from '../../core/keys/foreign-keys.ts';
 import { entityId, typedAddress, webUriFault, webUriSchema } from '../uris.ts';
-import { applicationFields } from './application-field.ts';
+import { applicationFields, fieldsIn } from './application-field.ts';
 import { permissionFilterFaults, presetField, userField, viewFields } from './claim-settings.ts';
 import { accessField, consent, nameField, oidcMetadata, signInFields, useFields } from './oidc-client.ts';
 import { provisionFaults, provisionField } from './provisioning.ts';
@@ -295,11 +295,7 @@ function withIndexes(endpoints: NonNullable<ServiceProviderEntry['acs_url']>) {
 
 /** The stored settings of an entry; `xml` is its metadata where it has any. */
 export function settingsOf(entry: ServiceProviderEntry, xml: string | undefined): ServiceProviderSettings {
-  const answers = Object.fromEntries(
-    Object.keys(answer.shape)
-      .map((key) => [key, entry[key as keyof ServiceProviderEntry]])
-      .filter(([, value]) => value !== undefined),
-  ) as z.output<typeof answer>;
+  const answers = fieldsIn(answer, entry);
   if (entry.acs_url === undefined) {
     return {
       ...answers,
