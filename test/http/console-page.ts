@@ -105,7 +105,10 @@ const page: ConsolePage = {
           { action: { label: 'Remove', of: 'Ann Example', post: '/admin/users/u1/remove' } },
           null,
           0,
-          { text: 'disabled', tone: 'bad' },
+          {
+            text: 'There is no server login.partner.example. Check the address, and the DNS of this server.',
+            tone: 'bad',
+          },
         ],
       ],
       filter: {

@@ -1,5 +1,6 @@
 // The page of one connection: what it is, what can be done, and the state of its secrets, domains and documents.
 
+import type { DomainProof } from '../../base/network/domains.ts';
 import { describedFields, jsonSchemaOf } from '../../base/platform/described-fields.ts';
 import { listOf, type PageText, sentences, t, textAt } from '../../base/texts/text.ts';
 import type { ConnectionKind } from '../../federation/connections/connection.ts';
@@ -14,7 +15,7 @@ import {
   secretPurposesOf,
 } from '../../federation/connections/schema.ts';
 import { rejectedSecret } from '../../federation/connections/secrets.ts';
-import type { Action, Block, ConsolePage, Field, Mark } from '../console/blocks.ts';
+import type { Action, Block, Cell, ConsolePage, Field, Mark } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
 import { domainTable } from '../console/domain-proofs.ts';
 import { expiryCell } from '../console/expiry.ts';
@@ -225,26 +226,21 @@ function secretBlocks({ connection, secrets }: ConnectionDetails, mayChange: boo
 
 function domainBlocks({ connection, domains }: ConnectionDetails, mayChange: boolean): Block[] {
   if (domains.length === 0) return [];
-  const at = pathOf(connection.id);
+  const check = ({ domain }: DomainProof): Cell => ({
+    action: {
+      label: t('console.connections.check-domain'),
+      of: domain,
+      post: `${pathOf(connection.id)}/domains/${encodeURIComponent(domain)}/check`,
+    },
+  });
   return [
     {
       kind: 'table',
       title: t('console.connections.domains'),
       caption: t('console.connections.domains-caption'),
       empty: '',
-      ...domainTable(domains, connection.source === 'file'),
+      ...domainTable(domains, connection.source === 'file', mayChange ? check : undefined),
     },
-    ...(mayChange
-      ? [
-          {
-            kind: 'actions' as const,
-            items: domains.map(({ domain }) => ({
-              label: t('console.connections.check-domain', { domain }),
-              post: `${at}/domains/${encodeURIComponent(domain)}/check`,
-            })),
-          },
-        ]
-      : []),
   ];
 }
 

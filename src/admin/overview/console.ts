@@ -265,10 +265,12 @@ function warningBlocks(
         title,
         caption: t('console.overview.health-caption'),
         columns: [t('console.overview.part'), t('console.shared.state')],
-        rows: found.map(({ what, state, text, href }) => [
-          href && opens(href) ? { text: what, href } : what,
-          { text, tone: state },
-        ]),
+        // What is wrong is a sentence, too long for a tag.
+        rows: found.map(({ what, state, text, href }) =>
+          state === 'good'
+            ? [what, { text, tone: state }]
+            : [{ text: what, tone: state, ...(href && opens(href) && { href }) }, text],
+        ),
         empty: '',
       },
     ];

@@ -163,7 +163,7 @@ it('times within sentences are in the zone of the viewer, with their date; witho
   expect(await textIn(false)).toBe('Last changed on March 4, 2026 at 10:30 PM UTC.');
 });
 
-it('the tabs are one row on a narrow phone, with the current one in sight', async () => {
+it('the tabs are one row on a narrow phone and in a narrow window, with the current one in sight', async () => {
   const { applicationId } = await aClient(idp.services, web);
   const { account } = await aUser(idp.services);
   const tabs = {
@@ -175,15 +175,15 @@ it('the tabs are one row on a narrow phone, with the current one in sight', asyn
     [page, 'en'],
     [own, 'de'],
   ] as const) {
-    await each.setViewportSize({ width: 320, height: 800 });
     for (const [at, names] of Object.entries(tabs)) {
-      for (const name of names) {
-        const of = `${name} in ${language}`;
+      for (const [width, name] of [...names.map((one) => [320, one] as const), [800, 'activity'] as const]) {
+        const of = `${name} in ${language} at ${width}`;
+        await each.setViewportSize({ width, height: 800 });
         await each.goto(`${idp.issuer}${at}${name && `/${name}`}`);
-        const { x, width } = await boxOf('.tabs [aria-current]', each);
-        expect(x, of).toBeGreaterThanOrEqual(0);
-        expect(x + width, of).toBeLessThanOrEqual(320);
-        expect(await each.evaluate('document.documentElement.scrollWidth'), of).toBe(320);
+        const current = await boxOf('.tabs [aria-current]', each);
+        expect(current.x, of).toBeGreaterThanOrEqual(0);
+        expect(current.x + current.width, of).toBeLessThanOrEqual(width);
+        expect(await each.evaluate('document.documentElement.scrollWidth'), of).toBe(width);
         const rows = await each.$$eval(
           '.tabs a',
           (all) => new Set(all.map((one) => one.getBoundingClientRect().y)).size,
