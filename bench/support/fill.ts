@@ -1,11 +1,10 @@
-// Fills a database as after years of use: users, sessions, mails, rejected requests, audit rows and queues, and 2,000 applications. `signRows`
-// (target.ts) gives the rows their MACs afterwards. Everybody is in ten of 5,000 groups, which are four levels deep; group 0 is at the top,
-// group 1 has a tenth of the users, group 2 has all. The administrator is in 50 and owns group 3. The oldest tenth has a role of its own.
+// Fills a database as after years of use: as many users, groups, applications, sessions, tokens, consents, mails, rejected requests, audit rows
+// and rows of queues each. `signRows` (target.ts) gives the rows their MACs afterwards. Everybody is in ten groups, which are five levels deep;
+// group 0 is at the top, group 1 has a tenth of the users, group 2 has all, group 3 all requests. The administrator is in 50, owns group 3, and
+// has as many consents, API keys and app passwords as one person may have, or two hundred. The oldest tenth has a role of its own.
 import type { Database } from '../../src/base/storage/database.ts';
-import { client, directory, serviceProvider } from './target.ts';
+import { client, directory, person, serviceProvider } from './target.ts';
 
-const APPLICATIONS = 2000;
-const GROUPS = 5000;
 /** Groups directly below each. */
 const CHILDREN = 20;
 const DAY_MS = 86_400_000;
@@ -15,6 +14,7 @@ const DAYS = 60;
 /** Fills it. Each statement creates all rows of a table. */
 export async function fill({ db, kind }: Database, rows: number): Promise<void> {
   const sqlite = kind === 'sqlite';
+  const [GROUPS, APPLICATIONS] = [rows, rows];
   const start = Date.now() - DAYS * DAY_MS;
   const stepMs = Math.floor((DAYS * DAY_MS - 60_000) / rows);
   const numbers = (count: number) =>
@@ -49,7 +49,7 @@ export async function fill({ db, kind }: Database, rows: number): Promise<void> 
   const below = numbers(GROUPS);
   await run(`INSERT INTO group_children (parent_id, child_id)
     ${below} SELECT 'g-' || (n / ${CHILDREN}), 'g-' || n FROM n WHERE n > 0`);
-  const levels = [1, CHILDREN, CHILDREN ** 2, CHILDREN ** 3].map((step) => `n / ${step}`);
+  const levels = [1, CHILDREN, CHILDREN ** 2, CHILDREN ** 3, CHILDREN ** 4].map((step) => `n / ${step}`);
   for (const ancestor of levels)
     await run(`INSERT INTO group_ancestors (group_id, ancestor_id)
       ${below} SELECT 'g-' || n, 'g-' || (${ancestor}) FROM n WHERE TRUE ON CONFLICT DO NOTHING`);
@@ -79,40 +79,74 @@ export async function fill({ db, kind }: Database, rows: number): Promise<void> 
   await run(`INSERT INTO application_groups (application_id, group_id)
     SELECT id, 'g-' || CASE WHEN id LIKE 'oidc-%55' THEN 5 ELSE 100 END FROM applications WHERE id LIKE 'oidc-%5'`);
   const expires = Math.floor(Date.now() / 1000) + 86_400;
-  const payload = `'{"uid":"s-' || n || '","accountId":"sub-' || n || '","loginTs":${expires - 86_400},"exp":${expires},"acr":"urn:gatehouse:acr:password","amr":["pwd"],"authorizations":{"https://oidc-' || (n % 1000) || '.example.com/":{"sid":"x' || n || '","grantId":"g' || n || '"}}}'`;
+  const payload = `'{"uid":"s-' || n || '","accountId":"sub-' || n || '","loginTs":${expires - 86_400},"exp":${expires},"acr":"urn:gatehouse:acr:password","amr":["pwd"],"authorizations":{"https://oidc-' || (n % ${APPLICATIONS / 2}) || '.example.com/":{"sid":"x' || n || '","grantId":"g' || n || '"}}}'`;
   await run(`INSERT INTO oidc_artifacts (id, model, payload, uid, account_id, expires_at)
     ${numbers(rows)} SELECT 'a-' || n, 'Session', ${payload}, 's-' || n, 'sub-' || n, ${expires} FROM n`);
   await run(`INSERT INTO session_devices (uid, user_id, user_agent, address, created_at, last_seen_at, expires_at)
     ${numbers(rows)} SELECT 's-' || n, 'sub-' || n, 'Mozilla/5.0', '192.0.2.' || (n % 250), ${at}, ${at}, ${later} FROM n`);
   const body = "'v1.0.' || hex(randomblob(1500))";
+  // Jobs delete old rows of these, so they are of today.
+  const today = moment(`${Date.now()} - n * 500`);
   await run(`INSERT INTO mail_messages (id, recipient, subject, body_sealed, tries, next_try_at, sent_at, failed_at, created_at)
     ${numbers(rows)} SELECT 'm-' || n, ${mail}, 'New sign-in', ${sqlite ? body : "repeat('x', 3000)"}, 1, ${later},
-    CASE WHEN n % 100 < 98 THEN ${at} END, CASE WHEN n % 100 = 98 THEN ${at} END, ${at} FROM n`);
+    CASE WHEN n % 100 < 98 THEN ${today} END, CASE WHEN n % 100 = 98 THEN ${today} END, ${today} FROM n`);
   await run(`INSERT INTO rejections (id, at, endpoint, reason, message, client_id, subject_id, request_id, data, expires_at)
     ${numbers(rows)} SELECT 'C' || n, ${at}, 'authorize', 'redirect_uri', 'The redirect URI is not registered.',
     'https://oidc-' || (n % 1000) || '.example.com/', 'sub-' || n, 'req-' || n, '{"redirect_uri":"https://x.example/"}', ${later} FROM n`);
+  // Before the first entry of the chain: jobs that follow it have nothing to do.
   const type = oneOf(['sign-in.completed', 'sign-in.password', 'session.ended', 'token.issued', 'sign-in.completed']);
   await run(`INSERT INTO audit_events (at, type, outcome, reason, actor_id, subject_id, client_id, address, request_id, data, chain_seq, chain_hash)
     ${numbers(rows)} SELECT ${at}, ${type}, CASE WHEN n % 10 = 1 THEN 'failure' ELSE 'success' END, NULL, 'sub-' || n, 'sub-' || n,
-    'https://oidc-' || (n % 1000) || '.example.com/', '192.0.2.1', 'req-' || n, '{}', 100000000 + n, 'x' FROM n`);
+    'https://oidc-' || (n % 1000) || '.example.com/', '192.0.2.1', 'req-' || n, '{}', n - 100000000, 'x' FROM n`);
   // A tenth of the events of groups are about group 1, the others about all of them, twenty each.
   const group = `CASE WHEN n % 10 = 0 THEN 'g-1' ELSE 'g-' || (n % ${GROUPS}) END`;
   await run(`INSERT INTO audit_events (at, type, outcome, actor_id, subject_id, data, chain_seq, chain_hash)
     ${numbers(rows)} SELECT ${at}, ${oneOf(['group.member-added', 'group.member-removed', 'group.request-granted'])}, 'success', 'sub-0',
-    'sub-' || n, '{"groupId":"' || ${group} || '","groupName":"Group","via":"direct"}', 200000000 + n, 'x' FROM n`);
+    'sub-' || n, '{"groupId":"' || ${group} || '","groupName":"Group","via":"direct"}', n - 200000000, 'x' FROM n`);
+  await fillTokens();
   await fillQueues();
   if (!sqlite) await run('VACUUM ANALYZE');
 
-  /** What goes to others, and comes from a directory. Jobs delete old rows, so these are of today; nothing is sent, as all is paused. */
+  /** What people have at applications. The administrator comes after the others. */
+  async function fillTokens(): Promise<void> {
+    const [{ id: alice } = { id: '' }] = await db.asStored.user.findMany({
+      where: { username: person.username },
+      select: { id: true },
+    });
+    const where = { clientId: client.id };
+    const { id: app } = await db.asStored.application.findFirstOrThrow({ where, select: { id: true } });
+    const who = (own: number) => `CASE WHEN n < ${own} THEN '${alice}' ELSE 'sub-' || n END`;
+    const apps = `'oidc-' || (n % ${APPLICATIONS / 2})`;
+    await run(`INSERT INTO consents (id, user_id, application_id, granted, granted_at, updated_at)
+      ${numbers(rows)} SELECT 'c-' || n, ${who(200)}, ${apps}, '{"scopes":["openid","profile"],"claims":[],"resources":{}}', ${at}, ${at} FROM n`);
+    await run(
+      `INSERT INTO application_users (application_id, user_id, first_used_at) ${numbers(rows)} SELECT ${apps}, ${who(200)}, ${at} FROM n`,
+    );
+    for (const model of ['Grant', 'RefreshToken', 'AccessToken'])
+      await run(`INSERT INTO oidc_artifacts (id, model, payload, grant_id, account_id, client_id, expires_at)
+        ${numbers(rows)} SELECT '${model}-' || n, '${model}', '{"accountId":"sub-' || n || '","clientId":"https://oidc-' || (n % ${APPLICATIONS / 2}) || '.example.com/"}', 'g' || n, 'sub-' || n,
+        'https://oidc-' || (n % ${APPLICATIONS / 2}) || '.example.com/', ${expires} FROM n`);
+    await run(`INSERT INTO api_keys (id, user_id, name, secret_hash, last_four, permissions, created_at, expires_at)
+      ${numbers(rows)} SELECT 'k-' || n, ${who(50)}, 'Key ' || n, 'h' || n, 'abcd', '[]', ${at}, ${later} FROM n`);
+    await run(`INSERT INTO app_passwords (id, user_id, application_id, name, secret_hash, created_at)
+      ${numbers(rows)} SELECT 'w-' || n, ${who(50)}, '${app}', 'Password ' || n, 'h' || n, ${at} FROM n`);
+    await run(`INSERT INTO known_browsers (id, user_id, token_hash, user_agent, address, created_at, last_seen_at, expires_at)
+      ${numbers(rows)} SELECT 'b-' || n, ${who(100)}, 'h' || n, 'Mozilla/5.0', '192.0.2.1', ${at}, ${at}, ${later} FROM n`);
+    await run(`INSERT INTO mail_tokens (id, user_id, purpose, token_hash, expires_at, used_at, created_at)
+      ${numbers(rows)} SELECT 't-' || n, 'sub-' || n, 'invite', 'h' || n, CASE WHEN n % 100 = 0 THEN ${later} ELSE ${at} END, CASE WHEN n % 100 > 1 THEN ${at} END, ${at} FROM n`);
+    await run(`INSERT INTO group_requests (id, group_id, user_id, reason, state, created_at, expires_at)
+      ${numbers(rows)} SELECT 'q-' || n, 'g-3', 'sub-' || n, 'Because', 'open', ${at}, ${later} FROM n`);
+  }
+
+  /** What goes to others, and comes from a directory; nothing is sent, as all is paused. */
   async function fillQueues(): Promise<void> {
-    const today = moment(`${Date.now()} - n * 500`);
     const ended = `CASE WHEN n % 100 < 98 THEN ${today} END, CASE WHEN n % 100 = 98 THEN ${today} END, CASE WHEN n % 100 > 97 THEN '503' END`;
     await run(`INSERT INTO event_streams (id, name, kind, url, format, body, events, applications, groups, at_least, within_minutes,
       quiet_minutes, enabled, created_at, updated_at, cursor, paused_at, last_error)
       VALUES ('st-1', 'Stream', 'webhook', 'https://siem.example/', 'json', 'thin', '["*"]', '[]', '[]', 1, 60, 60, true, ${later}, ${later},
       2000000000, ${later}, '503')`);
     await run(`INSERT INTO event_deliveries (id, stream_id, seq, until_seq, tries, next_try_at, created_at, done_at, failed_at, last_error)
-      ${numbers(rows)} SELECT 'd-' || n, 'st-1', 100000000 + n, 100000000 + n, 1, ${later}, ${today}, ${ended} FROM n`);
+      ${numbers(rows)} SELECT 'd-' || n, 'st-1', n, n, 1, ${later}, ${today}, ${ended} FROM n`);
     await run(`INSERT INTO logout_deliveries (id, client_id, account_id, tries, next_try_at, created_at, done_at, failed_at, last_error)
       ${numbers(rows)} SELECT 'l-' || n, 'https://oidc-' || (n % 1000) || '.example.com/', 'sub-' || n, 1, ${later}, ${today}, ${ended} FROM n`);
     await run(`INSERT INTO scim_users (user_id, connection_id, external_id, content, deleted_at, created_at, updated_at)
@@ -124,10 +158,12 @@ export async function fill({ db, kind }: Database, rows: number): Promise<void> 
     const metadata = JSON.stringify({ ...JSON.parse(provisioned.metadata), provision: { url } });
     await db.asStored.application.update({ where, data: { metadata } });
     await run(`INSERT INTO provisioning_targets (application_id, url, audit_seq, looked_at, paused_at, paused_by, stopped_at)
-      VALUES ('oidc-1', '${url}', 2000000000, ${later}, ${later}, 'administrator', ${later})`);
+      VALUES ('oidc-1', '${url}', 0, ${later}, ${later}, 'administrator', ${later})`);
     await run(`INSERT INTO provisioned_objects (id, application_id, kind, local_id, remote_id, is_active, pending, is_held, next_try_at, last_error)
       ${numbers(rows)} SELECT 'p-' || n, 'oidc-1', 'user', 'sub-' || n, 'r-' || n, n % 20 <> 0,
-      CASE n % 20 WHEN 1 THEN 'update' WHEN 2 THEN 'deactivate' ELSE '' END, n % 20 = 2, ${later}, CASE WHEN n % 20 = 1 THEN '400' END FROM n`);
+      CASE n % 20 WHEN 1 THEN 'update' WHEN 2 THEN 'deactivate' ELSE '' END, false, ${later}, CASE WHEN n % 20 = 1 THEN '400' END FROM n`);
+    await run(`INSERT INTO provisioned_members (application_id, group_id, user_id, state)
+      ${numbers(rows)} SELECT 'oidc-1', 'g-2', 'sub-' || n, 'in' FROM n`);
   }
 }
 
@@ -155,12 +191,13 @@ export async function pagesOf({ db }: Database): Promise<Record<string, string>>
     'users, disabled': '/admin/users?state=disabled',
     'users, disabled, by name': '/admin/users?state=disabled&sort=name',
     'users, active': '/admin/users?state=active',
-    'users, without an invitation': '/admin/users?state=uninvited',
+    'users, without an invitation': '/admin/users?state=needed',
     'users, active, by name': '/admin/users?state=active&sort=name',
     'users, locked': '/admin/users?state=locked',
     'users, invited': '/admin/users?state=invited',
     'users, whom nobody has seen': '/admin/users?state=unseen',
     'users, whose accounts end': '/admin/users?state=ending',
+    'users, by last use': '/admin/users?sort=-seen',
     'users, by role': '/admin/users?role=many',
     'users, by role, by name': '/admin/users?role=many&sort=name',
     'users, by role and search': '/admin/users?role=many&q=user-77',
@@ -176,6 +213,8 @@ export async function pagesOf({ db }: Database): Promise<Record<string, string>>
     'applications, last page': `/admin/applications?after=${after('application 998 (saml)', 'x')}`,
     'applications, reversed': '/admin/applications?sort=-name',
     'applications, by sign-ins': '/admin/applications?sort=-sign-ins',
+    'applications, SAML': '/admin/applications?protocol=saml',
+    'applications, disabled': '/admin/applications?state=disabled',
     'applications, search': '/admin/applications?q=application+999',
     'applications, search (none)': '/admin/applications?q=zzzzzz',
     'applications, suggested': '/admin/suggest/applications?q=app',
@@ -197,6 +236,7 @@ export async function pagesOf({ db }: Database): Promise<Record<string, string>>
     'one directory, deletion': `/admin/scim/${directory.id}/delete`,
     'event streams': '/admin/event-streams',
     'one event stream': '/admin/event-streams/st-1',
+    'one event stream, given up': '/admin/event-streams/st-1?state=failed',
     'one event stream, a delivery': '/admin/event-streams/st-1/deliveries/d-50',
     deliveries: '/admin/deliveries',
     'import of users': '/admin/import',
@@ -216,6 +256,7 @@ export async function pagesOf({ db }: Database): Promise<Record<string, string>>
     'groups, members of one, search (nobody)': '/admin/groups/g-1?q=nobody-at-all',
     'groups, parts of the top': '/admin/groups/g-0/parts',
     'groups, owners of one': '/admin/groups/g-3/owners',
+    'groups, requests to one': '/admin/groups/g-3/requests',
     'groups, applications of one': '/admin/groups/g-5/applications',
     'groups, activity of one': '/admin/groups/g-1/activity',
     'groups, activity of a quiet one': '/admin/groups/g-4999/activity',
@@ -237,9 +278,14 @@ export async function pagesOf({ db }: Database): Promise<Record<string, string>>
     'account page': '/account',
     'account page, applications': '/account/applications',
     'account page, activity': '/account/activity',
+    'account page, app passwords': '/account/app-passwords',
     'own groups': '/account/groups',
     'own groups, one of an owner': '/account/groups/g-3',
     'app list': '/dashboard',
+    'app list, search': '/dashboard?q=application+99',
+    'API keys': '/admin/api-keys',
+    'API keys, ended': '/admin/api-keys?state=ended',
+    'privacy, with what is stored': '/admin/settings/privacy',
     'signing keys': '/admin/keys',
     'access check, of one and one': `/admin/access-check?user=user-5000&app=${client.id}`,
     'access check, of one person': '/admin/access-check?user=user-5000',

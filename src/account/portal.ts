@@ -10,9 +10,11 @@ import { startUrl } from '../applications/start-url.ts';
 import type { Base } from '../base/base.ts';
 import type { Extras, State } from '../base/http/context.ts';
 import { parseQuery } from '../base/http/input.ts';
+import { withoutUnstorable } from '../base/storage/storable-text.ts';
 import { inLanguage, type PageText, t } from '../base/texts/text.ts';
 import type { Core } from '../core/core.ts';
 import type { Account } from '../people/accounts/account.ts';
+import { nameKey } from '../people/accounts/names.ts';
 import type { People } from '../people/people.ts';
 import { ADMIN_ROLE } from '../people/rbac/built-in.ts';
 import type { SessionServices } from '../protocols/logout/session-services.ts';
@@ -59,9 +61,8 @@ export function portalRoutes(
   });
 
   /** Applications that the account may not open, but whose groups it can ask to join. */
-  async function requestableApplications(account: Account, search: string, open: readonly { id: string }[]) {
-    const except = new Set(open.map(({ id }) => id));
-    const found = await groupRequests.askable(account.id, { except, search, limit: MAX_REQUESTABLE + 1 });
+  async function requestableApplications(account: Account, search: string, open: object) {
+    const found = await groupRequests.askable(account.id, { except: open, search, limit: MAX_REQUESTABLE + 1 });
     return { closed: found.slice(0, MAX_REQUESTABLE), moreClosed: found.length > MAX_REQUESTABLE };
   }
 
@@ -85,13 +86,6 @@ export function portalRoutes(
 
 // The applications that a user can open from the portal, in the order of their last use.
 
-interface OpenApplication {
-  id: string;
-  clientId: string;
-  name: string;
-  protocol: string;
-}
-
 interface Tile {
   name: PageText;
   url: string;
@@ -104,6 +98,8 @@ interface Tile {
 type Portal = ReturnType<typeof createPortal>;
 
 const MAX_TILES = 500;
+/** Names and beginnings of SAML applications in the language of the page are looked for among so many. */
+const MAX_TITLES = 500;
 const RECENT_DAYS = 30;
 const RECENT_EVENTS = 200;
 
@@ -129,53 +125,54 @@ export function createPortal(
     return [...new Set(events.flatMap(({ clientId }) => clientId ?? []))];
   }
 
-  /** The names in the language of the page, of SAML applications. */
-  async function titlesOf(allowed: readonly { id: string; protocol: string }[]): Promise<Map<string, PageText>> {
-    const ids = allowed.filter(({ protocol }) => protocol === 'saml').map(({ id }) => id);
-    const rows = ids.length > 0 ? await db.asStored.application.findMany({ where: { id: { in: ids } } }) : [];
-    return new Map(rows.map((row) => [row.id, titleOf(row)]));
+  const select = { id: true, clientId: true } as const;
+  const orderBy = [{ nameKey: 'asc' as const }, { id: 'asc' as const }];
+
+  /** The condition of those that match by name, or by a name in the language of the page. */
+  async function matching(search: string, open: object, language: string): Promise<object> {
+    const key = nameKey(withoutUnstorable(search));
+    if (key === '') return open;
+    const where = { AND: [open, { protocol: 'saml', metadata: { contains: '"metadata_xml":' } }] };
+    const rows = await db.asStored.application.findMany({ where, orderBy, take: MAX_TITLES });
+    const titled = rows.filter((row) => nameKey(inLanguage(language, () => String(titleOf(row)))).includes(key));
+    return { AND: [open, { OR: [{ nameKey: { contains: key } }, { id: { in: titled.map(({ id }) => id) } }] }] };
   }
 
   return {
-    /** The applications that the account can sign in to, by name. They are read as stored, which is fast for thousands. */
-    async openTo(account: Account) {
-      const allowed = await db.asStored.application.findMany({
-        where: accessDecisionFilter(account),
-        select: { id: true, clientId: true, name: true, protocol: true },
-        orderBy: [{ nameKey: 'asc' }, { id: 'asc' }],
-      });
-      const shut = new Set(await withoutGroupToChoose(account, db));
-      return allowed.filter(({ id }) => !shut.has(id));
-    },
+    /** The condition of the applications that the account can sign in to. */
+    openTo: async (account: Account): Promise<object> => ({
+      ...accessDecisionFilter(account),
+      NOT: { id: { in: await withoutGroupToChoose(account, db) } },
+    }),
 
     /** Applications used lately or in a live session come first, the most recent one first; then the others by name. */
     async tiles(
       account: Account,
-      given: { search: string; open: readonly OpenApplication[]; inSession: ReadonlySet<string>; language: string },
+      given: { search: string; open: object; inSession: ReadonlySet<string>; language: string },
     ): Promise<Tile[]> {
-      const { search, open, inSession, language } = given;
-      const textOf = (text: PageText) => inLanguage(language, () => String(text));
+      const where = await matching(given.search, given.open, given.language);
       // A test sign-in of an administrator puts an application into the session without using it.
       const used = await recentClientIds(account.id);
-      const recent = [...new Set([...used, ...inSession])];
-      const rank = (clientId: string) => (recent.includes(clientId) ? recent.indexOf(clientId) : recent.length);
-      const titles = search ? await titlesOf(open) : new Map<string, PageText>();
-      const wanted = fold(search);
-      const found = open
-        .filter(({ id, name }) => [name, titles.get(id) ?? ''].some((one) => fold(textOf(one)).includes(wanted)))
-        .sort((a, b) => rank(a.clientId) - rank(b.clientId))
-        .slice(0, MAX_TILES);
+      const recent = [...new Set([...used, ...given.inSession])].slice(0, MAX_TILES);
+      const application = db.asStored.application;
+      const first = await application.findMany({ where: { AND: [where, { clientId: { in: recent } }] }, select });
+      const others = await application.findMany({ where, select, orderBy, take: MAX_TILES });
+      const found = [
+        ...recent.flatMap((clientId) => first.find((one) => one.clientId === clientId) ?? []),
+        ...others.filter(({ clientId }) => !recent.includes(clientId)),
+      ].slice(0, MAX_TILES);
       const ids = found.map(({ id }) => id);
       // A tile shows only rows with a valid MAC.
       const rows = await db.application.findMany({ where: { id: { in: ids } } });
       const logos = await pictures.addressesOf(ids);
-      return found.flatMap(({ id, clientId, name }) => {
-        const row = rows.find((one) => one.id === id);
+      const rowOf = new Map(rows.map((row) => [row.id, row]));
+      return found.flatMap(({ id, clientId }) => {
+        const row = rowOf.get(id);
         if (!row) return [];
         const registration = registrationOf(row);
         const url = startUrl(clientId, registration, issuer);
         if (!url) return [];
-        const title = row.protocol === 'saml' ? titleOf(row) : name;
+        const title = row.protocol === 'saml' ? titleOf(row) : row.name;
         return [
           {
             name: title,
@@ -188,8 +185,4 @@ export function createPortal(
       });
     },
   };
-}
-
-function fold(text: string): string {
-  return text.normalize('NFKC').toLowerCase();
 }

@@ -3,6 +3,7 @@
 import { invalidInput } from '../base/http/errors.ts';
 import { OperatorError } from '../base/platform/operator-error.ts';
 import type { Tx } from '../base/storage/database.ts';
+import { trustedText } from '../base/storage/fragments.ts';
 import { fault } from '../base/texts/faults.ts';
 import { type Access, needsSecretValue, type OidcMetadata, oidcMetadata } from './fields/oidc-client.ts';
 import { type ProxiedSettings, proxiedSettings } from './fields/proxied-application.ts';
@@ -47,6 +48,23 @@ export function newSecretReplacesOld({ protocol, metadata }: Registration): bool
 /** It acts for itself only, so that nobody signs in to it. */
 export function isServiceAccount({ protocol, metadata }: Application): boolean {
   return protocol === 'oidc' && metadata.grant_types?.length === 1 && metadata.grant_types[0] === 'client_credentials';
+}
+
+/** What few registrations have: prisma/schema.prisma has a partial index of each, whose condition a query repeats. */
+const MARKS = {
+  askGroup: '"ask_group":true',
+  contacts: '"contacts":["',
+  provision: '"provision":{',
+  withoutPkce: '"require_pkce":false',
+} as const;
+
+/** The ids of the applications with this text in their registration; the parsed one decides. */
+export async function idsMarked(mark: keyof typeof MARKS, tx: Pick<Tx, '$queryRaw'>): Promise<string[]> {
+  const pattern = trustedText(`'%${MARKS[mark]}%'`);
+  const rows = await tx.$queryRaw<
+    { id: string }[]
+  >`SELECT id FROM applications WHERE metadata LIKE ${pattern} ORDER BY id`;
+  return rows.map(({ id }) => id);
 }
 
 /** What Prisma selects with `withAccess`. */

@@ -16,6 +16,7 @@ import {
   type Application,
   type ApplicationSource,
   fromRow,
+  idsMarked,
   idsOfAccess,
   type OidcApplication,
   type Protocol,
@@ -406,13 +407,11 @@ export function createApplications(
     },
     /** The applications with this address among their contacts, in whatever case. */
     async withContact(email: string): Promise<Application[]> {
-      const where = { metadata: { contains: '"contacts":["' } };
-      const all = await db.application.findMany({ where, select: { id: true, metadata: true } });
       const isOf = (metadata: Application['metadata']) => contactsIn(metadata).some((one) => isSameAddress(one, email));
-      const ids = all.flatMap(({ id, metadata }) => (isOf(JSON.parse(metadata)) ? id : []));
-      const found = await inChunks(ids, (some) =>
-        db.application.findMany({ where: { id: { in: some } }, include: withAccess }),
-      );
+      const found = await inChunks(await idsMarked('contacts', db), async (some) => {
+        const rows = await db.application.findMany({ where: { id: { in: some } }, include: withAccess });
+        return rows.filter(({ metadata }) => isOf(JSON.parse(metadata)));
+      });
       return found.map(fromRow);
     },
     assertMayChangeContact,

@@ -1,11 +1,12 @@
 // The groups for which an account can sign in to an application (`ask_group`, and the parameter `group` at the authorization endpoint).
+import { inChunks } from '../base/storage/chunks.ts';
 import type { Db, Tx } from '../base/storage/database.ts';
 import { isStorable } from '../base/storage/storable-text.ts';
 import type { Account, AccountGroup, NamedGroup } from '../people/accounts/account.ts';
 import { type AccountView, visibleGroups } from '../people/accounts/visible-roles.ts';
 import { idsAbove, rolesConferred } from '../people/groups/rights.ts';
 import { accessDecisionFilter, grantingGroups, grantingRoles, missingGroups } from './access-decision.ts';
-import { type Application, fromRow, withAccess } from './application.ts';
+import { type Application, fromRow, idsMarked, withAccess } from './application.ts';
 import type { Access } from './fields/oidc-client.ts';
 
 /** An account as it signs in for one of its groups. */
@@ -71,13 +72,13 @@ async function opensByRole(group: AccountGroup, { access }: OfferingApplication,
  * them, so lists leave them out.
  */
 export async function withoutGroupToChoose(account: Account, db: Db): Promise<string[]> {
-  const where = { metadata: { contains: '"ask_group":true' } };
   // Without a look at the groups of the account: nearly always there are none.
-  if ((await db.asStored.application.findFirst({ where, select: { id: true } })) === null) return [];
-  const rows = await db.application.findMany({
-    where: { AND: [accessDecisionFilter(account), where] },
-    include: withAccess,
-  });
+  const rows = await inChunks(await idsMarked('askGroup', db), (some) =>
+    db.application.findMany({
+      where: { AND: [accessDecisionFilter(account), { id: { in: some } }] },
+      include: withAccess,
+    }),
+  );
   const ids: string[] = [];
   for (const application of rows.map(fromRow)) {
     if (application.protocol !== 'oidc' || application.metadata.ask_group !== true) continue;

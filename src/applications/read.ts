@@ -3,7 +3,7 @@
 import { notFound } from '../base/http/errors.ts';
 import { inChunks } from '../base/storage/chunks.ts';
 import type { Db, Tx } from '../base/storage/database.ts';
-import { type Fragment, fragment, joinFragments, trustedText } from '../base/storage/fragments.ts';
+import { type Fragment, fragment, joinFragments, noFragment, trustedText } from '../base/storage/fragments.ts';
 import { isStorable, withoutUnstorable } from '../base/storage/storable-text.ts';
 import type { Account } from '../people/accounts/account.ts';
 import { nameKey } from '../people/accounts/names.ts';
@@ -32,8 +32,8 @@ export interface ListApplications {
   after?: string | undefined;
   /** From the end of the alphabet, or from the highest rank. */
   isDescending?: boolean | undefined;
-  /** Sorts by this number instead of the name, equal ones by name: all matches are ranked, and the cursor counts them. */
-  rank?: ((application: { clientId: string }) => number) | undefined;
+  /** Sorts by these numbers, of up to a thousand by client_id or entity ID, equal ones by name; the others have less, and are sorted by name. */
+  rank?: ReadonlyMap<string, number> | undefined;
 }
 
 /** At most so many of these, by client_id or entity ID; of all by default. */
@@ -104,16 +104,12 @@ export function createApplicationReads(db: Db) {
     async list(query: ListApplications = {}): Promise<ApplicationPage> {
       if (query.rank) return listByRank(db, query, query.rank);
       const { isDescending, limit = PAGE } = query;
-      const rank = isDescending === undefined ? rankOf(query.search) : fragment`0`;
-      const [key, id, after = 0] = parseCursor(query.after) ?? [null, null];
-      const [beyond, order] = isDescending
-        ? [trustedText('<'), trustedText('DESC')]
-        : [trustedText('>'), trustedText('ASC')];
-      const found = await db.$queryRaw<{ id: string; rank: number }[]>`SELECT id, ${rank} AS "rank" FROM applications
-        WHERE ${matching(query)}
-          AND (CAST(${id} AS TEXT) IS NULL OR ${rank} > ${after} OR (${rank} = ${after}
-            AND (name_key ${beyond} ${key} OR (name_key = ${key} AND id ${beyond} ${id}))))
-        ORDER BY "rank", name_key ${order}, id ${order} LIMIT ${limit + 1}`;
+      const rank = isDescending === undefined ? rankOf(query.search) : undefined;
+      const conditions = [...matching(query), ...beyond(query.after, rank, isDescending)];
+      const order = trustedText(isDescending ? 'DESC' : 'ASC');
+      const found = await db.$queryRaw<{ id: string; rank: number }[]>`SELECT id, ${rank ?? fragment`0`} AS "rank"
+        FROM applications ${where(conditions)}
+        ORDER BY ${rank ? fragment`"rank",` : noFragment} name_key ${order}, id ${order} LIMIT ${limit + 1}`;
       const applications = await byIds(
         db,
         found.slice(0, limit).map((row) => row.id),
@@ -149,7 +145,7 @@ export function createApplicationReads(db: Db) {
     async countByProtocol(query: ListApplications): Promise<Record<Protocol, number>> {
       const rows = await db.$queryRaw<
         { protocol: string; count: number | bigint }[]
-      >`SELECT protocol, COUNT(*) AS count FROM applications WHERE ${matching(query)} GROUP BY protocol`;
+      >`SELECT protocol, COUNT(*) AS count FROM applications ${where(matching(query))} GROUP BY protocol`;
       const count = (wanted: string) => Number(rows.find(({ protocol }) => protocol === wanted)?.count ?? 0);
       return { oidc: count('oidc'), saml: count('saml'), proxy: count('proxy') };
     },
@@ -170,18 +166,31 @@ async function allRows({ application }: Pick<Tx, 'application'>) {
 async function listByRank(
   db: Db,
   { after, isDescending = false, limit = PAGE, ...query }: ListApplications,
-  rank: NonNullable<ListApplications['rank']>,
+  rank: ReadonlyMap<string, number>,
 ): Promise<ApplicationPage> {
-  const rows = await db.$queryRaw<
-    { id: string; clientId: string }[]
-  >`SELECT id, client_id AS "clientId" FROM applications
-    WHERE ${matching(query)} ORDER BY name_key, id`;
-  const direction = isDescending ? -1 : 1;
-  const ranked = rows.map((row) => ({ ...row, rank: rank(row) })).sort((a, b) => direction * (a.rank - b.rank));
-  const from = Number(/^\d{1,9}$/.exec(after ?? '')?.[0] ?? 0);
-  const ids = ranked.slice(from, from + limit).map(({ id }) => id);
-  const applications = await byIds(db, ids);
-  return ranked.length > from + limit ? { applications, next: String(from + limit) } : { applications };
+  const given = matching(query);
+  const numbered = joinFragments(rank.size > 0 ? [...rank.keys()] : [''], ', ');
+  const rows = await db.$queryRaw<{ id: string; clientId: string }[]>`SELECT id, client_id AS "clientId"
+    FROM applications ${where([...given, fragment`client_id IN (${numbered})`])} ORDER BY name_key, id`;
+  const rankOf = ({ clientId }: { clientId: string }) => (isDescending ? -1 : 1) * (rank.get(clientId) ?? 0);
+  const ranked = rows.sort((one, other) => rankOf(one) - rankOf(other)).map(({ id }) => id);
+  const place = /^\d{1,4}$/.exec(after ?? '')?.[0];
+  const rankedFrom = (most: number) => ranked.slice(Number(place ?? 0), Number(place ?? 0) + most);
+  const others = async (most: number) => {
+    const conditions = [...given, fragment`client_id NOT IN (${numbered})`, ...beyond(after, undefined)];
+    const found = await db.$queryRaw<{ id: string }[]>`SELECT id FROM applications ${where(conditions)}
+      ORDER BY name_key, id LIMIT ${most}`;
+    return found.map(({ id }) => id);
+  };
+  const isAfterRanked = isDescending && after !== undefined && place === undefined;
+  const first = isDescending ? (isAfterRanked ? [] : rankedFrom(limit + 1)) : place ? [] : await others(limit + 1);
+  const most = limit + 1 - first.length;
+  const ids = [...first, ...(most <= 0 ? [] : isDescending ? await others(most) : rankedFrom(most))];
+  const applications = await byIds(db, ids.slice(0, limit));
+  const last = applications.at(-1);
+  if (ids.length <= limit || !last) return { applications };
+  const at = ranked.indexOf(last.id);
+  return { applications, next: at < 0 ? cursorOf(last, 0) : String(at + 1) };
 }
 
 async function byIds(db: Db, ids: readonly string[]): Promise<Application[]> {
@@ -189,34 +198,40 @@ async function byIds(db: Db, ids: readonly string[]): Promise<Application[]> {
   return ids.flatMap((one) => rows.filter((row) => row.id === one).map(fromRow));
 }
 
-function matching({ search, identifiers, source, ...query }: ListApplications): Fragment {
-  const {
-    protocol = null,
-    enabled = null,
-  }: { protocol?: string | null | undefined; enabled?: boolean | null | undefined } = query;
+/** Only what is asked for, so that an index answers it. */
+function matching({ search, protocol, enabled, identifiers, source }: ListApplications): Fragment[] {
   const text = search && withoutUnstorable(search).trim();
-  const pattern = text ? `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%` : null;
+  const pattern = text ? `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%` : undefined;
   const only = identifiers?.filter(isStorable);
-  const isListed = !only
-    ? fragment`1 = 1`
-    : only.length === 0
-      ? fragment`1 = 0`
-      : fragment`client_id IN (${joinFragments(only, ', ')})`;
-  const sources = source === 'agents' ? ['dynamic', 'document'] : [source ?? 'local'];
-  const isFrom = source ? fragment`source IN (${joinFragments(sources, ', ')})` : fragment`1 = 1`;
-  return fragment`(CAST(${protocol} AS TEXT) IS NULL OR protocol = ${protocol})
-    AND (CAST(${enabled} AS BOOLEAN) IS NULL OR enabled = ${enabled})
-    AND (CAST(${pattern} AS TEXT) IS NULL
-      OR lower(name) LIKE ${pattern} ESCAPE '\\' OR lower(client_id) LIKE ${pattern} ESCAPE '\\')
-    AND ${isListed} AND ${isFrom}`;
+  const sources = source === 'agents' ? ['dynamic', 'document'] : source && [source];
+  return [
+    ...(protocol ? [fragment`protocol = ${protocol}`] : []),
+    ...(enabled === undefined ? [] : [fragment`enabled = ${enabled}`]),
+    ...(pattern
+      ? [fragment`(lower(name) LIKE ${pattern} ESCAPE '\\' OR lower(client_id) LIKE ${pattern} ESCAPE '\\')`]
+      : []),
+    ...(only ? [only.length === 0 ? fragment`1 = 0` : fragment`client_id IN (${joinFragments(only, ', ')})`] : []),
+    ...(sources ? [fragment`source IN (${joinFragments(sources, ', ')})`] : []),
+  ];
 }
 
-/** 0 where the name or identifier is the text, 1 where it begins with it, else 2. */
-function rankOf(search: string | undefined): Fragment {
+/** After the last one of a page. */
+function beyond(after: string | undefined, rank: Fragment | undefined, isDescending = false): Fragment[] {
+  const [key, id, lastRank] = parseCursor(after) ?? [];
+  if (key === undefined) return [];
+  const later = fragment`(name_key, id) ${trustedText(isDescending ? '<' : '>')} (${key}, ${id})`;
+  return [rank ? fragment`(${rank} > ${lastRank} OR (${rank} = ${lastRank} AND ${later}))` : later];
+}
+
+const where = (conditions: readonly Fragment[]): Fragment =>
+  conditions.length === 0 ? noFragment : fragment`WHERE ${joinFragments([...conditions], ' AND ')}`;
+
+/** 0 where the name or identifier is the text, 1 where it begins with it, else 2; undefined without a text. */
+function rankOf(search: string | undefined): Fragment | undefined {
   const text = withoutUnstorable(search ?? '')
     .trim()
     .toLowerCase();
-  if (text === '') return fragment`0`;
+  if (text === '') return undefined;
   const key = listKey(text);
   const begins = (value: string) => `${value.replace(/[\\%_]/g, '\\$&')}%`;
   return fragment`CASE WHEN name_key = ${key} OR lower(client_id) = ${text} THEN 0

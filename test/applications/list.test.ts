@@ -65,11 +65,11 @@ describe('the order of the list of applications', () => {
       metadata: '{}',
     });
     await db.asStored.application.createMany({ data: wanted.map(row) });
-    const all = async (isDescending: boolean) => {
+    const all = async (isDescending: boolean, rank?: ReadonlyMap<string, number>) => {
       const seen: string[] = [];
       let after: string | undefined;
       do {
-        const page = await createApplicationReads(db).list({ limit: 2, after, isDescending });
+        const page = await createApplicationReads(db).list({ limit: 2, after, isDescending, rank });
         seen.push(...page.applications.map(({ name }) => name));
         after = page.next;
       } while (after !== undefined);
@@ -77,7 +77,16 @@ describe('the order of the list of applications', () => {
     };
     expect(await all(false)).toEqual(wanted);
     expect(await all(true)).toEqual([...wanted].reverse());
-    const ranked = await createApplicationReads(db).list({ rank: () => 1 });
-    expect(ranked.applications.map(({ name }) => name)).toEqual(wanted);
+    // Those with a number, equal ones by name, and the others by name.
+    const rank = new Map([
+      ['VPN', 7],
+      ['gone', 5],
+      ['Vault', 7],
+      ['crm 2', 1],
+    ]);
+    const others = wanted.filter((name) => !rank.has(name));
+    expect(await all(true, rank)).toEqual(['Vault', 'VPN', 'crm 2', ...others]);
+    expect(await all(false, rank)).toEqual([...others, 'crm 2', 'Vault', 'VPN']);
+    expect(await all(true, new Map())).toEqual(wanted);
   });
 });

@@ -14,7 +14,13 @@ import type { Provision } from '../../applications/fields/provisioning.ts';
 import { proxiedApplication } from '../../applications/fields/proxied-application.ts';
 import { serviceProvider } from '../../applications/fields/service-provider.ts';
 import type { PictureState } from '../../applications/pictures/pictures.ts';
-import type { ApplicationPage, ListApplications, OpenTo, StoredApplication } from '../../applications/read.ts';
+import {
+  type ApplicationPage,
+  type ListApplications,
+  listKey,
+  type OpenTo,
+  type StoredApplication,
+} from '../../applications/read.ts';
 import { isClosed, rolesOf } from '../../applications/rules/field-rights.ts';
 import type { UnexpiredSecret } from '../../applications/secrets.ts';
 import { AppError, conflict, forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
@@ -339,7 +345,7 @@ export function applicationVersion(application: Application): unknown {
 
 /** Throws invalid_input when another application has the same name. */
 async function assertNameUnique({ id, name }: Application, tx: Tx): Promise<void> {
-  if ((await tx.application.count({ where: { name, id: { not: id } } })) === 0) return;
+  if ((await tx.application.count({ where: { nameKey: listKey(name), name, id: { not: id } } })) === 0) return;
   throw invalidInput([fault(['name'], 'name-in-use')]);
 }
 

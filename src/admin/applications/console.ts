@@ -36,6 +36,7 @@ export function applicationRoutes(services: ConsoleServices) {
 }
 
 const HOME = '/admin/applications';
+const MOST_RANKED = 1000;
 const WRITE = 'gatehouse.applications:write' as const;
 const listIn = listAt(
   HOME,
@@ -67,7 +68,7 @@ function addListPage(
           limit: limits.api.pageSize,
           ...(protocol && { protocol }),
           ...(sort !== 'match' && { isDescending: sort.startsWith('-') }),
-          ...(isBySignIns && { rank: ({ clientId }) => counts?.get(clientId)?.total ?? 0 }),
+          ...(isBySignIns && { rank: mostUsed(counts) }),
         },
         by,
       ),
@@ -132,6 +133,12 @@ function addListPage(
       ],
     };
   });
+}
+
+/** The sign-ins of those with the most. */
+function mostUsed(counts: ReadonlyMap<string, SignInCount> = new Map()): Map<string, number> {
+  const totals = [...counts].map(([clientId, { total }]) => [clientId, total] as const);
+  return new Map(totals.sort(([, one], [, other]) => other - one).slice(0, MOST_RANKED));
 }
 
 function filterOf(list: ReturnType<typeof listIn>, counts: Record<Protocol, number>): Search {

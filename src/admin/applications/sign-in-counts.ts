@@ -111,7 +111,15 @@ function summed(days: ReadonlyMap<number, CountedDay>, current: number): Map<str
   return all;
 }
 
-type Row = { day: string; clientId: string; type: string; count: number | bigint; last: Date | string };
+interface Row {
+  day: string;
+  clientId: string;
+  type: string;
+  count: number | bigint;
+  last: Date | string;
+  /** Null: it is deleted. */
+  isSaml: boolean | number | null;
+}
 
 /** By day and application. Reads only the index on type, time, outcome and application. */
 async function countDays(context: Context, from: number, until: number): Promise<Map<string, Map<string, CountOfDay>>> {
@@ -133,19 +141,22 @@ export async function signInsOf(
   until: Date,
 ): Promise<{ day: string; clientId: string; count: number; last: Date }[]> {
   const day = sql.dialect.utcDay('at');
-  const [rows, providers] = await Promise.all([
-    db.$queryRaw<Row[]>`SELECT ${day} AS day, client_id AS "clientId", type, COUNT(*) AS count, MAX(at) AS last
-      FROM audit_events WHERE type IN (${joinFragments(ENDS)})
-        AND at >= ${from} AND at < ${until} AND outcome = 'success' AND client_id IS NOT NULL
-      GROUP BY ${day}, client_id, type`,
-    db.asStored.application.findMany({ where: { protocol: 'saml' }, select: { clientId: true } }),
-  ]);
+  const rows = await db.$queryRaw<Row[]>`SELECT counted.*, a.protocol = 'saml' AS "isSaml" FROM
+      (SELECT ${day} AS day, client_id AS "clientId", type, COUNT(*) AS count, MAX(at) AS last
+        FROM audit_events WHERE type IN (${joinFragments(ENDS)})
+          AND at >= ${from} AND at < ${until} AND outcome = 'success' AND client_id IS NOT NULL
+        GROUP BY ${day}, client_id, type) AS counted
+      LEFT JOIN applications a ON a.client_id = counted."clientId"`;
   const isResponse = (type: string) => SIGN_IN_ENDS.saml.some((one) => one === type);
   // A SAML sign-in has an entry of either kind: the response counts. Of a deleted application, its responses tell the protocol.
-  const saml = new Set([...providers, ...rows.filter(({ type }) => isResponse(type))].map(({ clientId }) => clientId));
+  const saml = new Set(rows.flatMap(({ type, clientId, isSaml }) => (isSaml || isResponse(type) ? clientId : [])));
   return rows
     .filter(({ clientId, type }) => saml.has(clientId) === isResponse(type))
-    .map(({ type: _type, count, last, ...row }) => ({ ...row, count: Number(count), last: new Date(last) }));
+    .map(({ type: _type, isSaml: _saml, count, last, ...row }) => ({
+      ...row,
+      count: Number(count),
+      last: new Date(last),
+    }));
 }
 
 function dayName(day: number): string {

@@ -1,6 +1,7 @@
 // The names of the users and applications on a page, by id, with one query for all users and one for all applications.
 
 import type { ApplicationPictures } from '../../applications/pictures/pictures.ts';
+import { listKey } from '../../applications/read.ts';
 import { displayName, fullName, nameAndUsername, pictureOf } from '../../base/http/pages/tokens.ts';
 import type { Db } from '../../base/storage/database.ts';
 import { textAt } from '../../base/texts/text.ts';
@@ -60,7 +61,11 @@ export function createNames({ db, pictures }: { db: Db; pictures: ApplicationPic
     /** The application with this identifier, or else with this name if it is the only one. */
     async applicationOf(text: string): Promise<{ clientId: string; name: string } | undefined> {
       const select = { clientId: true, name: true } as const;
-      const found = await db.asStored.application.findMany({ where: { name: text }, select, take: 2 });
+      const found = await db.asStored.application.findMany({
+        where: { nameKey: listKey(text), name: text },
+        select,
+        take: 2,
+      });
       return (
         (await db.asStored.application.findUnique({ where: { clientId: text }, select })) ??
         (found.length === 1 ? found[0] : undefined)

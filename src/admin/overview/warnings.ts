@@ -1,8 +1,9 @@
 // What the overview warns of: accounts that are locked, secrets and certificates that end soon, mail that is not delivered,
 // and the state of the server. Each query is bounded, so that the overview is fast however much data there is.
 
-import { readMetadata } from '../../applications/application.ts';
+import { idsMarked, readMetadata } from '../../applications/application.ts';
 import { needsPkce } from '../../applications/fields/oidc-client.ts';
+import { inChunks } from '../../base/storage/chunks.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import { isDown } from '../../core/jobs/outages.ts';
 import { countUnsentMail, mailOf } from '../../core/mail/message-store.ts';
@@ -144,11 +145,12 @@ async function healthOf(services: AdminServices): Promise<Warnings['health']> {
   const down =
     (await db.asStored.eventStream.count({ where })) + (await db.asStored.provisioningTarget.count({ where }));
   const waitingMetadata = await db.samlMetadata.count({ where: { pendingXml: { not: null } } });
-  // The text finds candidates; the parsed registration decides.
-  const candidates = await db.asStored.application.findMany({
-    where: { protocol: 'oidc', enabled: true, metadata: { contains: '"require_pkce":false' } },
-    select: { metadata: true },
-  });
+  const candidates = await inChunks(await idsMarked('withoutPkce', db), (some) =>
+    db.asStored.application.findMany({
+      where: { id: { in: some }, protocol: 'oidc', enabled: true },
+      select: { metadata: true },
+    }),
+  );
   const withoutPkce = candidates.filter(({ metadata }) => !needsPkce(readMetadata('oidc', metadata))).length;
   const active = keys.filter(({ state }) => state === 'active').length;
   const row = (what: PageText, state: 'good' | 'warn' | 'bad', text: PageText, href?: string) => ({

@@ -34,7 +34,8 @@ const HAS_RECIPIENT = { recipient: { not: DEFERRED_RECIPIENT } };
 export const mailOf = {
   waiting: { ...PENDING, ...HAS_RECIPIENT },
   sent: { sentAt: { not: null }, ...HAS_RECIPIENT },
-  failed: { failedAt: { not: null }, ...HAS_RECIPIENT },
+  // SQLite uses no index for IS NOT NULL.
+  failed: { failedAt: { gt: new Date(0) }, ...HAS_RECIPIENT },
   any: HAS_RECIPIENT,
 } as const;
 

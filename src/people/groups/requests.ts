@@ -42,8 +42,6 @@ interface Decision {
 const DAY = 24 * 3600;
 /** Requests that a page lists. */
 const LISTED = 100;
-/** Applications of one statement. */
-const READ = 200;
 
 export function createGroupRequests(core: Core & { groups: Groups; accounts: Accounts }) {
   const { db, sql, now, audit, outbox, groups, accounts } = core;
@@ -189,28 +187,22 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
     decide,
     withdraw,
 
-    /** Applications that a person may ask for, by name, `except` those that are open. `isOpen`: an open request of the person would open it. */
-    async askable(
-      userId: string,
-      { except, search, limit }: { except: ReadonlySet<string>; search: string; limit: number },
-    ) {
+    /**
+     * Applications that a person may ask for, by name, except those of the condition `except`, which are open. `isOpen`: an open request of the
+     * person would open it.
+     */
+    async askable(userId: string, { except, search, limit }: { except: object; search: string; limit: number }) {
       const groups = { some: { group: asked() } };
       const named = search === '' ? {} : { nameKey: { contains: nameKey(search) } };
-      const query = {
-        where: { ...closed, ...named, groups },
+      const found = await db.asStored.application.findMany({
+        where: { ...closed, ...named, groups, NOT: except },
         select: { id: true, name: true, groups: { select: { groupId: true } } },
-        orderBy: [{ nameKey: 'asc' as const }, { id: 'asc' as const }],
-        take: READ,
-      };
-      const found = [];
-      for (let skip = 0; found.length < limit; skip += READ) {
-        const rows = await db.asStored.application.findMany({ ...query, skip });
-        found.push(...rows.filter(({ id }) => !except.has(id)));
-        if (rows.length < READ) break;
-      }
+        orderBy: [{ nameKey: 'asc' }, { id: 'asc' }],
+        take: limit,
+      });
       const open = await db.groupRequest.findMany({ where: { userId, ...isOpen() }, select: { groupId: true } });
       const requested = new Set(open.map(({ groupId }) => groupId));
-      return found.slice(0, limit).map(({ id, name, groups: opening }) => ({
+      return found.map(({ id, name, groups: opening }) => ({
         name,
         ask: { href: askHref(id), isOpen: opening.some(({ groupId }) => requested.has(groupId)) },
       }));
@@ -251,8 +243,9 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
       return withApplications(rows);
     },
 
-    /** How many requests for the group are open. */
-    countOpen: (groupId: string): Promise<number> => db.groupRequest.count({ where: { groupId, ...isOpen() } }),
+    /** How many requests for the group are open, as far as a page lists them. */
+    countOpen: (groupId: string): Promise<number> =>
+      db.groupRequest.count({ where: { groupId, ...isOpen() }, orderBy: { createdAt: 'asc' }, take: LISTED }),
   };
 }
 

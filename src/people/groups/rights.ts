@@ -3,6 +3,7 @@
 import { conflict, forbidden } from '../../base/http/errors.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import type { Tx } from '../../base/storage/database.ts';
+import { joinFragments } from '../../base/storage/fragments.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { holding, ownershipsOf } from '../accounts/account.ts';
@@ -102,8 +103,22 @@ export async function rolesConferred(groupIds: readonly string[], tx: Tx): Promi
 }
 
 export function createGroupRights({ now, authority }: Core & { authority: Authority }) {
-  /** The roles that an owner of the group can give: those of the group, and of every group below it. */
-  const rolesCoveredBy = async (id: string, tx: Tx) => rolesConferred(await idsBelow([id], tx), tx);
+  /** Every role that the people in these groups, or below them, get by them: what an owner can give. */
+  async function rolesBelow(groupIds: readonly string[], tx: Tx): Promise<Role[]> {
+    if (groupIds.length === 0) return [];
+    const above = await idsAbove(groupIds, tx);
+    // Most groups below give no more than those above, so only the others are read and verified.
+    const found = await tx.$queryRaw<{ id: string }[]>`SELECT DISTINCT below.group_id AS id FROM group_ancestors below
+      JOIN group_ancestors a ON a.group_id = below.group_id JOIN group_roles gr ON gr.group_id = a.ancestor_id
+      WHERE below.ancestor_id IN (${joinFragments([...groupIds], ', ')}) AND gr.group_id NOT IN (${joinFragments(above, ', ')})`;
+    const rows = await inChunks(found, (some) =>
+      tx.groupAncestor.findMany({
+        where: { ancestorId: { in: [...groupIds] }, groupId: { in: some.map(({ id }) => id) } },
+      }),
+    );
+    return rolesConferred([...groupIds, ...rows.map(({ groupId }) => groupId)], tx);
+  }
+  const rolesCoveredBy = (id: string, tx: Tx) => rolesBelow([id], tx);
 
   /** Whether it gives a right in Gatehouse itself: then nobody but administrators puts people in. */
   const isSensitive = async (id: string, tx: Tx) => (await rolesConferred([id], tx)).some(isSensitiveRole);
@@ -225,6 +240,6 @@ export function createGroupRights({ now, authority }: Core & { authority: Author
       (await ownershipsOf(userId, now(), tx)).map(({ groupId }) => groupId),
 
     confersAdmin: async (groupIds: readonly string[], tx: Tx): Promise<boolean> =>
-      (await rolesConferred(await idsBelow(groupIds, tx), tx)).some(({ name }) => name === ADMIN_ROLE),
+      (await rolesBelow(groupIds, tx)).some(({ name }) => name === ADMIN_ROLE),
   };
 }

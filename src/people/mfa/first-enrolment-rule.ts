@@ -10,7 +10,7 @@ import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import type { Account } from '../accounts/account.ts';
-import { whereActive } from '../accounts/active.ts';
+import { stateOf as accountState } from '../accounts/active.ts';
 import { isStaff } from '../rbac/built-in.ts';
 
 export type FirstEnrolmentSetting = 'open' | 'window' | 'approval';
@@ -72,13 +72,21 @@ export function createFirstEnrolmentRule(core: Core) {
 
     /** Users who need the approval, the newest first. */
     async waiting(): Promise<{ id: string; username: string; requestedAt: Date }[]> {
+      const activity = { isEnabled: true, activeFrom: true, activeUntil: true } as const;
+      const { maxListed } = limits.firstEnrolment;
+      // Not with a condition on the accounts: SQLite would begin with all of them.
       const rows = await db.asStored.firstFactorApproval.findMany({
-        where: { requestedAt: { not: null }, user: whereActive(now()) },
-        select: { requestedAt: true, user: { select: { id: true, username: true } } },
+        where: { requestedAt: { not: null } },
+        select: { requestedAt: true, user: { select: { id: true, username: true, ...activity } } },
         orderBy: { requestedAt: 'desc' },
-        take: limits.firstEnrolment.maxListed,
+        take: maxListed * 10,
       });
-      return rows.flatMap(({ requestedAt, user }) => (requestedAt ? [{ ...user, requestedAt }] : []));
+      return rows
+        .flatMap(({ requestedAt, user }) => {
+          const { id, username } = user;
+          return requestedAt && accountState(user, now()) === 'active' ? [{ id, username, requestedAt }] : [];
+        })
+        .slice(0, maxListed);
     },
   };
 }

@@ -171,9 +171,15 @@ export function createChanges(services: Core & ApplicationServices & { targets: 
   /** Lets held leavers go, unless they are too many. */
   async function settle(target: Target, signal: AbortSignal): Promise<void> {
     const { id, state, provision } = target;
+    const ofPeople = { applicationId: id, kind: 'user' };
+    // Nearly always there are none: this runs every few seconds.
+    const isHeld = await db.provisionedObject.findFirst({ where: { ...ofPeople, isHeld: true }, select: { id: true } });
+    if (!isHeld) {
+      if (state.stoppedAt) await targets.update(id, { stoppedAt: null });
+      return;
+    }
     const { active, held } = await countsOf(id);
     const since = new Date(Math.max(now().getTime() - HOUR_MS, state.approvedAt?.getTime() ?? 0));
-    const ofPeople = { applicationId: id, kind: 'user' };
     // Also those who may go, and have not gone yet.
     const [goes, gone] = await Promise.all([
       db.provisionedObject.count({ where: { ...ofPeople, pending: { in: ['deactivate', 'delete'] } } }),

@@ -146,7 +146,10 @@ export function createProvisioning(services: Core & People & ApplicationServices
       const where = { applicationId: application.id, pending: { not: '' }, lastError: { not: null } };
       const rows = await db.provisionedObject.findMany({ where, orderBy: { nextTryAt: 'asc' }, take: MOST_REJECTED });
       const idsOf = (kind: string) => rows.filter((row) => row.kind === kind).map(({ localId }) => localId);
-      const people = await accounts.findAll(idsOf('user'));
+      const people = await db.asStored.user.findMany({
+        where: { id: { in: idsOf('user') } },
+        select: { id: true, username: true },
+      });
       const groups = await db.asStored.group.findMany({
         where: { id: { in: idsOf('group') } },
         select: { id: true, name: true },

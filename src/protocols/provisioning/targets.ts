@@ -1,9 +1,16 @@
 // The applications to which people and groups are written, each with its state: what was read of the changes here, how its calls went, and
 // whether it is paused. A state belongs to an address: with another one, everything begins again.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Application, fromRow, UnreadableApplication, withAccess } from '../../applications/application.ts';
+import {
+  type Application,
+  fromRow,
+  idsMarked,
+  UnreadableApplication,
+  withAccess,
+} from '../../applications/application.ts';
 import { type ProvisionSettings, withDefaults } from '../../applications/fields/provisioning.ts';
 import { conflict, notFound } from '../../base/http/errors.ts';
+import { inChunks } from '../../base/storage/chunks.ts';
 import { type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -49,8 +56,9 @@ export function createTargets(services: Core) {
 
   /** Applications with a declaration, as this server wrote it. */
   async function declared(): Promise<Application[]> {
-    const where = { metadata: { contains: '"provision":{' } };
-    const rows = await db.application.findMany({ where, include: withAccess, orderBy: { id: 'asc' } });
+    const rows = await inChunks(await idsMarked('provision', db), (some) =>
+      db.application.findMany({ where: { id: { in: some } }, include: withAccess, orderBy: { id: 'asc' } }),
+    );
     return rows.flatMap((row) => {
       try {
         const application = fromRow(row);

@@ -1081,6 +1081,12 @@ CREATE TABLE "application_groups" (
 );
 
 -- CreateIndex
+CREATE INDEX "saml_metadata_application_id_idx" ON "saml_metadata"("application_id") WHERE ("pending_xml" IS NOT NULL);
+
+-- CreateIndex
+CREATE INDEX "first_factor_approvals_requested_at_idx" ON "first_factor_approvals"("requested_at") WHERE ("requested_at" IS NOT NULL);
+
+-- CreateIndex
 CREATE UNIQUE INDEX "users_username_key_key" ON "users"("username_key");
 
 -- CreateIndex
@@ -1265,6 +1271,18 @@ CREATE INDEX "applications_protocol_name_key_id_idx" ON "applications"("protocol
 
 -- CreateIndex
 CREATE INDEX "applications_name_key_id_idx" ON "applications"("name_key", "id");
+
+-- CreateIndex
+CREATE INDEX "applications_ask_group_idx" ON "applications"("id") WHERE (metadata LIKE '%"ask_group":true%');
+
+-- CreateIndex
+CREATE INDEX "applications_contacts_idx" ON "applications"("id") WHERE (metadata LIKE '%"contacts":["%');
+
+-- CreateIndex
+CREATE INDEX "applications_provision_idx" ON "applications"("id") WHERE (metadata LIKE '%"provision":{%');
+
+-- CreateIndex
+CREATE INDEX "applications_without_pkce_idx" ON "applications"("id") WHERE (metadata LIKE '%"require_pkce":false%');
 
 -- CreateIndex
 CREATE INDEX "application_pictures_next_try_at_idx" ON "application_pictures"("next_try_at");
