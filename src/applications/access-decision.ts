@@ -3,11 +3,11 @@
 // (protocols/oidc/claims/find-account.ts), AuthZEN (protocols/authzen/routes.ts), the portal (account/portal.ts), the access check
 // (diagnostics/access-check) and rejected requests (protocols/oidc/engine/events.ts, diagnostics/rejections/evaluation.ts).
 import { inNetworks } from '../base/network/networks.ts';
+import { type PageText, t } from '../base/texts/text.ts';
+import type { RuleId } from '../core/rejections/rules.ts';
 import type { AccountGroup } from '../people/accounts/account.ts';
 import type { Access } from './fields/oidc-client.ts';
-
-/** Why an account may not use an application. */
-export type AccessRejection = 'application_disabled' | 'account_disabled' | 'no_role' | 'other_network';
+import type { RuleFields } from './rules/sign-in-rule.ts';
 
 /** Why an account may, or may not, use an application. */
 export type AccessReason = 'everyone' | 'role' | 'group' | AccessRejection;
@@ -17,19 +17,11 @@ export interface AccessDecision {
   reason: AccessReason;
 }
 
-/** One condition of the access rule. */
-export interface AccessCondition {
-  /** The reason where it is not met. */
-  rejection: AccessRejection;
-  isMet: boolean;
-}
-
 /** What of an application decides. */
 export interface ProtectedApplication {
   enabled: boolean;
   access: Access;
-  /** From which networks it may be used, in CIDR notation; undefined: from everywhere. */
-  networks?: readonly string[] | undefined;
+  metadata: RuleFields;
 }
 
 /** What of an account decides. */
@@ -41,13 +33,92 @@ export interface AccessSubject {
   groups: readonly AccountGroup[];
 }
 
+/** A rule of a rejected request (core/rejections/rules.ts) by which the access rule closes an application: what each place says then. */
+interface AccessRule {
+  /** In the audit log, with words in `activity.reason`. */
+  reason: string;
+  /** In the rejected request. */
+  message: string;
+  /** On the page of the person. */
+  lead: PageText;
+  /** Whether a role or a group would help, so that the page offers to ask for access. */
+  canAsk: boolean;
+  /** Whether the application has this rule. */
+  isSet(metadata: RuleFields): boolean;
+  /** What the request had, and what the application wants. */
+  compared(
+    application: ProtectedApplication,
+    account: AccessSubject & { username: string },
+    address: string | undefined,
+  ): { received: string; expected: string };
+}
+
+/** In the order of the conditions. */
+export const accessRules = {
+  access: {
+    reason: 'access_denied',
+    message: 'The account has none of the roles and groups that the application is open to.',
+    lead: t('access-denied.lead'),
+    canAsk: true,
+    isSet: () => true,
+    compared({ access }, { username, isActive, roles, groups }) {
+      const isIn = groups.length > 0 ? ` and is in ${groups.map(({ name }) => name).join(', ')}` : '';
+      const held = `${roles.length > 0 ? `has ${roles.join(', ')}` : 'has no roles'}${isIn}`;
+      return {
+        received: `${username} ${isActive ? held : 'cannot be used now'}`,
+        expected: access === 'everyone' ? 'everyone' : namesText(access),
+      };
+    },
+  },
+  network: {
+    reason: 'other_network',
+    message: 'The application may not be used from this network.',
+    lead: t('access-denied.network'),
+    canAsk: false,
+    isSet: ({ allowed_networks }) => allowed_networks !== undefined,
+    compared: (application, _account, address) => brokenNetworkRule(application, address),
+  },
+} satisfies Partial<Record<RuleId, AccessRule>>;
+export type AccessRuleId = keyof typeof accessRules;
+export const accessRuleIds = Object.keys(accessRules) as AccessRuleId[];
+
+/** A condition of the access rule. */
+interface Condition {
+  /** The rule that is broken where it is not met. */
+  rule: AccessRuleId;
+  isMet(application: ProtectedApplication, account: AccessSubject, address: string | undefined): boolean;
+}
+
+/** By the reason where it is not met, in their order. */
+const conditions = {
+  application_disabled: { rule: 'access', isMet: ({ enabled }) => enabled },
+  account_disabled: { rule: 'access', isMet: (_application, { isActive }) => isActive },
+  no_role: {
+    rule: 'access',
+    isMet: ({ access }, account) =>
+      access === 'everyone' || grantingRoles(access, account).length > 0 || grantingGroups(access, account).length > 0,
+  },
+  other_network: { rule: 'network', isMet: (application, _account, address) => isInNetworks(application, address) },
+} satisfies Record<string, Condition>;
+/** Why an account may not use an application. */
+export type AccessRejection = keyof typeof conditions;
+export const accessRejections = Object.keys(conditions) as AccessRejection[];
+
 /** Whether the application may be used from this address; also where no address is judged. */
-export function isInNetworks({ networks }: ProtectedApplication, address: string | undefined): boolean {
+export function isInNetworks(
+  { metadata: { allowed_networks: networks } }: ProtectedApplication,
+  address: string | undefined,
+): boolean {
   return networks === undefined || address === undefined || inNetworks(networks)(address);
 }
 
+/** The first condition that is not met. */
+const unmetIn = (application: ProtectedApplication, account: AccessSubject, address: string | undefined) =>
+  accessRejections.find((one) => !conditions[one].isMet(application, account, address));
+
 /**
- * Both must be enabled, the application open to everyone, to a role or to a group of the account, and used from one of its networks.
+ * Whether each condition is met: both must be enabled, the application open to everyone, to a role or to a group of the account, and used
+ * from one of its networks.
  *
  * @param address where the request comes from; undefined where that is not judged: in lists, and for APIs that ask about a token
  */
@@ -55,20 +126,11 @@ export function accessDecisionConditions(
   application: ProtectedApplication,
   account: AccessSubject,
   address?: string,
-): AccessCondition[] {
-  const { enabled, access } = application;
-  return [
-    { rejection: 'application_disabled', isMet: enabled },
-    { rejection: 'account_disabled', isMet: account.isActive },
-    {
-      rejection: 'no_role',
-      isMet:
-        access === 'everyone' ||
-        grantingRoles(access, account).length > 0 ||
-        grantingGroups(access, account).length > 0,
-    },
-    { rejection: 'other_network', isMet: isInNetworks(application, address) },
-  ];
+): { rejection: AccessRejection; isMet: boolean }[] {
+  return accessRejections.map((rejection) => ({
+    rejection,
+    isMet: conditions[rejection].isMet(application, account, address),
+  }));
 }
 
 /**
@@ -80,8 +142,8 @@ export function accessDecision(
   account: AccessSubject,
   address?: string,
 ): AccessDecision {
-  const unmet = accessDecisionConditions(application, account, address).find(({ isMet }) => !isMet);
-  if (unmet) return { allowed: false, reason: unmet.rejection };
+  const unmet = unmetIn(application, account, address);
+  if (unmet) return { allowed: false, reason: unmet };
   const { access } = application;
   if (access === 'everyone') return { allowed: true, reason: 'everyone' };
   return { allowed: true, reason: grantingRoles(access, account).length > 0 ? 'role' : 'group' };
@@ -108,28 +170,22 @@ export function missingGroups(access: Access, { groups }: { groups: readonly Acc
   return named.filter((name) => !groups.some((group) => group.name === name));
 }
 
-/** The decision as a rule of a rejected request: the account with its roles and the roles that grant access, or the address and the networks. */
+/** The decision as a rule of a rejected request: `access` where nothing is broken. */
 export function accessDecisionRule(
   application: ProtectedApplication,
   account: AccessSubject & { username: string },
   address?: string,
-): { rule: 'access' | 'network'; allowed: boolean; received: string; expected: string } {
-  const { access } = application;
-  const { allowed, reason } = accessDecision(application, account, address);
-  if (reason === 'other_network') return { rule: 'network', allowed, ...brokenNetworkRule(application, address) };
-  const { username, roles, groups } = account;
-  const isIn = groups.length > 0 ? ` and is in ${groups.map(({ name }) => name).join(', ')}` : '';
-  const held = `${roles.length > 0 ? `has ${roles.join(', ')}` : 'has no roles'}${isIn}`;
-  return {
-    rule: 'access',
-    allowed,
-    received: `${username} ${reason === 'account_disabled' ? 'cannot be used now' : held}`,
-    expected: access === 'everyone' ? 'everyone' : namesText(access),
-  };
+): { rule: AccessRuleId; allowed: boolean; received: string; expected: string } {
+  const unmet = unmetIn(application, account, address);
+  const rule = unmet ? conditions[unmet].rule : 'access';
+  return { rule, allowed: unmet === undefined, ...accessRules[rule].compared(application, account, address) };
 }
 
 /** The address of a request and the networks of the application, in a rejection. */
-export function brokenNetworkRule({ networks = [] }: ProtectedApplication, address = '') {
+export function brokenNetworkRule(
+  { metadata: { allowed_networks: networks = [] } }: ProtectedApplication,
+  address = '',
+) {
   return { received: address, expected: networks.join('\n') };
 }
 
@@ -142,7 +198,8 @@ function namesText({ roles, groups = [] }: Exclude<Access, 'everyone'>): string 
 
 /**
  * The same rule as a condition of a database query (Prisma's `where` on applications), for lists that must not read
- * every application. test/applications/access-decision.test.ts checks that both agree.
+ * every application. It cannot see metadata: what a rule there closes, lists leave out as in groups-to-choose.ts.
+ * test/applications/access-decision.test.ts checks that both agree.
  */
 export function accessDecisionFilter({ isActive, roles, groups }: AccessSubject) {
   return {

@@ -1,7 +1,7 @@
 // Renders the page of each sign-in step.
 
 import type { Client } from 'oidc-provider';
-import { accessDecisionRule } from '../applications/access-decision.ts';
+import { accessDecisionRule, accessRuleIds, accessRules } from '../applications/access-decision.ts';
 import { isOnThisComputer } from '../applications/uris.ts';
 import type { Context } from '../base/http/context.ts';
 import { readForm } from '../base/http/input.ts';
@@ -245,12 +245,20 @@ function isHinted({ interaction: { prompt } }: CurrentStep): boolean {
   return prompt.reasons.includes('login_hint');
 }
 
-/** What a rejection says about the rule that denied access. */
-const DENIED: Partial<Record<RuleId, string>> = {
-  network: 'The application may not be used from this network.',
-  api_access: 'The account has none of the roles and groups that the API is open to.',
-  group: 'The account is in no group that opens the application and was requested.',
-};
+/** By the rule that denied access: those of the access rule, and those of what was requested. */
+const DENIED = {
+  ...accessRules,
+  api_access: {
+    ...accessRules.access,
+    message: 'The account has none of the roles and groups that the API is open to.',
+    canAsk: false,
+  },
+  group: {
+    ...accessRules.access,
+    message: 'The account is in no group that opens the application and was requested.',
+    lead: t('access-denied.group'),
+  },
+} satisfies Partial<Record<RuleId, unknown>>;
 
 async function showAccessDenied(
   { rejections, repeatedEntries, groupRequests }: SignInState,
@@ -260,35 +268,29 @@ async function showAccessDenied(
   const { request } = ctx.state;
   const { prompt } = interaction;
   // Recorded by the access check of the interaction policy, unless the step comes before it.
-  const details: Partial<BrokenRule> & { api?: string } =
+  const details: Omit<Partial<BrokenRule>, 'rule'> & { rule?: keyof typeof DENIED; api?: string } =
     prompt.name === 'access' ? prompt.details : accessDecisionRule(application, accountOf(current), request.address);
   const { rule = 'access', received, expected, api } = details;
-  const isOtherNetwork = rule === 'network';
+  const { reason, message, lead, canAsk } = DENIED[rule];
+  const checked = accessRuleIds.filter((one) => accessRules[one].isSet(application.metadata));
   const rejectionCode = rejections.record(request, {
     endpoint: 'access',
     reason: 'access_denied',
-    message: DENIED[rule] ?? 'The account has none of the roles and groups that the application is open to.',
+    message,
     clientId,
     subjectId: account?.id,
     received: { user: account?.username ?? '' },
-    rules: ruleResults([...new Set(['client', 'access', rule, 'network'] as const)], { rule, received, expected }),
+    rules: ruleResults([...new Set(['client', ...checked, rule] as const)], { rule, received, expected }),
   });
   const about = { clientId, actorId: account?.id, subjectId: account?.id, request };
-  await repeatedEntries.record({
-    type: 'authorization.rejected',
-    outcome: 'failure',
-    reason: isOtherNetwork ? 'other_network' : 'access_denied',
-    ...about,
-  });
+  await repeatedEntries.record({ type: 'authorization.rejected', outcome: 'failure', reason, ...about });
   const page = {
     action: pathOf(current, 'account'),
     appName,
     closed: api ?? appName,
     account,
-    isOtherNetwork,
-    isOtherGroup: rule === 'group',
-    ask:
-      account && !isOtherNetwork && api === undefined ? await groupRequests.offer(account, application.id) : undefined,
+    lead,
+    ask: account && canAsk ? await groupRequests.offer(account, application.id) : undefined,
     requestId: request.requestId,
     rejectionCode,
   };

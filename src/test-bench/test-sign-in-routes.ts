@@ -150,7 +150,7 @@ function beginRoutes(router: Router<State, Extras>, services: TestBenchServices)
 
   router.get('/:id', ...frame.page(WRITE), async (ctx) => {
     const { application } = await applications.get(ctx.params.id ?? '', frame.actor(ctx), WRITE);
-    const { allowed } = accessDecision(application, frame.account(ctx));
+    const { allowed } = accessDecision(application, frame.account(ctx), ctx.state.request.address);
     const closed: Block = {
       kind: 'text',
       tone: 'warning',

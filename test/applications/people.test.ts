@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessDecision, grantingGroups, grantingRoles } from '../../src/applications/access-decision.ts';
 import type { Access } from '../../src/applications/fields/oidc-client.ts';
 import { type ApplicationPeople, createApplicationPeople } from '../../src/applications/people.ts';
+import type { RuleFields } from '../../src/applications/rules/sign-in-rule.ts';
 import { pageQuery } from '../../src/people/accounts/account-list.ts';
 import { createGroups, type Groups } from '../../src/people/groups/groups.ts';
 import { createRoles, type Roles } from '../../src/people/rbac/roles.ts';
@@ -62,7 +63,16 @@ const aPerson = fc.record({
   roles: fc.uniqueArray(fc.tuple(fc.constantFrom(...ROLES), period), { selector: ([name]) => name, maxLength: 2 }),
   groups: fc.uniqueArray(fc.tuple(fc.constantFrom(...GROUPS), period), { selector: ([name]) => name, maxLength: 2 }),
 });
+/** Of each rule the values by which it may close an application. */
+const rules: Record<keyof RuleFields, fc.Arbitrary<unknown>> = {
+  mfa: fc.constantFrom(undefined, 'required'),
+  connections: fc.constantFrom(undefined, []),
+  local_sign_in: fc.constantFrom(undefined, false),
+  allowed_networks: fc.constantFrom(undefined, ['192.0.2.0/24']),
+  session_hours: fc.constantFrom(undefined, 1),
+};
 const anApplication = fc.record({
+  metadata: fc.record(rules) as fc.Arbitrary<RuleFields>,
   enabled: fc.boolean().map((isOff) => !isOff),
   access: fc.oneof(
     { weight: 1, arbitrary: fc.constant('everyone' as const) },
@@ -97,6 +107,8 @@ describe('the people who can open an application', () => {
               account && accessDecision(application, account).allowed ? [account.id] : [],
             );
             const found = await everyPage(application);
+            const { count } = await applicationPeople.list(application);
+            expect(await count()).toEqual({ count: expected.length, isMore: false });
             expect(found.map(({ account }) => account.id).sort()).toEqual(expected.sort());
             const times = found.map(({ account }) => account.createdAt.getTime());
             expect(times).toEqual([...times].sort((one, other) => other - one));

@@ -7,8 +7,10 @@ import { deflateRawSync } from 'node:zlib';
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AccessRejection } from '../../src/applications/access-decision.ts';
 import { deviceCodeGrant, type OidcClientInput } from '../../src/applications/fields/oidc-client.ts';
 import { serviceProvider, settingsOf } from '../../src/applications/fields/service-provider.ts';
+import type { RuleFields } from '../../src/applications/rules/sign-in-rule.ts';
 import { randomToken } from '../../src/base/platform/random.ts';
 import { decryptAssertion } from '../../src/protocols/saml/xml/decrypt.ts';
 import { contextClasses, nameIdFormats } from '../../src/protocols/saml/xml/names.ts';
@@ -136,7 +138,7 @@ const common = {
   allowed_networks: seldom(undefined, ['10.0.0.0/8'], ['203.0.113.0/24']),
   roles_filter: often(undefined, ['e*']),
   roles_rename: often(undefined, { editor: 'Editors' }),
-};
+} satisfies Record<keyof RuleFields, fc.Arbitrary<unknown>> & Record<string, fc.Arbitrary<unknown>>;
 
 const clientPlan = fc.record({
   ...common,
@@ -243,18 +245,23 @@ function wordsOf(key: string): RegExp {
   return new RegExp(sentences.map(pattern).join('|'));
 }
 
+/** The sentences of the pages by which the access rule closes an application. */
+const CLOSED: Record<AccessRejection, readonly string[]> = {
+  application_disabled: [],
+  account_disabled: ['sign-in.inactive', 'error.account_inactive'],
+  other_network: ['access-denied.network'],
+  // Its page has the heading of the others.
+  no_role: ['access-denied.lead', 'access-denied.can-ask', 'access-denied.asked', 'error.access_denied'],
+};
+
 const REJECTIONS: [RegExp, string[]][] = [
-  [wordsOf('sign-in.inactive'), ['account_disabled']],
-  [wordsOf('error.account_inactive'), ['account_disabled']],
+  ...Object.entries(CLOSED).flatMap(([id, keys]) => keys.map((key): [RegExp, string[]] => [wordsOf(key), [id]])),
   [wordsOf('error.first_factor_needs_approval'), ['factor']],
   [wordsOf('error.sign_in_method_not_allowed'), ['method']],
   [wordsOf('sign-in.only-with'), ['method']],
-  [wordsOf('access-denied.network'), ['other_network']],
   [wordsOf('sign-in.too-many-tries'), ['lockout', 'codes', 'network']],
   [wordsOf('error.too_many_requests'), ['lockout', 'codes', 'network']],
-  [wordsOf('access-denied.heading'), ['no_role']],
   [wordsOf('app-error.not-from-here'), ['no_role', 'application_disabled', 'metadata', 'registration', 'grant']],
-  [wordsOf('error.access_denied'), ['no_role']],
 ];
 
 function rejected(ending: Ending, also: string[] = []): Tried {
@@ -339,7 +346,7 @@ function claimsWithin(claims: NonNullable<OidcClientInput['claims']>, scope: str
 }
 
 const OIDC_ERRORS: Record<string, string[]> = {
-  access_denied: ['no_role', 'other_network'],
+  access_denied: Object.keys(CLOSED).filter((id) => !id.endsWith('_disabled')),
   invalid_client: ['application_disabled', 'secret', 'key', 'registration'],
   unauthorized_client: ['grant'],
   invalid_request: ['grant'],

@@ -36,6 +36,7 @@ type Json = {
   minLength?: number;
   maxLength?: number;
   minItems?: number;
+  maxItems?: number;
 };
 
 const code = (text: string) => `\`${text}\``;
@@ -125,7 +126,7 @@ function allowedOf(field: Json): string {
     case 'integer':
       return rangeOf(field.minimum, field.maximum);
     case 'array':
-      return `${listOf(allowedOf(field.items ?? {}))}${field.minItems ? ` (≥${field.minItems})` : ''}`;
+      return `${listOf(allowedOf(field.items ?? {}))}${itemsOf(field)}`;
     case 'object':
       return field.properties ? code(`{${Object.keys(field.properties).join(', ')}}`) : 'map';
     case 'string':
@@ -149,6 +150,12 @@ function rangeOf(minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_IN
 function lengthOf({ minLength = 0, maxLength }: Json): string {
   if (minLength <= 1) return '';
   return maxLength === undefined ? ` (≥${minLength})` : ` (${minLength}–${maxLength})`;
+}
+
+/** How many there may be; of words from a list there are no more than the list has. */
+function itemsOf({ minItems = 0, maxItems, items }: Json): string {
+  if (maxItems === undefined || items?.enum) return minItems === 0 ? '' : ` (≥${minItems})`;
+  return minItems === 0 ? ` (≤${maxItems})` : ` (${minItems}–${maxItems})`;
 }
 
 function yamlOf(value: unknown): string {

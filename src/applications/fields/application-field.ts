@@ -47,7 +47,9 @@ export type FieldRight =
 export interface ApplicationField extends DescribedField<ApplicationSection> {
   /**
    * What its value gives to the application, and so takes of everyone who changes it. `nothing`: what it says about the application is what
-   * the permission to change applications is for, such as the usual data of the users who sign in to it, its addresses and its keys.
+   * the permission to change applications is for, such as the usual data of the users who sign in to it, its addresses and its keys, and
+   * how and from where they sign in: without these demands the access rule still closes it to the same people. A field by whose change other
+   * people get in, such as `access`, or more rights, roles, APIs or hidden data of people go out, names its rule.
    */
   gives: 'nothing' | FieldRight;
   /** A program that registers itself may set it (RFC 7591 2, OpenID Connect Dynamic Client Registration 2). An administrator alone sets the others. */

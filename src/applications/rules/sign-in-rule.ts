@@ -20,14 +20,12 @@ export interface SignInRules {
   mfa: 'mfa' | 'phishing-resistant' | undefined;
   /** Undefined: all ways are accepted. */
   signInRule: SignInRule | undefined;
-  /** From which networks it may be used; undefined: from everywhere. */
-  networks: readonly string[] | undefined;
   /** How long a sign-in lasts for it, at most as long as the session. */
   sessionHours: number | undefined;
 }
 
-/** The fields of an application that say it. */
-interface RuleFields {
+/** The fields of an application that say it. Those that decide who may use it are read by access-decision.ts. */
+export interface RuleFields {
   mfa?: 'required' | 'phishing-resistant' | undefined;
   connections?: SignInRule['connections'] | undefined;
   local_sign_in?: boolean | undefined;
@@ -42,7 +40,7 @@ const isRuleField: Record<keyof RuleFields, true> = {
   allowed_networks: true,
   session_hours: true,
 };
-export const ruleFields = Object.keys(isRuleField);
+export const ruleFields = Object.keys(isRuleField) as (keyof RuleFields)[];
 
 /** The rules of an application, from its metadata. */
 export function signInRulesOf(metadata: RuleFields): SignInRules {
@@ -51,7 +49,6 @@ export function signInRulesOf(metadata: RuleFields): SignInRules {
   return {
     mfa: mfa === 'required' ? 'mfa' : mfa,
     signInRule: acceptsAll ? undefined : { connections, isLocalAllowed },
-    networks: metadata.allowed_networks,
     sessionHours: metadata.session_hours,
   };
 }

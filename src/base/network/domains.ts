@@ -11,7 +11,7 @@ import type { ResolveTxt } from './txt-records.ts';
 export const emailDomain = z
   .string()
   .max(253)
-  .transform((value) => domainToASCII(value.trim()).toLowerCase())
+  .overwrite((value) => domainToASCII(value.trim()).toLowerCase())
   .refine((value) => /^(?=.{4,253}$)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+$/.test(value), rule('domain'));
 
 /** The part of an address after the last @: ASCII (punycode), in lower case; empty for a text without one. */

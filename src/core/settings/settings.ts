@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
+import { emailDomain } from '../../base/network/domains.ts';
 import { type Clock, isWithin } from '../../base/platform/clock.ts';
 import { defined } from '../../base/platform/defined.ts';
 import { randomToken } from '../../base/platform/random.ts';
@@ -18,7 +19,6 @@ import {
   deniedNetwork,
   host,
   languageSchemas,
-  mailDomain,
   mailPort,
   mailSender,
   mailServer,
@@ -198,13 +198,13 @@ export const settingSchemas = {
     .describe('whether people may create their own account')
     .register(settingFields, { section: 'new-accounts' }),
   sign_up_domains: z
-    .array(mailDomain)
+    .array(emailDomain)
     .max(100)
     .default([])
     .describe('domains that can be signed up with, without subdomains. Empty: every address')
     .register(settingFields, { section: 'new-accounts', rows: 4 }),
   invite_domains: z
-    .array(mailDomain)
+    .array(emailDomain)
     .max(100)
     .default([])
     .describe(
@@ -308,7 +308,7 @@ export const settingSchemas = {
     .describe('the standard claims that people see and change in [their profile](accounts.md#profile), in this order')
     .register(settingFields, { section: 'attributes', rows: 6 }),
   username_domains: z
-    .array(mailDomain)
+    .array(emailDomain)
     .max(100)
     .default([])
     .describe(

@@ -75,11 +75,6 @@ export const attributeSchema = z.record(z.string(), z.json()).superRefine((schem
   }
 });
 
-export const mailDomain = z
-  .string()
-  .max(253)
-  .regex(/^[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+$/u, rule('mail-domain'));
-
 /** The host of a URL, with its port where it has one: ASCII (punycode), in lower case. */
 export const host = z
   .string()

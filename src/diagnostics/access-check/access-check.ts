@@ -5,7 +5,6 @@ import { type Endpoint, endpoint } from '../../admin/api/endpoint.ts';
 import { createApplicationPreviews } from '../../admin/applications/preview.ts';
 import { entryLinks } from '../../admin/console/frame.ts';
 import { quotedPermissions } from '../../admin/console/permission-words.ts';
-import { accessDecision } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
 import { pathMethods } from '../../applications/fields/proxied-application.ts';
 import { type DeclaredEntry, notFound } from '../../base/http/errors.ts';
@@ -54,8 +53,8 @@ export function createAccessCheck(services: DiagnosticServices) {
   async function reportOf(account: Account, { application, page: asked }: Asked) {
     const facts = await readFacts(services, account, application, asked);
     const checks = checksOf(facts);
-    const { allowed } = accessDecision(application, account);
-    const { page } = facts;
+    const { page, conditions } = facts;
+    const allowed = conditions.every(({ isMet }) => isMet);
     const isPublic = page?.isPublic === true && !page.isAmbiguous;
     const mayOpen = isPublic ? application.enabled : allowed && !page?.isAmbiguous && !page?.broken;
     return {
@@ -116,7 +115,9 @@ const result = z.object({
     .object({ method: z.string(), path: z.string() })
     .optional()
     .describe('Of a website, where the question is about one'),
-  may_open: z.boolean().describe('What the access rule says, and of a page its path rule'),
+  may_open: z
+    .boolean()
+    .describe('What the access rule says, from the last known address of the user, and of a page its path rule'),
   can_sign_in: z
     .boolean()
     .describe('The access rule, and everything else that decides: lockout, sign-in methods, two-step verification'),

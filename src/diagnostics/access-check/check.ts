@@ -1,11 +1,11 @@
 // One check of the access check, and what its function returns.
 
-import type { AccessRejection } from '../../applications/access-decision.ts';
+import { accessRejections } from '../../applications/access-decision.ts';
 import type { PageText } from '../../base/texts/text.ts';
 
 /** Of each check; those of the access rule have the name of its rejection. Part of the admin API. */
 export const checkIds = [
-  ...(['application_disabled', 'account_disabled', 'no_role', 'other_network'] as const satisfies AccessRejection[]),
+  ...accessRejections,
   'path',
   'registration',
   'api_access',

@@ -21,7 +21,7 @@ import { type AccessFacts, type DirectoryState, isLocalAccepted, type ProductFac
 export function checksOf(facts: AccessFacts): Check[] {
   const isOidc = facts.application.protocol === 'oidc';
   return [
-    ...facts.conditions.map(({ rejection, isMet }) => ({ id: rejection, ...ofRule(rejection, isMet, facts) })),
+    ...facts.conditions.map(({ rejection, isMet }) => ({ id: rejection, ...ofCondition[rejection](isMet, facts) })),
     ...pathChecks(facts),
     ...registrationChecks(facts),
     ...facts.apis.map((api) => ofApi(api, facts)),
@@ -56,35 +56,36 @@ export function checksOf(facts: AccessFacts): Check[] {
   ];
 }
 
-function ofRule(rejection: AccessRejection, isMet: boolean, facts: AccessFacts): Omit<Check, 'id'> {
-  const { account, application, disabled } = facts;
-  const who = displayName(account);
-  if (rejection === 'application_disabled')
-    return {
-      label: t('console.access-check.label.application'),
-      ...(isMet ? passed() : failed(t('console.access-check.application-disabled', { app: application.name }))),
-    };
-  if (rejection === 'account_disabled')
-    return {
-      label: t('console.access-check.label.account'),
-      ...(isMet
-        ? passed()
-        : failed(
-            sentences([
-              t('console.access-check.account-inactive', {
-                who,
-                state: account.state,
-                at: (account.state === 'waiting' ? account.activeFrom : account.activeUntil) ?? account.createdAt,
-              }),
-              ...(disabled ? [disabledSentence(disabled)] : []),
-            ]),
-          )),
-    };
-  if (rejection === 'other_network')
-    return { label: t('console.access-check.label.allowed-networks'), ...allowedNetworks(isMet, facts) };
-  const label = t('console.access-check.label.role');
-  return { label, ...ofAccess(application, account) };
-}
+/** The conditions of the access rule. */
+const ofCondition: Record<AccessRejection, (isMet: boolean, facts: AccessFacts) => Omit<Check, 'id'>> = {
+  application_disabled: (isMet, { application }) => ({
+    label: t('console.access-check.label.application'),
+    ...(isMet ? passed() : failed(t('console.access-check.application-disabled', { app: application.name }))),
+  }),
+  account_disabled: (isMet, { account, disabled }) => ({
+    label: t('console.access-check.label.account'),
+    ...(isMet
+      ? passed()
+      : failed(
+          sentences([
+            t('console.access-check.account-inactive', {
+              who: displayName(account),
+              state: account.state,
+              at: (account.state === 'waiting' ? account.activeFrom : account.activeUntil) ?? account.createdAt,
+            }),
+            ...(disabled ? [disabledSentence(disabled)] : []),
+          ]),
+        )),
+  }),
+  no_role: (_isMet, { application, account }) => ({
+    label: t('console.access-check.label.role'),
+    ...ofAccess(application, account),
+  }),
+  other_network: (isMet, facts) => ({
+    label: t('console.access-check.label.allowed-networks'),
+    ...allowedNetworks(isMet, facts),
+  }),
+};
 
 /** The path rules of a website: which of them decides about the page. */
 function pathChecks({ account, application, page }: AccessFacts): Check[] {

@@ -10,7 +10,7 @@ import {
 import { productOf } from '../../admin/applications/presets/presets.ts';
 import { describeRegistrationFault, type RegistrationFault } from '../../admin/applications/preview.ts';
 import { type DisabledBy, disabledBy } from '../../admin/users/disabled-by.ts';
-import { type AccessCondition, accessDecisionConditions } from '../../applications/access-decision.ts';
+import { accessDecisionConditions } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
 import { hasKeyFor } from '../../applications/fields/client-keys.ts';
 import { usesSecret } from '../../applications/fields/oidc-client.ts';
@@ -41,7 +41,7 @@ export interface AccessFacts {
   account: Account;
   application: Application;
   /** Each condition of the access rule. */
-  conditions: AccessCondition[];
+  conditions: ReturnType<typeof accessDecisionConditions>;
   /** Who disabled the account, as far as the audit log says it, and when. */
   disabled: DisabledBy | undefined;
   /** The last one; accepted, or none, where the person has a way to sign in. */
@@ -183,11 +183,7 @@ export async function readFacts(
     ...ways,
     page,
     now: now(),
-    conditions: accessDecisionConditions(
-      { ...application, ...signInRulesOf(application.metadata) },
-      account,
-      network?.address,
-    ),
+    conditions: accessDecisionConditions(application, account, network?.address),
     disabled: await disabledBy(services, account),
     product: productFactsOf(account, application),
     directories: await directoriesOf(services, account, rule),

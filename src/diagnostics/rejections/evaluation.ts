@@ -180,7 +180,8 @@ function registeredNow(
     const registered = application && nameNow(application);
     return { received: rejection.clientId, expected: registered };
   }
-  if (rule === 'access') return evaluatedRequest(about).access;
+  const { access } = evaluatedRequest(about);
+  if (access?.rule === rule) return access;
   if (rule !== 'certificate' && rule !== 'signature' && rule !== 'signing_key') return undefined;
   const { certificate, signed } = rejection.received;
   const unnamed = signed === 'yes' ? t('console.rejections.unnamed-signature') : undefined;

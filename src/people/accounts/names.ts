@@ -1,5 +1,6 @@
 // Usernames and email addresses: which are accepted, and the canonical form that decides whether two are the same.
 // Alice, ALICE, ａlice (full width) and аlice (with a Cyrillic letter) are the same name.
+import { domainOf } from '../../base/network/domains.ts';
 import { type Text, t } from '../../base/texts/text.ts';
 
 /** Why a name is rejected; `nameAdvice` has the texts. */
@@ -110,17 +111,14 @@ export function usernameFault(
 
 function isAddressIn(name: string, domains: NameDomains): boolean {
   if (emailFault(name)) return false;
-  return domains === 'any' || domains.some((owned) => hasDomain(name, owned));
+  return domains === 'any' || domains.includes(domainOf(name));
 }
 
-/** Compared as it is typed, not by its key: a look-alike of the domain is another domain. */
-const hasDomain = (address: string, domain: string): boolean =>
-  typedForm(address.slice(address.lastIndexOf('@') + 1)) === typedForm(domain);
 const typedForm = (text: string): string => text.normalize('NFKC').trim().toLowerCase();
 
-/** Whether the address is in one of these domains, or there are none. A subdomain is another domain. */
+/** Whether the address is in one of these domains, or there are none. A subdomain is another domain, and so is a look-alike. */
 export const isInDomains = (address: string, domains: readonly string[]): boolean =>
-  domains.length === 0 || domains.some((domain) => hasDomain(address, domain));
+  domains.length === 0 || domains.includes(domainOf(address));
 
 /** Whether two addresses are one mailbox, whatever their case; look-alikes are two. */
 export const isSameAddress = (one: string | null, other: string | null): boolean =>

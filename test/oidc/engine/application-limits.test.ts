@@ -2,6 +2,7 @@
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { consoleOf, staff } from '../../admin/console/support.ts';
+import { aService } from '../../admin/support.ts';
 import { aLiveSp, answerIn, redirect } from '../../saml/live.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient } from '../../support/http.ts';
@@ -114,6 +115,13 @@ describe('allowed_networks', () => {
     const app = await anApplication(idp, { allowed_networks: networks });
     const known = await aUser(idp.services);
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
+    const api = await aService(idp);
+    const mayOpen = async () =>
+      (
+        await api.get(`/access-check?${new URLSearchParams({ user: known.username, application: app.clientId })}`)
+      ).json<{
+        may_open: boolean;
+      }>().may_open;
     const report = async () => {
       const page = await admin.get(
         `/admin/access-check?${new URLSearchParams({ user: known.username, app: app.clientId })}`,
@@ -124,9 +132,17 @@ describe('allowed_networks', () => {
     const other = await anApplication(idp, { consent: 'implicit' });
     await signIn(browserAt(OUTSIDE).browser, other, known);
     expect(await report()).toContain('can’t sign in to Test application');
+    expect(await mayOpen()).toBe(false);
     expect(await report()).toContain(`is ${OUTSIDE}`);
     await signIn(browserAt(INSIDE).browser, other, known);
     expect(await report()).toContain('can sign in to Test application');
+    expect(await mayOpen()).toBe(true);
+    // The administrator tries it from this machine, whose address is 127.0.0.1.
+    const closed = await anApplication(idp, { allowed_networks: ['192.0.2.0/24'] });
+    const trial = async ({ applicationId }: Application) =>
+      textOf((await admin.get(`/admin/test/${applicationId}`)).text);
+    expect(await trial(closed)).toContain('this test ends with a rejection');
+    expect(await trial(app)).not.toContain('this test ends with a rejection');
   });
 
   it.each([['10.0.0.0/40'], ['example.com'], ['10.0.0.1-10.0.0.9']])('rejects %s', async (network) => {

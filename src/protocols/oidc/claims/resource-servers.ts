@@ -131,7 +131,7 @@ export async function unreachableApi(
   for (const identifier of identifiers) {
     const api = await findResource(identifier, core.db);
     if (api && !mayReach(api, user)) {
-      const { received, expected } = accessDecisionRule({ enabled: true, ...api }, user);
+      const { received, expected } = accessDecisionRule(protectedBy(api), user);
       return { rule: 'api_access', received, expected, api: identifier };
     }
   }
@@ -139,8 +139,11 @@ export async function unreachableApi(
 }
 
 /** Whether the access rule of the API allows the user. */
-export const mayReach = ({ access }: Pick<TokenTarget, 'access'>, user: AccessSubject): boolean =>
-  accessDecision({ enabled: true, access }, user).allowed;
+export const mayReach = (api: Pick<TokenTarget, 'access'>, user: AccessSubject): boolean =>
+  accessDecision(protectedBy(api), user).allowed;
+
+/** An API has no rule but this one. */
+const protectedBy = ({ access }: Pick<TokenTarget, 'access'>) => ({ enabled: true, access, metadata: {} });
 
 /**
  * The scopes that the user may have: one that is tied to a permission needs it now, at the authorization and again at

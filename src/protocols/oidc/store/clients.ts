@@ -5,7 +5,12 @@
 import { type ApplicationSource, accessOf, type Protocol, readMetadata } from '../../../applications/application.ts';
 import type { Access, OidcMetadata } from '../../../applications/fields/oidc-client.ts';
 import { clientOfWebsite, isOnHostOf, type ProxiedSettings } from '../../../applications/fields/proxied-application.ts';
-import { ruleFields, type SignInRules, signInRulesOf } from '../../../applications/rules/sign-in-rule.ts';
+import {
+  type RuleFields,
+  ruleFields,
+  type SignInRules,
+  signInRulesOf,
+} from '../../../applications/rules/sign-in-rule.ts';
 import { originOf } from '../../../applications/uris.ts';
 import { AppError } from '../../../base/http/errors.ts';
 import { safeEqual } from '../../../base/platform/random.ts';
@@ -33,7 +38,7 @@ export interface ClientApplication extends SignInRules {
   /** A disabled application is no client. */
   enabled: true;
   access: Access;
-  /** How an OIDC client is registered; empty for others. */
+  /** How an OIDC client is registered; of others the fields in ruleFields. */
   metadata: Partial<OidcMetadata>;
   /** Of a website behind a proxy. */
   website?: ProxiedSettings;
@@ -230,6 +235,7 @@ function applicationFrom(row: Row, rows: Row[], { vault, now, sql }: Core): Clie
   const unexpired = rows.filter(({ secretExpires }) => !secretExpires || new Date(secretExpires) > now());
   const genuine = unexpired.filter((one) => isGenuineSecret(one, sql));
   const secrets = genuine.flatMap((one) => secretOf(one, vault));
+  const metadata = metadataOf(row);
   return {
     id,
     clientId,
@@ -239,9 +245,8 @@ function applicationFrom(row: Row, rows: Row[], { vault, now, sql }: Core): Clie
     source: row.source,
     enabled: true,
     access: row.access === 'roles' ? accessOf(genuineRoles(row, sql), genuineGroups(row, sql)) : 'everyone',
-    ...rulesOf(row),
-    // A service provider's is long, and read by protocols/saml/metadata/service-providers.ts.
-    metadata: protocol === 'oidc' ? readMetadata('oidc', row.metadata) : {},
+    ...signInRulesOf(metadata),
+    metadata,
     ...(protocol === 'proxy' && { website: readMetadata('proxy', row.metadata) }),
     secrets,
     secretValues: secrets.flatMap((secret) => ('value' in secret ? secret.value : [])),
@@ -355,10 +360,12 @@ function serviceProvider({ clientId, name }: ClientApplication, assertionConsume
 
 const RULE_FIELD = new RegExp(`"(${ruleFields.join('|')})":`);
 
-/** The application's own rules. The text is searched first, because that of a service provider is long. */
-function rulesOf({ protocol, metadata }: Row): SignInRules {
-  if (!RULE_FIELD.test(metadata)) return signInRulesOf({});
-  return signInRulesOf(readMetadata(protocol, metadata));
+/** The text of a service provider is long, and read by protocols/saml/metadata/service-providers.ts: it is searched first. */
+function metadataOf({ protocol, metadata: text }: Row): ClientApplication['metadata'] {
+  if (protocol === 'oidc') return readMetadata('oidc', text);
+  if (!RULE_FIELD.test(text)) return {};
+  const metadata: RuleFields = readMetadata(protocol, text);
+  return Object.fromEntries(ruleFields.map((field) => [field, metadata[field]]));
 }
 
 /** This server's rules for clients are stricter than the engine's; their faults become an error of RFC 7591 3.2.2. */

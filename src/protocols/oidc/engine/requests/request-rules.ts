@@ -1,6 +1,7 @@
 // The rules of OpenID Connect requests. The engine reports an error code without a rule, so for a rejected request these
 // functions find the broken rule from the code and the request. The console evaluates them again to find out whether a fix helped. A
 // check of this server reports its own brokenRule.
+import { accessRuleIds, accessRules } from '../../../../applications/access-decision.ts';
 import {
   deviceCodeGrant,
   idJagGrant,
@@ -268,25 +269,21 @@ const requestRules: readonly RequestRule[] = [
         ? undefined
         : metadata && resource.split(' ').every((one) => includesResource(metadata.resources, one)),
   },
-  {
-    id: 'access',
-    endpoints: ['authorize', 'par'],
-    sharedErrors: ['access_denied'],
-    received: ({ access }) => (access?.rule === 'access' ? access.received : undefined),
-    expected: ({ access }) => (access?.rule === 'access' ? access.expected : undefined),
-    passes: ({ access }) => (access?.rule === 'network' ? true : access?.allowed),
-  },
+  ...accessRuleIds.map(
+    (id): RequestRule => ({
+      id,
+      // The token endpoint says of this one alone that it is broken; after any other, the grant has ended.
+      endpoints: id === 'network' ? ['authorize', 'par', 'token'] : ['authorize', 'par'],
+      sharedErrors: ['access_denied'],
+      applies: ({ metadata }) => accessRules[id].isSet(metadata ?? {}),
+      received: ({ access }) => (access?.rule === id ? access.received : undefined),
+      expected: ({ access }) => (access?.rule === id ? access.expected : undefined),
+      passes: ({ access }) => access && (access.rule !== id || access.allowed),
+    }),
+  ),
   // Only where a check of this server reports them.
   { id: 'api_access', endpoints: ['authorize', 'token'], applies: () => false },
   { id: 'group', endpoints: ['authorize', 'token'], applies: () => false },
-  {
-    id: 'network',
-    endpoints: ['authorize', 'par', 'token'],
-    sharedErrors: ['access_denied'],
-    received: ({ access }) => (access?.rule === 'network' ? access.received : undefined),
-    expected: ({ access }) => (access?.rule === 'network' ? access.expected : undefined),
-    passes: ({ access }) => access?.rule !== 'network',
-  },
 ];
 
 /**
