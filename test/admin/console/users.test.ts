@@ -127,9 +127,11 @@ describe('users', () => {
     expect((await admin.get('/admin/users?state=locked')).text).not.toContain('findable');
     const enable = await admin.get(`${at}/enable`);
     expect(textOf(enable.text)).toMatch(
-      /Enable Renamed Person\? This account is disabled\. person\d+ disabled it on .* UTC ?\. If you enable it, the user can sign in again\./,
+      /Enable Renamed Person\? This account is disabled\. Ann Example \(person\d+\) disabled it on .* UTC ?\. If you enable it, the user can sign in again\./,
     );
-    expect(textOf((await admin.get(at)).text)).toMatch(/Disabled \w{3} \d+, \d{4}, [\d:]+ [AP]M UTC by person\d+/);
+    expect(textOf((await admin.get(at)).text)).toMatch(
+      /Disabled \w{3} \d+, \d{4}, [\d:]+ [AP]M UTC by Ann Example \(person\d+\)/,
+    );
     await admin.submit(enable);
     expect((await idp.services.accounts.find(account.id))?.isActive).toBe(true);
     const types = (await idp.services.audit.list({ subjectId: account.id })).map(({ type }) => type);
