@@ -59,7 +59,7 @@ const MARKS = {
 } as const;
 
 /** The ids of the applications with this text in their registration; the parsed one decides. */
-export async function idsMarked(mark: keyof typeof MARKS, tx: Pick<Tx, '$queryRaw'>): Promise<string[]> {
+export async function idsMarked(mark: keyof typeof MARKS, tx: Tx): Promise<string[]> {
   const pattern = trustedText(`'%${MARKS[mark]}%'`);
   const rows = await tx.$queryRaw<
     { id: string }[]

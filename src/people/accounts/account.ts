@@ -333,17 +333,18 @@ const MAX_LINES = 20_000;
 function createGenuineLines(macs: () => Sql['macs']) {
   /** `read` returns undefined for a line that is not genuine. `of` tells whose it is. */
   function remembering<T>(read: (fields: string[], of: string) => T | undefined) {
-    const known = new Map<string, T>();
+    // In two generations: to find the first key of a Map from which many were deleted takes longer with each of them.
+    let [known, older] = [new Map<string, T>(), new Map<string, T>()];
     return (text: string | null, of = ''): T[] => {
       if (!text) return [];
       const found: T[] = [];
       for (const line of text.split('\n')) {
         const key = `${of}\n${line}`;
-        const value = known.get(key) ?? read(line.split('\t'), of);
+        const value = known.get(key) ?? older.get(key) ?? read(line.split('\t'), of);
         if (value === undefined) continue;
         found.push(value);
         if (known.has(key)) continue;
-        if (known.size >= MAX_LINES) known.delete(known.keys().next().value as string);
+        if (known.size >= MAX_LINES / 2) [known, older] = [new Map(), known];
         // A copy: a part of the text would keep all of it.
         known.set(Buffer.from(key).toString(), value);
       }
