@@ -60,7 +60,7 @@ const restrictedPackages: Record<string, { in: string[]; typesToo: boolean }> = 
   nodemailer: { in: ['core/mail/'], typesToo: true },
   '@prisma/': { in: ['base/storage/'], typesToo: true },
   'src/generated/': {
-    in: ['base/http/pages/render.ts', 'base/storage/database.ts', 'base/storage/fragments.ts', 'base/texts/text.ts'],
+    in: ['base/http/pages/render.ts', 'base/storage/', 'base/texts/text.ts'],
     typesToo: true,
   },
   'better-sqlite3': { in: ['base/storage/'], typesToo: true },

@@ -104,6 +104,8 @@ export const userCommands: Commands = {
       });
       const imports = createUserImport({ ...services, users: await userAdmin(services) });
       const read = await imports.read(text, options.unknown_columns);
+      if (read.shared.length > 0)
+        io.err(`not the own fields of these names, but the standard claims are filled: ${read.shared.join(', ')}`);
       const rows: ImportRow[] = [];
       for (const row of read.rows) {
         rows.push(await imports.carryOut(row, { isTrial: input.flag('trial'), by: {}, options }));

@@ -13,6 +13,7 @@ import type { Actor } from '../core/audit/audit.ts';
 import type { AuditEventType } from '../core/audit/events.ts';
 import type { Core } from '../core/core.ts';
 import { defaultSettings, type SettingName, type SettingValues } from '../core/settings/settings.ts';
+import { namedAsClaims } from '../people/accounts/attributes.ts';
 import { isApplied, rememberApplied, stateOf } from './applied.ts';
 import {
   type ConfigFileServices,
@@ -115,6 +116,7 @@ async function planFile(
         ...skipped,
         ...sections.flatMap(({ warnings }) => warnings),
         ...unknownBrandApplications(declared.settings.brand_applications, isApplication),
+        ...namedAsClaims(declared.settings.user_attributes ?? {}),
       ],
     },
   };

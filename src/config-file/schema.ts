@@ -93,7 +93,7 @@ export const user = z.strictObject({
     .describe('subject identifier (user ID), 8 to 64 of `A-Z a-z 0-9 . _ ~ | -`; default: generated. Never changes'),
   email: text.describe('unique; may be used to sign in'),
   email_verified: z.boolean().optional().describe('whether the address is verified'),
-  ...textSchemas(text),
+  ...textSchemas(z.string(), (one) => one.nullable().optional()),
   phone_number: text.describe('verified only by a code that was sent to it'),
   address: addressSchema
     .nullable()

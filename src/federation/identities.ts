@@ -61,6 +61,8 @@ export function createExternalIdentities(dependencies: Core) {
           ...identity,
           label: identity.label.slice(0, MAX_LABEL),
           lastUsedAt: now(),
+          checkedAt: null,
+          goneSince: null,
         };
         await tx.externalIdentity.create({ data: { ...row, id: randomId(), linkedAt: now() } }).catch((error) => {
           if (isUniqueConstraintError(error)) throw conflict('identity_taken', { cause: error });
@@ -83,12 +85,12 @@ export function createExternalIdentities(dependencies: Core) {
       }),
 
     /** Records a sign-in with it. */
-    async used(id: string, label: string, tx: Tx): Promise<void> {
-      await tx.externalIdentity.update({
-        where: { id },
-        data: { lastUsedAt: now(), label: label.slice(0, MAX_LABEL), goneSince: null },
-        select: { id: true },
-      });
+    async used(identity: ExternalIdentity, label: string, tx: Tx): Promise<void> {
+      const { id, connectionId, subject, userId, checkedAt } = identity;
+      // All that the MAC covers, so that many sign-ins of one person at once do not wait for each other.
+      const covered = { connectionId, subject, userId, checkedAt, lastUsedAt: now(), goneSince: null };
+      const data = { ...covered, label: label.slice(0, MAX_LABEL) };
+      await tx.externalIdentity.update({ where: { id }, data, select: { id: true } });
     },
 
     /** Takes the turn to ask its directory about the user; false when another request has it. */

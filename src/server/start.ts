@@ -30,6 +30,7 @@ import { ensureFirstAdmin, type FirstAdmin, warnOfUnusedPassword } from '../conf
 import { type ConfigurationFile, readValidFile } from '../config-file/read-file.ts';
 import { createScheduler, type Scheduler } from '../core/jobs/scheduler.ts';
 import { createMailDelivery } from '../core/mail/create-mail.ts';
+import { namedAsClaims } from '../people/accounts/attributes.ts';
 import { createAdministration } from './administration.ts';
 import { createApp, mounted } from './app.ts';
 import { createProtocols } from './protocols.ts';
@@ -271,6 +272,8 @@ export async function prepareData(services: Services): Promise<void> {
   const file = await applyConfigurationFile(services);
   // The plan has warned of those in the file.
   if (!file?.declared.settings.brand_applications) await warnOfUnknownBrandApplications(services);
+  const { user_attributes: schema = {} } = services.settings.latest();
+  if (!file?.declared.settings.user_attributes) for (const text of namedAsClaims(schema)) services.logger.warn(text);
   await warnOfUnusedPassword(services);
   const { texts, rate_limits: limitsRates } = services.settings.latest();
   const ignored = ignoredTexts(texts);

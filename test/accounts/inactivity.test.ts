@@ -188,7 +188,14 @@ describe('an account that nobody uses', () => {
       async all(id: string, _reason: string, _by: object, tx: Tx) {
         removed.push(id);
         const other = people.find(({ account }) => account.id !== id)?.account.id ?? '';
-        const token = { purpose: 'invite', tokenHash: 'since', data: '{}', createdAt: at, expiresAt: tomorrow() };
+        const token = {
+          purpose: 'invite',
+          tokenHash: 'since',
+          data: '{}',
+          createdAt: at,
+          expiresAt: tomorrow(),
+          usedAt: null,
+        };
         await tx.mailToken.create({ data: { id: 'since', userId: other, ...token } });
       },
     };
@@ -265,6 +272,7 @@ describe('an account that nobody uses', () => {
         purpose: 'invite',
         tokenHash: 'hash',
         data: '{}',
+        usedAt: null,
         createdAt: at,
         expiresAt: new Date(at.getTime() + 30 * DAY_MS),
       },

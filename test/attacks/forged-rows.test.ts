@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/base/platform/random.ts';
+import { createLinkTokens } from '../../src/core/mail/link-tokens.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -117,6 +118,31 @@ describe('the server', () => {
     expect(page.text).not.toContain('new-password');
     await expect.poll(() => alarmed('mail_tokens', 'forged-too')).toBe(true);
     await signedIn(idp, victim);
+  });
+
+  it('rejects what another program changed of the password, the age of an account and setting, and the use of a link', async () => {
+    const { accounts, credentials, db, settings } = idp.services;
+    const links = createLinkTokens(idp.services);
+    const userId = victim.account.id;
+    const { email } = victim.account;
+    const token = await links.issue({ userId, purpose: 'change-email', email: email ?? '' }, 600, db);
+    const link = await links.find(token, 'change-email');
+    expect(link && (await links.consume(link, db))).toBe(true);
+    await db.asStored.mailToken.updateMany({ where: { userId }, data: { usedAt: null } });
+    expect(await links.find(token, 'change-email')).toBeUndefined();
+
+    await credentials.forceChange(userId);
+    await db.asStored.passwordCredential.update({ where: { userId }, data: { mustChange: false } });
+    expect(await credentials.status(userId)).toBeUndefined();
+
+    await settings.set('mfa', 'optional');
+    await db.asStored.setting.update({ where: { key: 'mfa' }, data: { updatedAt: later } });
+    expect(await settings.changedAt('mfa')).toBeUndefined();
+    await settings.unset('mfa');
+    // Where the first factor may be set up in the days after the account was created.
+    await db.asStored.user.update({ where: { id: userId }, data: { createdAt: later } });
+    expect(await accounts.find(userId)).toBeUndefined();
+    await expect.poll(() => alarmed('users', userId)).toBe(true);
   });
 
   it('does not open the console to a user who was made an administrator by SQL', async () => {

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseFile } from '../../src/config-file/file.ts';
 import { readValidFile } from '../../src/config-file/read-file.ts';
+import { storeValue } from '../../src/core/settings/settings.ts';
 import { confirmation, consoleOf, signedInLongAgo, signInAgain, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson } from '../admin/support.ts';
 import { type Application, anApplication } from '../oidc/support.ts';
@@ -226,14 +227,14 @@ describe('the API', () => {
     const { brandImages, db, settings } = idp.services;
     const name = String((await settings.reload()).brand_logo);
     await set({ brand_logo: null });
-    await db.setting.updateMany({
-      where: { key: { startsWith: 'brand-image:' } },
-      data: { updatedAt: new Date(Date.now() - 172_800_000) },
-    });
+    const key = `brand-image:${name}`;
+    const { value } = await db.setting.findUniqueOrThrow({ where: { key } });
+    const at = new Date(Date.now() - 172_800_000);
+    await storeValue(db, key, JSON.parse(value), { source: 'brand', at, isProtected: true });
     await set({ brand_logo: name });
     // What the removal does that read the settings before.
     await brandImages.removeOthers(new Set(), new Date(Date.now() - 86_400_000));
-    expect(await db.setting.count({ where: { key: `brand-image:${name}` } })).toBe(1);
+    expect(await db.setting.count({ where: { key } })).toBe(1);
     await set(NONE);
   });
 });

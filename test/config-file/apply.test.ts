@@ -50,6 +50,7 @@ describe('brands of applications', () => {
     });
     const text = `
 settings:
+  user_attributes: { type: object, properties: { nickname: { type: string } } }
   brand_applications:
     wiki-typo: { name: A }
     web: { name: B }
@@ -61,13 +62,18 @@ clients:
 service_providers:
   - { name: Wiki, metadata: '<EntityDescriptor entityID="https://wiki.example/sp"/>' }
 `;
-    const warnings = ['brand_applications names wiki-typo, which is the client ID or entity ID of no application'];
+    const own = 'user_attributes has the field nickname, but a column nickname of an import fills the standard claim';
+    const typo = 'brand_applications names wiki-typo, which is the client ID or entity ID of no application';
+    const warnings = [typo, own];
     expect(await bench.plan(text)).toMatchObject({ ok: true, plan: { warnings } });
     expect(await bench.apply(text)).toMatchObject({ ok: true, plan: { warnings } });
     const without = text.replace(/clients:[\s\S]*/, '');
     expect(await bench.plan(without)).toMatchObject({
       plan: {
-        warnings: ['wiki-typo', 'web', 'https://wiki.example/sp'].map((id) => expect.stringContaining(` ${id},`)),
+        warnings: [
+          ...['wiki-typo', 'web', 'https://wiki.example/sp'].map((id) => expect.stringContaining(` ${id},`)),
+          own,
+        ],
       },
     });
   });

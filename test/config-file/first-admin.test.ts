@@ -44,7 +44,7 @@ describe('the first administrator', () => {
     ]);
     const account = await bench.accounts.findByLogin('admin');
     expect(admin?.username).toBe('admin');
-    await bench.db.asStored.passwordCredential.update({
+    await bench.db.passwordCredential.update({
       where: { userId: account?.id ?? '' },
       data: { mustChange: false },
     });

@@ -5,14 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { openApiDocument } from '../../src/admin/api/documents.ts';
 import { applicationEndpoints } from '../../src/admin/applications/api.ts';
 import { variables } from '../../src/base/config/variables.ts';
-import {
-  connectionTables,
-  eventsWithoutDetails,
-  eventTables,
-  keysAsForClients,
-  type Row,
-  tables,
-} from './reference.ts';
+import { connectionTables, eventTables, keysAsForClients, type Row, sentences, tables } from './reference.ts';
 
 const documents = {
   'docs/configuration.md': tables,
@@ -20,8 +13,6 @@ const documents = {
   'docs/events.md': eventTables,
 };
 const all = { ...tables, ...connectionTables, ...eventTables };
-const bareEvents = /^Without details: .*$/m;
-const bareSentence = `Without details: ${eventsWithoutDetails.join(', ')}.`;
 const escaped = (cell: string) => cell.replaceAll('|', '\\|').replaceAll('<', '&lt;');
 
 /** The rows of the table under a heading, cell by cell. */
@@ -45,11 +36,15 @@ function withCurrentRows(heading: string, rows: Row[], text: string): string {
 
 if (process.env.UPDATE_DOCS) {
   for (const [document, entries] of Object.entries(documents)) {
-    const before = readFileSync(document, 'utf8').replace(bareEvents, bareSentence);
+    const before = readFileSync(document, 'utf8');
     writeFileSync(
       document,
       Object.entries(entries).reduce((text, [heading, rows]) => withCurrentRows(heading, rows, text), before),
     );
+  }
+  for (const { document, begins, names } of sentences) {
+    const before = readFileSync(document, 'utf8');
+    writeFileSync(document, before.replace(new RegExp(`^${begins}: .*$`, 'm'), `${begins}: ${names.join(', ')}.`));
   }
 }
 
@@ -76,8 +71,8 @@ describe('docs/configuration.md', () => {
     expect(named.split(/,\s+/)).toEqual(keys.map((key) => `\`${key}\``));
   });
 
-  it('names the types of events without details', () => {
-    expect(bareEvents.exec(text)?.[0]).toBe(bareSentence);
+  it.each(sentences)('$document: $begins …', ({ document, begins, names }) => {
+    expect(readFileSync(document, 'utf8').split('\n')).toContain(`${begins}: ${names.join(', ')}.`);
   });
 
   it('names each variable that may hold a secret in a file', () => {

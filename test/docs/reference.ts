@@ -1,6 +1,7 @@
 // The tables of docs/configuration.md as the code has them: what may be set, what holds when it is not, what is
 // allowed, and what it means where its schema says it (`describe()`). The rest of the last column is written in the document.
 import { z } from 'zod';
+import { IMPORT_COLUMNS } from '../../src/admin/users/import.ts';
 import { oidcClient } from '../../src/applications/fields/oidc-client.ts';
 import { proxiedApplication } from '../../src/applications/fields/proxied-application.ts';
 import { serviceProvider } from '../../src/applications/fields/service-provider.ts';
@@ -14,6 +15,7 @@ import { ldapEntry } from '../../src/federation/connections/kinds/ldap.ts';
 import { oauth2Entry } from '../../src/federation/connections/kinds/oauth2.ts';
 import { oidcEntry } from '../../src/federation/connections/kinds/oidc.ts';
 import { samlEntry } from '../../src/federation/connections/kinds/saml.ts';
+import { taggableClaims } from '../../src/people/accounts/tagged-values.ts';
 
 /** One row: the name, the columns that follow from the code, and what it means. */
 export interface Row {
@@ -69,7 +71,24 @@ export const tables: Record<string, Row[]> = {
 /** The same for docs/events.md, and its types without details, which one sentence names. */
 const events = Object.values(eventDetails).flatMap((types) => Object.entries<object>(types));
 const isBare = ([, details]: [string, object]) => Object.keys(details).length === 0;
-export const eventsWithoutDetails = events.filter(isBare).map(([type]) => code(type));
+/** Lines of documents that are a list of names. */
+export const sentences = [
+  {
+    document: 'docs/events.md',
+    begins: 'Without details',
+    names: events.filter(isBare).map(([type]) => code(type)),
+  },
+  {
+    document: 'docs/accounts.md',
+    begins: 'Claims that can have them, whatever the schema `user_attributes` says',
+    names: [...taggableClaims].map(code),
+  },
+  {
+    document: 'docs/console.md',
+    begins: '- Further columns',
+    names: IMPORT_COLUMNS.slice(2, IMPORT_COLUMNS.indexOf('sso_id')).map(code),
+  },
+];
 export const eventTables: Record<string, Row[]> = {
   Types: events
     .filter((event) => !isBare(event))
@@ -119,7 +138,7 @@ function withDefault(allowed: string, { default: value, type }: Json): string {
 function allowedOf(field: Json): string {
   if (field.const !== undefined) return code(String(field.const));
   if (field.enum) return list(field.enum.map((value) => code(String(value))));
-  if (field.anyOf) return [...new Set(field.anyOf.map(allowedOf))].join(' or ');
+  if (field.anyOf) return [...new Set(field.anyOf.map(allowedOf).filter(Boolean))].join(' or ');
   switch (field.type) {
     case 'boolean':
       return 'boolean';

@@ -665,7 +665,7 @@ async function windowGoesOn(minutes: number): Promise<void> {
 /** The last sign-in, and the last question to the directory, were more than an hour ago. */
 async function anHourPasses({ subject }: Person): Promise<void> {
   const at = new Date(clock.now().getTime() - 61 * 60_000);
-  await idp.services.db.asStored.externalIdentity.updateMany({
+  await idp.services.db.externalIdentity.updateMany({
     where: { subject },
     data: { lastUsedAt: at, checkedAt: at },
   });

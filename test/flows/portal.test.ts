@@ -162,7 +162,7 @@ describe('the portal', () => {
     await db.totpCredential.create({
       data: { userId, secretSealed: 'x', createdAt: at, confirmedAt: at },
     });
-    await db.asStored.passwordCredential.updateMany({ where: { userId }, data: { mustChange: true } });
+    await db.passwordCredential.updateMany({ where: { userId }, data: { mustChange: true } });
     await db.asStored.user.update({ where: { id: userId }, data: { emailVerified: false, mac: '' } });
     await signRows(idp.services);
     const { text } = await portal();

@@ -72,7 +72,7 @@ describe('settings', () => {
   });
 
   it('have their default when the stored value is not accepted', async () => {
-    const row = { key: 'session_hours', value: '100000' };
+    const row = { key: 'session_hours', value: '100000', updatedAt: new Date() };
     const mac = protectedRows.macOf('settings', coveredSetting(row));
     await database.database.db.setting.create({ data: { ...row, mac } });
     expect(await open().get('session_hours')).toBe(12);

@@ -36,7 +36,8 @@ const none = Object.fromEntries(
   ].map((column) => [column, null]),
 );
 const flags = { emailVerified: false, emailProven: false, phoneNumberVerified: false, isEnabled: true };
-const user = { ...none, ...flags, id: 'ann', username: 'ann', usernameKey: 'ann', attributes: '{}', source: 'local' };
+const names = { id: 'ann', username: 'ann', usernameKey: 'ann' };
+const user = { ...none, ...flags, ...names, attributes: '{}', source: 'local', createdAt: new Date(0) };
 const later = new Date(Date.UTC(2100, 0));
 const session = {
   id: 's',

@@ -43,7 +43,7 @@ const profileFields = {
   username: z.string().min(1).max(254),
   email: line.describe('null: none'),
   email_verified: z.boolean(),
-  ...textSchemas(line),
+  ...textSchemas(z.string().max(2000), (text) => text.nullable()),
   phone_number: line.describe('A new number is unverified'),
   address: addressSchema.nullable().describe('Replaces the whole address; null: none'),
   sso_id: line.describe('The subject (`sub`, NameID, …) of the user at the connection `sso_connection`'),
@@ -96,7 +96,7 @@ const userSummary = z.object({ ...summaryFields, ...invitationField }).meta({ id
 const user = z
   .object({
     ...summaryFields,
-    ...textSchemas(z.string().nullable()),
+    ...textSchemas(z.string(), (text) => text.nullable()),
     phone_number: z.string().nullable(),
     phone_number_verified: z.boolean().describe('The user entered a code that was sent to the number'),
     address: addressSchema.nullable(),

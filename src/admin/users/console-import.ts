@@ -219,6 +219,15 @@ function progressPage(found: StoredImport, rows: Shown): ConsolePage {
     actions: [...(isOpen(found) || state === 'prepared' ? [cancel] : []), ...(hasReport ? [report] : []), ...next],
     blocks: [
       ...(isAsked ? [questionForm(found)] : []),
+      ...(isTrial && options.shared.length > 0
+        ? [
+            {
+              kind: 'text' as const,
+              tone: 'warning' as const,
+              text: t('console.import.shared', { columns: options.shared.join(', ') }),
+            },
+          ]
+        : []),
       ...(state === 'failed'
         ? [
             {

@@ -35,6 +35,7 @@ const NAMED = 3;
 
 const storedOptions = importOptions.extend({
   unknown: z.array(z.string()),
+  shared: z.array(z.string()),
   givesRoles: z.boolean(),
   /** Whom rows give roles with permissions in Gatehouse: the first of them, and how many. */
   administrators: z.object({ usernames: z.array(z.string()), roles: z.array(z.string()), count: z.int() }),
@@ -78,7 +79,7 @@ export function createImportJobs(
 ) {
   /** Stores a file. Throws invalid_input, StepUpNeeded, and conflict (409) while another import of the actor is under way. */
   async function begin(
-    { rows, unknown, givesRoles }: UserFile,
+    { rows, unknown, shared, givesRoles }: UserFile,
     { isTrial, ...options }: ImportOptions & { isTrial: boolean },
     by: Actor,
   ): Promise<StoredImport> {
@@ -86,7 +87,13 @@ export function createImportJobs(
     const list = rows.map(({ error, ...row }): StoredRow => ({ ...row, ...written(error) }));
     const given = {
       kind: isTrial ? 'trial' : 'import',
-      options: JSON.stringify({ ...options, unknown, givesRoles, administrators: await administratorsIn(rows, by) }),
+      options: JSON.stringify({
+        ...options,
+        unknown,
+        shared,
+        givesRoles,
+        administrators: await administratorsIn(rows, by),
+      }),
     } as const;
     const change = await stored.store(
       { ...given, rows: list, by },

@@ -56,6 +56,8 @@ export interface UserFile {
   rows: FileRow[];
   /** Columns that are left out. */
   unknown: string[];
+  /** Columns of each user that an own field is called like, which they do not fill. */
+  shared: string[];
   /** A row names a role or a group. */
   givesRoles: boolean;
 }
@@ -394,11 +396,12 @@ async function readFile(
   const unknown = names.map((name) => name.slice(0, 100));
   if (unknown.length > 0 && unknownColumns === 'reject')
     throw wrongText(t('console.import.error.unknown-columns', { columns: unknown.join(', ') }));
+  const shared = columns.filter((column) => isKnown(column) && fieldOf(column, own));
   const read = rowReader(columns, fields);
   const rows: FileRow[] = [];
   for await (const line of inTurns(lines, ROWS)) rows.push(read(line));
   const givesRoles = rows.some(({ values }) => namesIn(values.roles).length + namesIn(values.groups).length > 0);
-  return { rows, unknown, givesRoles };
+  return { rows, unknown, shared, givesRoles };
 }
 
 const wrongText = (text: Text) => invalidInput([textFault(['csv'], text)]);

@@ -5,6 +5,7 @@
 // A MAC covers named columns, without those that have their default: a new column with a default changes no MAC, so rows stay valid in an
 // upgrade, and two versions on one database accept each other's rows until the column is used. Never rename a column here, and never give it
 // another kind or default: that needs another FORMAT, which verifies rows of the one before too.
+import type { PrismaClient } from '../../generated/sqlite/client.ts';
 import type { Vault } from '../platform/vault.ts';
 
 /** How a value is read, so that both databases and both ways to read a row give the same text. */
@@ -34,6 +35,11 @@ export interface TableDeclaration {
   key: readonly string[];
   /** The first column names the row in alarms. */
   covers: CoveredColumns;
+  /**
+   * Every other column, with spaces: it decides nothing, or nothing worse than a deleted row. Counts, notices, times of use, what lists
+   * show, how far a job is; an encrypted value is bound to its row already.
+   */
+  uncovered?: string;
   /** A row with a wrong MAC is not absent, but counts as one without a value in this column. */
   emptyWhenForged?: string;
   /** Without a value there, a row has no MAC. */
@@ -51,6 +57,7 @@ export const protectedTables = {
     key: ['userId', 'roleId', 'via'],
     relations: { user: 'users', role: null },
     covers: { userId: 'text', roleId: 'text', via: 'text', since: 'time', until: 'time' },
+    uncovered: 'notice',
   },
   groups: {
     model: 'group',
@@ -65,12 +72,14 @@ export const protectedTables = {
       source: 'text',
       fileMembers: 'flag',
     },
+    uncovered: 'description createdAt updatedAt',
   },
   group_members: {
     model: 'groupMember',
     key: ['groupId', 'userId', 'source'],
     relations: { group: 'groups', user: 'users' },
     covers: { groupId: 'text', userId: 'text', source: 'text', since: 'time', until: 'time' },
+    uncovered: 'notice addedBy createdAt',
   },
   group_children: {
     model: 'groupChild',
@@ -95,19 +104,21 @@ export const protectedTables = {
     key: ['groupId', 'userId'],
     relations: { group: 'groups', user: 'users' },
     covers: { groupId: 'text', userId: 'text', until: 'time', covers: 'text', deputyOf: 'text' },
+    uncovered: 'appointedBy createdAt',
   },
   group_domains: {
     model: 'groupDomain',
     key: ['groupId', 'domain'],
     emptyWhenForged: 'provenAt',
     relations: { group: 'groups' },
-    covers: { groupId: 'text', domain: 'text', challenge: 'text', provenAt: 'time' },
+    covers: { groupId: 'text', domain: 'text', challenge: 'text', provenAt: 'time', checkedAt: 'time' },
   },
   group_requests: {
     model: 'groupRequest',
     key: ['id'],
     relations: { group: 'groups', user: 'users' },
     covers: { id: 'text', groupId: 'text', userId: 'text', until: 'time', state: 'text', expiresAt: 'time' },
+    uncovered: 'applicationId reason answer decidedBy decidedAt createdAt',
   },
   group_invitations: {
     model: 'groupInvitation',
@@ -124,6 +135,7 @@ export const protectedTables = {
       acceptedAt: 'time',
       expiresAt: 'time',
     },
+    uncovered: 'acceptedBy createdAt',
   },
   bulk_changes: {
     model: 'bulkChange',
@@ -138,31 +150,61 @@ export const protectedTables = {
       state: 'text',
       options: ['text', ''],
     },
+    uncovered: 'actor counts done changed error createdAt endedAt expiresAt',
   },
   // An encrypted value is bound to its row already, and `secrets rotate` encrypts it again.
   bulk_change_pieces: {
     model: 'bulkChangePiece',
     key: ['id'],
     relations: { change: 'bulk_changes' },
-    covers: { changeId: 'text', position: 'number', members: 'text' },
+    covers: { id: 'text', changeId: 'text', position: 'number', members: 'text' },
+    uncovered: 'rowsSealed reportSealed',
   },
-  roles: { model: 'role', key: ['id'], byHand: true, covers: { id: 'text', name: 'text', permissions: 'list' } },
-  password_credentials: { model: 'passwordCredential', key: ['userId'], covers: { userId: 'text', hash: 'text' } },
+  // The source of a role, and of a setting, decides who may change it, not what it gives.
+  roles: {
+    model: 'role',
+    key: ['id'],
+    byHand: true,
+    covers: { id: 'text', name: 'text', permissions: 'list' },
+    uncovered: 'description source createdAt',
+  },
+  password_credentials: {
+    model: 'passwordCredential',
+    key: ['userId'],
+    covers: { userId: 'text', hash: 'text', mustChange: ['flag', false], long: ['flag', false], changedAt: 'time' },
+    uncovered: 'kind',
+  },
   passkeys: {
     model: 'passkey',
     key: ['id'],
     covers: { id: 'text', userId: 'text', publicKey: 'bytes', userVerified: 'flag' },
+    uncovered: 'name counter transports aaguid backedUp discoverable createdAt lastUsedAt',
   },
-  phone_factors: { model: 'phoneFactor', key: ['userId'], covers: { userId: 'text', number: 'text' } },
+  phone_factors: {
+    model: 'phoneFactor',
+    key: ['userId'],
+    covers: { userId: 'text', number: 'text' },
+    uncovered: 'confirmedAt lastUsedAt',
+  },
   password_reset_tokens: {
     model: 'passwordResetToken',
     key: ['id'],
-    covers: { id: 'text', userId: 'text', tokenHash: 'text', expiresAt: 'time' },
+    covers: { id: 'text', userId: 'text', tokenHash: 'text', expiresAt: 'time', usedAt: 'time' },
+    uncovered: 'createdAt',
   },
   mail_tokens: {
     model: 'mailToken',
     key: ['id'],
-    covers: { id: 'text', userId: 'text', tokenHash: 'text', expiresAt: 'time', purpose: 'text', data: 'text' },
+    covers: {
+      id: 'text',
+      userId: 'text',
+      tokenHash: 'text',
+      expiresAt: 'time',
+      purpose: 'text',
+      data: 'text',
+      usedAt: 'time',
+    },
+    uncovered: 'openedAt bouncedAt createdAt',
   },
   connections: {
     model: 'connection',
@@ -177,17 +219,19 @@ export const protectedTables = {
       settings: 'text',
       source: 'text',
     },
+    uncovered: 'createdAt updatedAt',
   },
   connection_documents: {
     model: 'connectionDocument',
     key: ['connectionId', 'kind'],
     covers: { connectionId: 'text', kind: 'text', content: 'text' },
+    uncovered: 'readAt nextReadAt failingSince lastError',
   },
   connection_domains: {
     model: 'connectionDomain',
     key: ['domain'],
     emptyWhenForged: 'provenAt',
-    covers: { domain: 'text', connectionId: 'text', challenge: 'text', provenAt: 'time' },
+    covers: { domain: 'text', connectionId: 'text', challenge: 'text', provenAt: 'time', checkedAt: 'time' },
   },
   connection_role_mappings: {
     model: 'connectionRoleMapping',
@@ -204,12 +248,22 @@ export const protectedTables = {
   external_identities: {
     model: 'externalIdentity',
     key: ['id'],
-    covers: { connectionId: 'text', subject: 'text', userId: 'text' },
+    covers: {
+      connectionId: 'text',
+      subject: 'text',
+      userId: 'text',
+      // When its directory is asked again about the user, and whether it has lost them.
+      lastUsedAt: 'time',
+      checkedAt: 'time',
+      goneSince: 'time',
+    },
+    uncovered: 'id label linkedAt',
   },
   upstream_sessions: {
     model: 'upstreamSession',
     key: ['id'],
     covers: { id: 'text', sessionUid: 'text', connectionId: 'text', userId: 'text', subject: 'text' },
+    uncovered: 'sid nameIdHash dataSealed createdAt expiresAt',
   },
   users: {
     model: 'user',
@@ -235,6 +289,7 @@ export const protectedTables = {
       termsVersion: 'text',
       termsAcceptedAt: 'time',
       deleteAt: 'time',
+      createdAt: 'time',
       name: 'text',
       givenName: 'text',
       middleName: 'text',
@@ -248,6 +303,7 @@ export const protectedTables = {
       locale: 'text',
       zoneinfo: 'text',
     },
+    uncovered: 'searchKey nameKey lastNameKey lastSeenAt endNotice idleNotice idleNoticeAt updatedAt hidesFirstSteps',
   },
   retired_subjects: {
     model: 'retiredSubject',
@@ -260,6 +316,7 @@ export const protectedTables = {
     emptyWhenForged: 'trustedUntil',
     isSealedOnlyWhenSet: true,
     covers: { userId: 'text', tokenHash: 'text', trustedUntil: 'time' },
+    uncovered: 'id userAgent address createdAt lastSeenAt expiresAt',
   },
   applications: {
     model: 'application',
@@ -276,6 +333,7 @@ export const protectedTables = {
       metadata: 'text',
       source: 'text',
     },
+    uncovered: 'nameKey createdAt updatedAt',
   },
   application_pictures: {
     model: 'applicationPicture',
@@ -283,6 +341,7 @@ export const protectedTables = {
     emptyWhenForged: 'name',
     isSealedOnlyWhenSet: true,
     covers: { applicationId: 'text', url: 'text', name: 'text' },
+    uncovered: 'content tries nextTryAt lastError updatedAt',
   },
   application_roles: {
     model: 'applicationRole',
@@ -302,6 +361,7 @@ export const protectedTables = {
     key: ['id'],
     relations: { use: null },
     covers: { id: 'text', applicationId: 'text', secretHash: 'text', secretSealed: 'given', expiresAt: 'time' },
+    uncovered: 'lastFour createdAt',
   },
   resources: {
     model: 'resource',
@@ -318,11 +378,13 @@ export const protectedTables = {
       agentScopes: ['text', '[]'],
       source: 'text',
     },
+    uncovered: 'createdAt',
   },
   consents: {
     model: 'consent',
     key: ['id'],
     covers: { userId: 'text', applicationId: 'text', granted: 'text', updatedAt: 'time' },
+    uncovered: 'id grantedAt',
   },
   oidc_artifacts: {
     model: 'oidcArtifact',
@@ -338,6 +400,7 @@ export const protectedTables = {
       accountId: 'text',
       clientId: 'text',
     },
+    uncovered: 'consumedAt expiresAt',
   },
   event_streams: {
     model: 'eventStream',
@@ -364,6 +427,8 @@ export const protectedTables = {
       previousSecretSealed: 'given',
       previousUntil: 'time',
     },
+    uncovered:
+      'createdAt updatedAt cursor lastSeq replayCursor replayUntil failures failingSince retryAt pausedAt lastError lastSuccessAt',
   },
   // All but the end, because the session ends with its single sign-on session at the latest.
   rp_sessions: {
@@ -378,18 +443,22 @@ export const protectedTables = {
       amr: 'text',
       authTime: 'time',
     },
+    uncovered: 'sid createdAt expiresAt',
   },
   sign_in_attempts: {
     model: 'signInAttempt',
     key: ['uid'],
     covers: { uid: 'text', userId: 'text', factors: 'text', data: 'text', expiresAt: 'time' },
+    uncovered: 'tries',
   },
+  // Without resetByMailAt it is as without the row.
   first_factor_approvals: {
     model: 'firstFactorApproval',
     key: ['userId'],
     emptyWhenForged: 'allowedUntil',
     isSealedOnlyWhenSet: true,
     covers: { userId: 'text', allowedUntil: 'time' },
+    uncovered: 'requestedAt resetByMailAt',
   },
   // Once approved, a waiting document decides where assertions go: until then nobody may exchange it.
   saml_metadata: {
@@ -398,14 +467,22 @@ export const protectedTables = {
     emptyWhenForged: 'pendingXml',
     isSealedOnlyWhenSet: true,
     covers: { applicationId: 'text', url: 'text', pendingXml: 'text', pendingSince: 'time' },
+    uncovered: 'nextReadAt pendingKey rejectedKey',
   },
+  // requestId is in data, too. A request that could be answered again is answered to the same browser.
   saml_requests: {
     model: 'samlRequest',
     key: ['id'],
     covers: { id: 'text', applicationId: 'text', browserHash: 'text', data: 'text' },
+    uncovered: 'requestId usedAt expiresAt',
   },
   // A NameID cannot be moved to another user.
-  saml_name_ids: { model: 'samlNameId', key: ['id'], covers: { userId: 'text', applicationId: 'text', value: 'text' } },
+  saml_name_ids: {
+    model: 'samlNameId',
+    key: ['id'],
+    covers: { userId: 'text', applicationId: 'text', value: 'text' },
+    uncovered: 'id createdAt',
+  },
   api_keys: {
     model: 'apiKey',
     key: ['id'],
@@ -420,6 +497,7 @@ export const protectedTables = {
       expiresAt: 'time',
       revokedAt: 'time',
     },
+    uncovered: 'lastFour lastUsedAt',
   },
   app_passwords: {
     model: 'appPassword',
@@ -433,6 +511,7 @@ export const protectedTables = {
       secretHash: 'text',
       createdAt: 'time',
     },
+    uncovered: 'lastUsedAt',
   },
   sign_up_codes: {
     model: 'signUpCode',
@@ -464,12 +543,14 @@ export const protectedTables = {
       mappings: 'text',
       removedAt: 'time',
     },
+    uncovered: 'isApplied createdAt updatedAt lastRequestAt',
   },
   scim_tokens: {
     model: 'scimToken',
     key: ['id'],
     relations: { connection: 'scim_connections' },
     covers: { id: 'text', connectionId: 'text', secretHash: 'text', source: 'text', expiresAt: 'time' },
+    uncovered: 'lastFour createdAt lastUsedAt',
   },
   // The content too: the next change of the client would write it to the account.
   scim_users: {
@@ -477,18 +558,21 @@ export const protectedTables = {
     key: ['userId'],
     relations: { user: 'users', connection: 'scim_connections' },
     covers: { userId: 'text', connectionId: 'text', externalId: 'text', content: 'text', deletedAt: 'time' },
+    uncovered: 'createdAt updatedAt',
   },
   scim_groups: {
     model: 'scimGroup',
     key: ['groupId'],
     relations: { group: 'groups', connection: 'scim_connections' },
     covers: { groupId: 'text', connectionId: 'text', externalId: 'text', content: 'text', isOwn: 'flag' },
+    uncovered: 'displayKey createdAt updatedAt',
   },
   // Whose account there is changed.
   provisioned_objects: {
     model: 'provisionedObject',
     key: ['id'],
     covers: { id: 'text', applicationId: 'text', kind: 'text', localId: 'text', remoteId: 'text' },
+    uncovered: 'accepted isActive pending isHeld version claimedUntil tries nextTryAt lastError sentAt leftAt',
   },
   // Whose the run is, how it ends, until when. The browser and the progress change without the MAC.
   logout_runs: {
@@ -504,6 +588,7 @@ export const protectedTables = {
       createdAt: 'time',
       expiresAt: 'time',
     },
+    uncovered: 'browserHash seenAt finishedAt',
   },
   // Who is notified, of which session. The channel and the progress change without the MAC.
   logout_participants: {
@@ -519,6 +604,7 @@ export const protectedTables = {
       name: 'text',
       data: 'text',
     },
+    uncovered: 'channel state reason probeResult messageId deadline settledAt',
   },
   logout_deliveries: {
     model: 'logoutDelivery',
@@ -532,6 +618,7 @@ export const protectedTables = {
       sid: 'text',
       createdAt: 'time',
     },
+    uncovered: 'tries nextTryAt doneAt failedAt lastError',
   },
   // An administrator may apply a fix that is made of it: an address to register, a subject to connect.
   rejections: {
@@ -546,11 +633,31 @@ export const protectedTables = {
       subjectId: 'text',
       data: 'text',
     },
+    uncovered: 'at requestId expiresAt',
   },
-  settings: { model: 'setting', key: ['key'], byHand: true, covers: { key: 'text', value: 'text' } },
+  settings: {
+    model: 'setting',
+    key: ['key'],
+    byHand: true,
+    covers: { key: 'text', value: 'text', updatedAt: 'time' },
+    uncovered: 'source',
+  },
 } as const satisfies Record<string, TableDeclaration>;
 
-export type ProtectedTable = keyof typeof protectedTables;
+type Declared = typeof protectedTables;
+type ColumnsOf<Model extends keyof PrismaClient> = PrismaClient[Model] extends { fields: infer Fields }
+  ? keyof Fields
+  : never;
+type Words<Text> = Text extends `${infer First} ${infer Rest}` ? First | Words<Rest> : Text;
+type NamedBy<Declaration> =
+  | (Declaration extends { covers: infer Columns } ? keyof Columns : never)
+  | (Declaration extends { uncovered: infer Names } ? Words<Names> : never);
+type Undeclared = {
+  [Table in keyof Declared]: `${Table}.${Exclude<ColumnsOf<Declared[Table]['model']>, NamedBy<Declared[Table]> | 'mac'> & string}`;
+}[keyof Declared];
+type NoneOf<_Undeclared extends never> = keyof Declared;
+/** An error here names the columns, as `table.column`, that are neither in `covers` nor in `uncovered`. */
+export type ProtectedTable = NoneOf<Undeclared>;
 /** A row as far as its MAC covers it. */
 export type Covered<Table extends ProtectedTable> = {
   readonly [Name in keyof (typeof protectedTables)[Table]['covers']]: Values[KindOf<

@@ -38,6 +38,7 @@ import { connectionWarnings } from '../../federation/connections/warnings.ts';
 import { FederationError } from '../../federation/faults.ts';
 import { createDirectory, type Directory } from '../../federation/ldap/directory.ts';
 import { createAccountLookup } from '../../people/accounts/account.ts';
+import { namedAsClaims } from '../../people/accounts/attributes.ts';
 import { wrongInGraph } from '../../people/groups/graph.ts';
 import { listAdministrators } from '../../people/rbac/administrators.ts';
 import { ADMIN_ROLE } from '../../people/rbac/built-in.ts';
@@ -187,7 +188,13 @@ async function postgresFinding({ database, now }: Opened): Promise<Finding> {
 
 async function settingsFindings({ config, database: { db }, now }: Opened): Promise<Finding[]> {
   const values = await createSettings({ db, now }).reload();
-  const { rate_limits: on, denied_networks: denied, texts, brand_applications: brands } = values;
+  const {
+    rate_limits: on,
+    denied_networks: denied,
+    texts,
+    brand_applications: brands,
+    user_attributes: schema = {},
+  } = values;
   const networks = denied.length === 0 ? [] : [ok('denied networks', denied.join(', '))];
   const advice = 'Remove it from the setting texts, or write it for the text of this version.';
   const ignored = ignoredTexts(texts).map((text) => warning('texts', `Gatehouse ignores ${text}`, advice));
@@ -195,7 +202,13 @@ async function settingsFindings({ config, database: { db }, now }: Opened): Prom
   const known = new Set([FIRST_PARTY_CLIENT_ID, ...applications.map(({ clientId }) => clientId)]);
   const unknown = unknownBrandApplications(brands, (id) => known.has(id));
   const correction = 'Correct the ID in the setting brand_applications, or remove it.';
-  const findings = [...networks, ...ignored, ...unknown.map((message) => warning('brand', message, correction))];
+  const shared = namedAsClaims(schema).map((text) => warning('own fields', text, 'Give the field another name.'));
+  const findings = [
+    ...networks,
+    ...ignored,
+    ...shared,
+    ...unknown.map((message) => warning('brand', message, correction)),
+  ];
   if (on) return [ok('rate limits', 'on'), ...findings];
   const make = config.loopback ? warning : failure;
   return [

@@ -61,7 +61,7 @@ export function createLinkTokens({ db, now }: Base) {
       const token = randomToken(limits.resetToken.bytes);
       const createdAt = now();
       const expiresAt = new Date(createdAt.getTime() + seconds * 1000);
-      const row = { id: randomId(), userId, tokenHash: sha256(token), expiresAt, createdAt };
+      const row = { id: randomId(), userId, tokenHash: sha256(token), expiresAt, usedAt: null, createdAt };
       if (purpose === 'reset-password') {
         await tx.passwordResetToken.deleteMany({ where: { userId } });
         await tx.passwordResetToken.create({ data: row });

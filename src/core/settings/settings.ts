@@ -350,16 +350,16 @@ const secretFields: { [Name in SettingName]?: SecretFields } = {
 };
 
 type SetOptions = { source?: 'local' | 'file'; tx?: Tx };
-type Row = { key: string; value: string; source: string; mac: string };
+type Row = { key: string; value: string; source: string; updatedAt: Date; mac: string };
 
-/** What the MAC of a setting covers: its name and its value, without what is encrypted in it, which `secrets rotate` encrypts again. */
-export function coveredSetting({ key, value }: Pick<Row, 'key' | 'value'>): Covered<'settings'> {
+/** What the MAC of a setting covers: its row without what is encrypted in the value, which `secrets rotate` encrypts again. */
+export function coveredSetting({ key, value, updatedAt }: Covered<'settings'>): Covered<'settings'> {
   const name = settingNames.find((one) => one === key);
-  if (!name || !secretFields[name]) return { key, value };
+  if (!name || !secretFields[name]) return { key, value, updatedAt };
   try {
-    return { key, value: JSON.stringify(mapSecrets(name, JSON.parse(value), () => 'sealed')) };
+    return { key, value: JSON.stringify(mapSecrets(name, JSON.parse(String(value)), () => 'sealed')), updatedAt };
   } catch {
-    return { key, value };
+    return { key, value, updatedAt };
   }
 }
 
@@ -421,8 +421,9 @@ export function createSettings({ db, now, vault }: SettingsDependencies) {
     ): Promise<void> {
       const stored = mapSecrets(name, settingSchemas[name].parse(value), seal);
       const text = JSON.stringify(stored);
-      const mac = db.macs.macOf('settings', coveredSetting({ key: name, value: text }));
-      const row = { value: text, source, mac, updatedAt: now() };
+      const updatedAt = now();
+      const mac = db.macs.macOf('settings', coveredSetting({ key: name, value: text, updatedAt }));
+      const row = { value: text, source, mac, updatedAt };
       await tx.setting.upsert({ where: { key: name }, create: { key: name, ...row }, update: row });
       cache.expire();
     },
@@ -433,8 +434,8 @@ export function createSettings({ db, now, vault }: SettingsDependencies) {
     },
     /** When the setting got its value; undefined for a default. */
     async changedAt(name: SettingName): Promise<Date | undefined> {
-      const row = await db.setting.findUnique({ where: { key: name }, select: { updatedAt: true } });
-      return row?.updatedAt;
+      const row = await db.setting.findUnique({ where: { key: name } });
+      return row && isGenuine(row) ? row.updatedAt : undefined;
     },
     /** Keeps every other change of settings waiting until the transaction ends. */
     lock: (tx: Tx): Promise<void> => storeValue(tx, LOCK, {}, { source: 'local', at: now() }),
@@ -617,7 +618,7 @@ export async function storeValue(
     value: text,
     source,
     updatedAt: at,
-    mac: isProtected ? tx.macs.macOf('settings', { key, value: text }) : '',
+    mac: isProtected ? tx.macs.macOf('settings', { key, value: text, updatedAt: at }) : '',
   };
   await tx.setting.upsert({ where: { key }, create: { key, ...row }, update: row });
 }

@@ -2,6 +2,7 @@
 import { domainOf } from '../../base/network/domains.ts';
 import { canonicalTag } from '../../base/texts/languages.ts';
 import { taggableName } from '../../people/accounts/claims.ts';
+import { type MappedField, mappedFields, textFields } from '../../people/accounts/profile-fields.ts';
 import { taggedName } from '../../people/accounts/tagged-values.ts';
 
 export interface MappingRules {
@@ -12,18 +13,12 @@ export interface MappingRules {
   marksVerified: boolean;
 }
 
-export interface MappedProfile {
+export interface MappedProfile extends Record<MappedField, string | undefined> {
   /** What the upstream calls the user; only a suggestion for a new username. */
   username: string | undefined;
   email: string | undefined;
   /** Whether the upstream proves that the address is the user's. */
   isEmailTrusted: boolean;
-  name: string | undefined;
-  givenName: string | undefined;
-  familyName: string | undefined;
-  picture: string | undefined;
-  locale: string | undefined;
-  zoneinfo: string | undefined;
   phoneNumber: string | undefined;
   attributes: Record<string, unknown>;
 }
@@ -72,12 +67,10 @@ export function mapProfile(
     username: read('username'),
     email,
     isEmailTrusted: email !== undefined && isTrusted(email, claims, rules, provenDomains),
-    name: read('name'),
-    givenName: read('given_name'),
-    familyName: read('family_name'),
-    picture: read('picture'),
-    locale: read('locale'),
-    zoneinfo: read('zoneinfo'),
+    ...(Object.fromEntries(mappedFields.map((field) => [field, read(textFields[field].claim)])) as Record<
+      MappedField,
+      string | undefined
+    >),
     phoneNumber: read('phone_number'),
     attributes: { ...customAttributes(claims, rules.attributes), ...inOtherLanguages(claims, rules.attributes) },
   };

@@ -16,6 +16,7 @@ import type { Account } from '../../people/accounts/account.ts';
 import type { Accounts } from '../../people/accounts/accounts.ts';
 import { emailFault, isSameAddress, nameKey } from '../../people/accounts/names.ts';
 import { type Profile, profileColumns } from '../../people/accounts/profile.ts';
+import { mappedFields } from '../../people/accounts/profile-fields.ts';
 import type { People } from '../../people/people.ts';
 import { isStaff } from '../../people/rbac/built-in.ts';
 import type { SessionServices } from '../../protocols/logout/session-services.ts';
@@ -23,7 +24,7 @@ import { attributesOf, type Connection } from '../connections/connection.ts';
 import type { Connections } from '../connections/connections.ts';
 import type { GroupMapping, RoleMapping } from '../connections/role-mappings.ts';
 import { FederationError } from '../faults.ts';
-import type { ExternalIdentities } from '../identities.ts';
+import type { ExternalIdentities, ExternalIdentity } from '../identities.ts';
 import type { UpstreamIdentity } from '../upstream.ts';
 import { type MappedProfile, mapProfile, mappedGroups, mappedRoles } from './mapping.ts';
 
@@ -104,7 +105,7 @@ export function createResolver(
       const rules = await rulesOf(connection, tx);
       const facts = await readFacts(dependencies, connection, identity, rules, tx);
       const isNew = facts.known?.id !== account.id;
-      if (facts.identityId && isNew) throw identityTaken(facts);
+      if (facts.linked && isNew) throw identityTaken(facts);
       if (isNew) await addIdentity(dependencies, { connection, identity, rules, facts }, account, by, tx);
       await setRoles(dependencies, { connection, identity, rules }, account.id, by, tx);
       return async () => {
@@ -181,8 +182,8 @@ async function apply(
       : existing;
   }
   const by = { ...found.by, actorId: account.id };
-  if (facts.identityId && match.outcome === 'known')
-    await identities.used(facts.identityId, labelOf(profile, identity.subject), tx);
+  if (facts.linked && match.outcome === 'known')
+    await identities.used(facts.linked, labelOf(profile, identity.subject), tx);
   else await addIdentity(dependencies, found, account, by, tx);
   // Linked by its address alone: a session from before may be of the manager who made the account.
   if (match.outcome === 'link') await endSession.all(account.id, 'identity-linked', by, tx);
@@ -384,7 +385,7 @@ function rejected(
 
 interface AccountFacts extends MatchFacts {
   profile: MappedProfile;
-  identityId: string | undefined;
+  linked: ExternalIdentity | undefined;
   known: Account | undefined;
 }
 
@@ -407,7 +408,7 @@ async function readFacts(
   const { settings } = connection;
   const facts = {
     profile,
-    identityId: linked?.id,
+    linked,
     known,
     isEmailTrusted: profile.isEmailTrusted,
     isInProvenDomain: profile.email !== undefined && domains.includes(domainOf(profile.email)),
@@ -485,19 +486,10 @@ async function candidateOf(
 type ProfileFields = Omit<Profile, 'username' | 'email' | 'emailVerified' | 'emailProven' | 'ssoId'>;
 
 /** The mapped fields that an account can have; `attributes` are added to the existing ones. */
-export function acceptableFields(
-  { name, givenName, familyName, picture, locale, zoneinfo, phoneNumber, attributes }: MappedProfile,
-  present: Record<string, unknown>,
-): ProfileFields {
-  const suppliedFields: ProfileFields = defined({
-    name,
-    givenName,
-    familyName,
-    picture,
-    locale,
-    zoneinfo,
-    phoneNumber,
-  });
+export function acceptableFields(profile: MappedProfile, present: Record<string, unknown>): ProfileFields {
+  const { attributes } = profile;
+  const all = [...mappedFields, 'phoneNumber' as const].map((field) => [field, profile[field]] as const);
+  const suppliedFields: ProfileFields = defined(Object.fromEntries(all));
   if (Object.keys(attributes).length > 0) suppliedFields.attributes = { ...present, ...attributes };
   const wrong = faultsOf(() => profileColumns({ username: 'any', ...suppliedFields }));
   return Object.fromEntries(Object.entries(suppliedFields).filter(([field]) => !wrong.includes(field)));

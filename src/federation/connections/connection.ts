@@ -1,4 +1,5 @@
 // A connection as the rest of the server sees it.
+import { mappedFields, textFields } from '../../people/accounts/profile-fields.ts';
 import type { LdapSettings } from './kinds/ldap.ts';
 import { ldapAttributes } from './kinds/ldap.ts';
 import type { OAuth2Settings } from './kinds/oauth2.ts';
@@ -55,12 +56,7 @@ export function connectionOf(row: ConnectionColumns): Connection {
 const standardClaims: Record<string, string> = {
   username: 'preferred_username',
   email: 'email',
-  name: 'name',
-  given_name: 'given_name',
-  family_name: 'family_name',
-  picture: 'picture',
-  locale: 'locale',
-  zoneinfo: 'zoneinfo',
+  ...Object.fromEntries(mappedFields.map((field) => [textFields[field].claim, textFields[field].claim])),
 };
 
 /** Account field -> name or path at the upstream: the standard ones of the kind, replaced by what the connection declares. */

@@ -15,7 +15,7 @@ import { whereActive, withState } from './active.ts';
 import { type AttributeSchema, attributeFaults } from './attributes.ts';
 import { isSameAddress, type NameDomains, nameKey } from './names.ts';
 import { type NewAccount, type Profile, profileColumns, searchedValues } from './profile.ts';
-import { addressOf, emptyProfile } from './profile-fields.ts';
+import { addressOf, emptyProfile, textFieldNames, textFields } from './profile-fields.ts';
 import { retire, retiredIds } from './retired.ts';
 import { termsIn } from './terms.ts';
 
@@ -330,9 +330,11 @@ export interface Directory {
   isRemoved: boolean;
 }
 
-const NAMES = ['name', 'givenName', 'middleName', 'familyName', 'nickname'] as const;
 /** What a directory manages beside own fields; people choose their language and their picture themselves. */
-export const MANAGED: readonly string[] = ['username', 'email', ...NAMES, 'phoneNumber', 'address'];
+export const MANAGED: readonly string[] = [
+  ...['username', 'email', 'phoneNumber', 'address'],
+  ...textFieldNames.filter((field) => textFields[field].isManaged),
+];
 
 /** Throws owned_by_scim (403). */
 async function assertNotManaged({ id, attributes }: Account, changes: Partial<Columns>, tx: Tx): Promise<void> {

@@ -6,7 +6,7 @@ import { compileJsonSchema } from '../../base/schemas/json-schema.ts';
 import { at, type Fault, fault } from '../../base/texts/faults.ts';
 import { canonicalTag } from '../../base/texts/languages.ts';
 import { fieldFault } from './profile.ts';
-import { textFieldNames, textFields } from './profile-fields.ts';
+import { textClaims, textFieldNames, textFields } from './profile-fields.ts';
 import { taggableClaims, taggedName } from './tagged-values.ts';
 
 export type AttributeSchema = Readonly<Record<string, unknown>>;
@@ -43,6 +43,15 @@ export function attributeFaults(
 function hasWrongTag(key: string, { properties }: AttributeSchema): boolean {
   const isDeclared = Object.hasOwn((properties ?? {}) as object, key);
   return key.includes('#') && !isDeclared && taggedName(key) === undefined;
+}
+
+/** Warnings about own fields with the name of a standard claim, such as one that this version is the first to have. */
+export function namedAsClaims({ properties }: AttributeSchema): string[] {
+  return ([...textClaims, 'phone_number', 'address'] as string[])
+    .filter((claim) => Object.hasOwn((properties ?? {}) as object, claim))
+    .map(
+      (claim) => `user_attributes has the field ${claim}, but a column ${claim} of an import fills the standard claim`,
+    );
 }
 
 interface TaggedAttribute {

@@ -10,10 +10,10 @@ import {
   type Address,
   type AddressPart,
   addressPartNames,
+  kindOf,
   languageTag,
   type TextFieldName,
   textFieldNames,
-  textFields,
   valueAdvice,
 } from './profile-fields.ts';
 
@@ -44,7 +44,6 @@ export interface NewAccount extends Profile {
 
 const TEXT_FIELDS = [...textFieldNames, 'phoneNumber'] as const;
 const MAX_TEXT = 200;
-const MAX_URL = 2000;
 const MAX_LINES = 1000;
 // Control characters, and marks that change the direction of the surrounding text.
 const INVISIBLE = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
@@ -150,8 +149,8 @@ function nameFault(field: string, found: Parameters<typeof nameAdvice>[0] | unde
 export function fieldFault(field: (typeof TEXT_FIELDS)[number], text: string | null | undefined): Fault | undefined {
   if (!text) return undefined;
   const path = [field];
-  const isUrl = field !== 'phoneNumber' && 'kind' in textFields[field] && textFields[field].kind === 'url';
-  if (text.length > (isUrl ? MAX_URL : MAX_TEXT)) return textFault(path, nameAdvice('too_long'));
+  const max = field === 'phoneNumber' ? MAX_TEXT : kindOf(field).max;
+  if (text.length > max) return textFault(path, nameAdvice('too_long'));
   if (INVISIBLE.test(text)) return textFault(path, nameAdvice('invisible_characters'));
   const advice = field === 'phoneNumber' ? undefined : valueAdvice(field, text);
   return advice && textFault(path, advice);

@@ -1,11 +1,11 @@
 // Values in other languages (OpenID Connect Core 5.2): attributes of an account under tagged names, such as `name#ja` for the claim `name`
 // and `department#ja` for the attribute `department`.
 import { canonicalTag } from '../../base/texts/languages.ts';
-import { textClaims } from './profile-fields.ts';
+import { textFields } from './profile-fields.ts';
 
 /** The standard claims that have values in other languages. */
 export const taggableClaims: ReadonlySet<string> = new Set(
-  textClaims.filter((claim) => claim !== 'birthdate' && claim !== 'locale' && claim !== 'zoneinfo'),
+  Object.values(textFields).flatMap(({ claim, isTaggable }) => (isTaggable ? [claim] : [])),
 );
 
 export interface TaggedName {

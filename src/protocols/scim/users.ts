@@ -19,7 +19,7 @@ import { type Activity, stateOf } from '../../people/accounts/active.ts';
 import { disableAccount, removeAccount } from '../../people/accounts/life.ts';
 import { isSameAddress, nameKey } from '../../people/accounts/names.ts';
 import type { Profile } from '../../people/accounts/profile.ts';
-import { languageTag } from '../../people/accounts/profile-fields.ts';
+import { languageTag, textFields } from '../../people/accounts/profile-fields.ts';
 import type { People } from '../../people/people.ts';
 import { isStaff } from '../../people/rbac/built-in.ts';
 import type { EndSession } from '../logout/end-session.ts';
@@ -608,14 +608,13 @@ function profileOf(values: Complex, connection: ScimConnection): ScimProfile {
     email: typeof email === 'string' ? email : null,
     emailVerified: verified,
     emailProven: verified,
-    name: text('displayName') ?? text('name', 'formatted'),
-    givenName: text('name', 'givenName'),
-    middleName: text('name', 'middleName'),
-    familyName: text('name', 'familyName'),
-    nickname: text('nickName'),
-    profile: text('profileUrl'),
-    locale: localeOf(text('preferredLanguage')) ?? localeOf(text('locale')),
-    zoneinfo: text('timezone'),
+    ...Object.fromEntries(
+      Object.entries(textFields).flatMap(([field, { scim, kind }]) => {
+        const found = scim?.map((path) => text(...path.split('.')));
+        const values = kind === 'language' ? found?.map(localeOf) : found;
+        return values ? [[field, values.find((value) => value !== null) ?? null]] : [];
+      }),
+    ),
     phoneNumber: phoneOf(values),
     address: address
       ? {

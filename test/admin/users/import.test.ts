@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { limits } from '../../../src/base/limits.ts';
 import { openDatabase } from '../../../src/base/storage/database.ts';
+import { checkDatabase } from '../../../src/cli/doctor/check-database.ts';
+import { prepareData } from '../../../src/server/start.ts';
 import { longestTurn } from '../../credentials/event-loop.ts';
 import { serverProcess } from '../../robustness/support.ts';
 import { itOnBothInLongRun, itOnSqlite } from '../../support/database/it-on-sqlite.ts';
@@ -242,6 +244,20 @@ describe('an import', () => {
       await services.settings.set('user_attributes', {});
     },
   );
+
+  it('says at the start, in doctor and in the trial that an own field has the name of a column of each user', async () => {
+    const { config, logger, now, settings } = idp.services;
+    await settings.set('user_attributes', { type: 'object', properties: { nickname: { type: 'string' } } });
+    await settings.reload();
+    await prepareData(idp.services);
+    expect(idp.log.filter((line) => line.includes('the field nickname'))).toHaveLength(1);
+    const own = (await checkDatabase({ config, logger, now })).filter(({ check }) => check === 'own fields');
+    expect(own).toEqual([expect.objectContaining({ status: 'warning' })]);
+    const admin = await consoleOf(idp, await staff(idp, 'admin'));
+    const tried = await triedImport(admin, 'username,nickname\nshared-name,Shary\n');
+    expect(textOf(tried.text)).toContain('the file fills what every user has: nickname.');
+    await settings.set('user_attributes', {});
+  });
 
   itOnSqlite('invites new users with a message, where they have an address and no password', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));

@@ -2,6 +2,7 @@
 // received by applications of both protocols.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { profileClaims } from '../../../src/core/settings/value-schemas.ts';
+import type { TextClaim } from '../../../src/people/accounts/profile-fields.ts';
 import { consoleOf, imported, staff } from '../../admin/console/support.ts';
 import { type ApiCaller, aPerson } from '../../admin/support.ts';
 import { aServiceProvider } from '../../support/applications/sp.ts';
@@ -29,8 +30,8 @@ const address = {
   postal_code: '8000',
   country: 'Switzerland',
 };
-/** On the pages the picture is an upload (test/accounts/pictures.test.ts). */
-const typedTexts = {
+/** Of each text field, so that a further one does not compile without a value. */
+const texts: Record<Exclude<TextClaim, 'name' | 'given_name' | 'family_name'>, string> = {
   middle_name: 'Maria',
   nickname: 'Annie',
   profile: 'https://people.example/ann',
@@ -39,8 +40,12 @@ const typedTexts = {
   birthdate: '0000-02-29',
   locale: 'de-CH',
   zoneinfo: 'Europe/Zurich',
+  picture: 'https://people.example/ann.png',
 };
-const texts = { ...typedTexts, picture: 'https://people.example/ann.png' };
+/** Those that people change in a form. The picture is an upload (test/accounts/pictures.test.ts). */
+const typedTexts = Object.fromEntries(
+  Object.entries(texts).filter(([claim]) => (profileClaims as readonly string[]).includes(claim)),
+);
 const path = ({ account }: TestUser) => `/users/${account.id}`;
 const change = (user: TestUser, fields: object) => admin.send('PATCH', path(user), fields, { 'if-match': '*' });
 /** The address as forms and tables name its parts. */
@@ -114,7 +119,7 @@ describe('the standard claims', () => {
     const wrong = await browser.submit(await browser.get('/account/profile'), { ...fields, website: 'ann.example' });
     expect([wrong.status, textOf(wrong.text)]).toEqual([400, expect.stringContaining('Website: Enter a web address')]);
     expect(wrong.forms[0]?.fields).toMatchObject({ website: 'ann.example', locality: 'Zürich' });
-    await browser.submit(wrong, { website: typedTexts.website });
+    await browser.submit(wrong, { website: texts.website });
     expect((await admin.get(path(user))).json()).toMatchObject({ name: 'Ann', ...typedTexts, address });
     const again = await browser.get('/account/profile');
     expect(again.forms[0]?.fields).toMatchObject({ ...typedTexts, locality: 'Zürich' });
@@ -153,7 +158,7 @@ describe('the standard claims', () => {
     const browser = await consoleOf(idp, await staff(idp, 'admin'));
     const at = `/admin/users/${user.account.id}`;
     const lines = Object.fromEntries(Object.entries(address).map(([part, value]) => [`address.${part}`, value]));
-    const { middle_name, nickname, locale, zoneinfo, ...more } = typedTexts;
+    const { middle_name, nickname, locale, zoneinfo, picture: _upload, ...more } = texts;
     for (const fields of [
       { middle_name, nickname },
       { locale, zoneinfo },
@@ -162,14 +167,10 @@ describe('the standard claims', () => {
       { phone_number: '+41441234567' },
     ])
       expect((await browser.submit(await browser.get(at), fields)).status).toBe(303);
-    expect((await admin.get(path(user))).json()).toMatchObject({
-      ...typedTexts,
-      address,
-      phone_number: '+41441234567',
-    });
+    const stored = { middle_name, nickname, locale, zoneinfo, ...more, address, phone_number: '+41441234567' };
+    expect((await admin.get(path(user))).json()).toMatchObject(stored);
     const page = textOf((await browser.get(at)).text);
-    for (const text of [typedTexts.website, typedTexts.birthdate, 'Zürich', '+41441234567', 'Not verified'])
-      expect(page).toContain(text);
+    for (const text of [...Object.values(more), 'Zürich', '+41441234567', 'Not verified']) expect(page).toContain(text);
   });
 
   it('are imported from a CSV file, and exported to one', async () => {
@@ -184,7 +185,7 @@ describe('the standard claims', () => {
     expect(exported.split('\r\n')[0]).toContain(
       'username,email,name,roles,groups,active,active_from,active_until,last_seen_at,invitation,given_name,middle_name',
     );
-    for (const text of [texts.profile, '0000-02-29', 'Switzerland', `"'+41441234567"`.slice(1, -1)])
+    for (const text of [...Object.values(texts), 'Switzerland', `"'+41441234567"`.slice(1, -1)])
       expect(exported).toContain(text);
   });
 
@@ -205,10 +206,17 @@ describe('the standard claims', () => {
   it('may be attributes of a SAML application, the address part by part', async () => {
     const user = await aUser(idp.services);
     await change(user, { ...texts, address });
-    const attributes = { nick: 'nickname', born: 'birthdate', l: 'address.locality', postal: 'address' };
-    const { entityId } = await aServiceProvider(idp.services, { settings: { attributes } });
+    const claims = Object.keys(texts).map((claim) => [`of ${claim}`, claim]);
+    const attributes = { ...Object.fromEntries(claims), l: 'address.locality', postal: 'address' };
+    const sp = await aServiceProvider(idp.services, { settings: { attributes } });
+    const { entityId } = sp;
     const { id } = await idp.services.db.asStored.application.findUniqueOrThrow({ where: { clientId: entityId } });
     expect((await admin.get(`/applications/${id}`)).json()).toMatchObject({ declaration: { attributes } });
+    const browser = httpClient(idp.issuer);
+    const form = await browser.follow(await browser.get(await sp.saml.getAuthorizeUrlAsync('', undefined, {})));
+    const sent = await browser.follow(await browser.submit(form, { username: user.username, password: user.password }));
+    const received = Object.fromEntries(Object.entries(texts).map(([claim, text]) => [`of ${claim}`, text]));
+    expect(await sp.accept(sent.forms[0]?.fields ?? {})).toMatchObject({ ...received, l: 'Zürich' });
     const wrong = { attributes: { planet: 'address.planet' } };
     expect((await admin.send('PATCH', `/applications/${id}`, wrong, { 'if-match': '*' })).status).toBe(400);
   });

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { emailDomain } from '../../../base/network/domains.ts';
 import { line, lineUpTo } from '../../../base/schemas/line-schema.ts';
 import { rule } from '../../../base/texts/faults.ts';
+import { mappedFields, textFields } from '../../../people/accounts/profile-fields.ts';
 import { claimPath, inSection } from './fields.ts';
 
 /** The levels of a sign-in, weakest first; people/mfa/acr.ts has their acr values. */
@@ -11,21 +12,15 @@ export const signInLevels = ['password', 'mfa', 'phr'] as const;
 const perLevel = z.partialRecord(z.enum(signInLevels), z.array(lineUpTo(1024)).max(20));
 
 /** The fields of an account that a connection fills in; `attributes.NAME` is an attribute of the setting user_attributes. */
-export const accountFields = [
-  'username',
-  'email',
-  'name',
-  'given_name',
-  'family_name',
-  'picture',
-  'locale',
-  'zoneinfo',
+const accountFields: readonly string[] = [
+  ...['username', 'email'],
+  ...mappedFields.map((field) => textFields[field].claim),
   'phone_number',
-] as const;
+];
 const accountField = z
   .string()
   .refine(
-    (value) => (accountFields as readonly string[]).includes(value) || /^attributes\.[\w.#-]{1,64}$/.test(value),
+    (value) => accountFields.includes(value) || /^attributes\.[\w.#-]{1,64}$/.test(value),
     rule('account-field', { values: accountFields.join(', ') }),
   )
   .meta({ pattern: `^(${accountFields.join('|')}|attributes\\.[A-Za-z0-9_.#-]{1,64})$` });

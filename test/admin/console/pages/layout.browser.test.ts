@@ -149,7 +149,7 @@ it('times within sentences are in the zone of the viewer, with their date; witho
   const { clientId } = await aClient(idp.services, web);
   const { account, username } = await aUser(idp.services);
   const changedAt = new Date('2026-03-04T22:30:00Z');
-  await idp.services.db.asStored.passwordCredential.update({ where: { userId: account.id }, data: { changedAt } });
+  await idp.services.db.passwordCredential.update({ where: { userId: account.id }, data: { changedAt } });
   const storageState = await page.context().storageState();
   const textIn = async (javaScriptEnabled: boolean) => {
     const context = await browser.newContext({ ...desktop, storageState, javaScriptEnabled, timezoneId: 'Asia/Tokyo' });
