@@ -17,6 +17,8 @@ import {
 import { withoutBadBreaksInMail } from '../../src/base/texts/line-breaks.ts';
 import { formatHtml, formatPlain, readMessages, tagNames } from '../../src/base/texts/messages.ts';
 import { enumeration, inLanguage, listOf, sentences, t } from '../../src/base/texts/text.ts';
+import { settingSchemas } from '../../src/core/settings/settings.ts';
+import { settingFields } from '../../src/core/settings/value-schemas.ts';
 import { presets } from '../../src/federation/connections/presets/presets.ts';
 import { entrySchemas } from '../../src/federation/connections/schema.ts';
 import { textClaims } from '../../src/people/accounts/profile-fields.ts';
@@ -95,6 +97,18 @@ describe('the texts in English', () => {
         (start) => key.startsWith(start),
       );
     expect(Object.keys(english).filter((key) => !isUsed(key))).toEqual([]);
+  });
+
+  it('have the label of each field of a form', () => {
+    const settings = describedFields(settingSchemas, settingFields);
+    // Provisioning and the languages have forms of their own.
+    const ofForm = (field: { about: { section: string | null } }) =>
+      ![null, 'provisioning', 'languages'].includes(field.about.section);
+    const shown = [
+      ...fields.filter(ofForm).map(({ name, about }) => `field.${about.text ?? name}`),
+      ...settings.filter(ofForm).map(({ name }) => `setting.${name}`),
+    ];
+    expect(shown.filter((name) => english[`console.${name}.label`] === undefined)).toEqual([]);
   });
 
   it('include all that the templates name, with all their values', () => {
