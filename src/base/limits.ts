@@ -350,7 +350,14 @@ export const limits = {
    */
   lists: { searched: 100_000, matches: 1000, few: 2000, counted: 10_000, near: 1000, inSet: 100_000 },
   bulk: { users: 100, seconds: 4 }, // changed by one request: fewer seconds than its database statements may take together
-  import: { rows: 100_000, bytes: 12 * 1024 * 1024, inRequest: 4 * 1024 * 1024, waitingMail: 100 }, // `waitingMail`: invitations wait while so many mails do
+  import: {
+    rows: 100_000,
+    columns: 500,
+    newGroups: 50,
+    bytes: 12 * 1024 * 1024,
+    inRequest: 4 * 1024 * 1024,
+    waitingMail: 100,
+  }, // `waitingMail`: invitations wait while so many mails do
   statistics: { countedRows: 50_000, msPerRow: 0.5, maxAgeMs: 10 * MINUTE * 1000 }, // how long those of more rows are used
   secretOverlap: { defaultSeconds: 7 * DAY, maxSeconds: 90 * DAY }, // of the old secrets beside a new one
   /**

@@ -87,18 +87,24 @@ export const userCommands: Commands = {
       trial: { type: 'boolean', help: 'do the same, and take each change back' },
       update: { type: 'boolean', help: 'change users who exist; otherwise their rows fail' },
       'ignore-unknown': { type: 'boolean', help: 'leave out unknown columns' },
+      'create-groups': { type: 'boolean', help: 'create the groups that do not exist' },
       invite: { type: 'boolean', help: 'invite each new user who has an email address and no password' },
       message,
-      report: { type: 'string', value: 'FILE', help: 'write a CSV with line, username, result and reason' },
+      report: {
+        type: 'string',
+        value: 'FILE',
+        help: 'write a CSV with line, result, reason and the columns of the file, filled where a row failed',
+      },
     },
     async act(services, input, io) {
       const [file = ''] = input.words;
       const text = file === '-' ? await io.stdin() : await readFile(file, 'utf8');
       const importing = await import('../admin/users/import.ts');
-      const { createUserImport, importOptions, importOutcomes, REPORT_HEADER, reportOf } = importing;
+      const { createUserImport, importOptions, importOutcomes, reportHeader, reportOf } = importing;
       const options = importOptions.parse({
         existing: input.flag('update') ? 'update' : 'reject',
         unknown_columns: input.flag('ignore-unknown') ? 'ignore' : 'reject',
+        missing_groups: input.flag('create-groups') ? 'create' : 'reject',
         invite: input.flag('invite'),
         message: messageOption(input),
       });
@@ -107,12 +113,16 @@ export const userCommands: Commands = {
       if (read.shared.length > 0)
         io.err(`not the own fields of these names, but the standard claims are filled: ${read.shared.join(', ')}`);
       const rows: ImportRow[] = [];
+      const cellsIn = imports.reader(read.columns);
       for (const row of read.rows) {
-        rows.push(await imports.carryOut(row, { isTrial: input.flag('trial'), by: {}, options }));
+        rows.push(await imports.carryOut(row, cellsIn, { isTrial: input.flag('trial'), by: {}, options }));
         if (rows.length % IMPORT_ROWS === 0) io.err(`${rows.length} of ${plural(read.rows.length, 'row')}`);
       }
       const report = input.text('report');
-      if (report !== undefined) await writeFile(report, REPORT_HEADER + reportOf(rows), { mode: 0o600 });
+      if (report !== undefined) {
+        const content = reportHeader(read.columns) + reportOf(rows, read.columns);
+        await writeFile(report, content, { mode: 0o600 });
+      }
       const words = importOutcomes.flatMap((one) => {
         const count = rows.filter(({ outcome }) => outcome === one).length;
         return count > 0 ? [`${count} ${one}`] : [];

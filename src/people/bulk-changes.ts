@@ -138,7 +138,8 @@ export function createBulkChanges({ db, sql, vault, now, wake, authority }: Core
     };
   }
 
-  // Imports: their rows are personal data and hashes of passwords, so they are encrypted, and removed as soon as they are done.
+  // Imports: their rows are personal data and hashes of passwords, so they are encrypted, and removed as soon as they are done; those that failed
+  // stay with the report, to be corrected.
 
   const contextOf = (id: string) => `bulk_change_pieces:${id}`;
   const seal = (id: string, list: readonly unknown[]) =>
@@ -196,7 +197,7 @@ export function createBulkChanges({ db, sql, vault, now, wake, authority }: Core
       return await transaction(db, async (tx) => {
         const data = { state: 'prepared', expiresAt: new Date(now().getTime() + 24 * HOUR_MS) };
         await tx.bulkChange.updateMany({ where: { id, state: 'reading' }, data });
-        return startsLater ? getImport(id, by, tx) : start(id, by, given.kind, tx);
+        return startsLater ? getImport(id, by, tx) : start(id, by, { kind: given.kind }, tx);
       });
     } catch (error) {
       // Otherwise the next import of the actor would have to wait.
@@ -206,10 +207,15 @@ export function createBulkChanges({ db, sql, vault, now, wake, authority }: Core
   }
 
   /** Begins what was stored, from its first row. Throws conflict and changed_meanwhile (409). */
-  async function start(id: string, by: Actor, kind: 'trial' | 'import', tx: Tx): Promise<BulkChange> {
+  async function start(
+    id: string,
+    by: Actor,
+    given: { kind: 'trial' | 'import'; options?: string },
+    tx: Tx,
+  ): Promise<BulkChange> {
     await assertFree(by, tx, id);
     await getImport(id, by, tx);
-    const begin = { kind, state: 'waiting', by: storedActor(by), done: 0, changed: 0, counts: '' };
+    const begin = { ...given, state: 'waiting', by: storedActor(by), done: 0, changed: 0, counts: '' };
     const data = { ...begin, expiresAt: expiryOf(now) };
     const { count } = await tx.bulkChange.updateMany({ where: { id, state: 'prepared' }, data });
     if (count === 0) throw conflict('changed_meanwhile');
@@ -225,6 +231,33 @@ export function createBulkChanges({ db, sql, vault, now, wake, authority }: Core
       store,
       start,
       get: getImport,
+
+      /** Goes on with an import that is done. Throws conflict and changed_meanwhile (409). */
+      async resume(id: string, by: Actor, options: string, tx: Tx): Promise<BulkChange> {
+        await assertFree(by, tx, id);
+        await getImport(id, by, tx);
+        const data = { options, state: 'waiting', by: storedActor(by), endedAt: null, expiresAt: expiryOf(now) };
+        const { count } = await tx.bulkChange.updateMany({ where: { id, kind: 'import', state: 'done' }, data });
+        if (count === 0) throw conflict('changed_meanwhile');
+        wake(IMPORT_JOB, tx);
+        return getImport(id, by, tx);
+      },
+
+      /** Notes who of a piece is to be invited. Throws changed_meanwhile (409). */
+      async collect(
+        before: BulkChange,
+        { counts, options }: BulkChange,
+        { position, report, left }: { position: number; report: readonly unknown[]; left: readonly string[] },
+        tx: Tx,
+      ): Promise<void> {
+        const data = { options, counts: JSON.stringify(counts), state: 'running' };
+        const where = { id: before.id, options: before.options, ...isOpen };
+        const { count } = await tx.bulkChange.updateMany({ where, data });
+        if (count === 0) throw conflict('changed_meanwhile');
+        const key = pieceId(before.id, position);
+        const sealed = { reportSealed: seal(key, report), rowsSealed: seal(key, left) };
+        await tx.bulkChangePiece.updateMany({ where: { id: key }, data: sealed });
+      },
 
       /** Undefined where it has ended. */
       async underWay(id: string): Promise<BulkChange | undefined> {

@@ -15,7 +15,7 @@ import {
 } from '../admin/applications/presets/demands.ts';
 import { productOf } from '../admin/applications/presets/presets.ts';
 import type { ProductPreset } from '../admin/applications/presets/products.ts';
-import type { Block, Cell, Field, FormSection } from '../admin/console/blocks.ts';
+import type { Block, Cell, Field, FormSection, TextBlock } from '../admin/console/blocks.ts';
 import type { Frame } from '../admin/console/frame.ts';
 import { accessDecision } from '../applications/access-decision.ts';
 import type { Application, OidcApplication } from '../applications/application.ts';
@@ -150,7 +150,10 @@ function beginRoutes(router: Router<State, Extras>, services: TestBenchServices)
 
   router.get('/:id', ...frame.page(WRITE), async (ctx) => {
     const { application } = await applications.get(ctx.params.id ?? '', frame.actor(ctx), WRITE);
-    const { allowed } = accessDecision(application, frame.account(ctx), ctx.state.request.address);
+    const account = frame.account(ctx);
+    const { allowed } = accessDecision(application, account, ctx.state.request.address);
+    const product = productOf(application);
+    const demands = product ? demandResults(product, receivedOf(account, application, product)) : [];
     const closed: Block = {
       kind: 'text',
       tone: 'warning',
@@ -162,6 +165,7 @@ function beginRoutes(router: Router<State, Extras>, services: TestBenchServices)
       back: { href: `/admin/applications/${application.id}`, label: application.name },
       blocks: [
         ...(allowed ? [] : [closed]),
+        ...demandsBlocks(application, product, demands),
         {
           kind: 'form',
           lead: isBuiltIn(application, testSp)
@@ -359,8 +363,9 @@ function demandsBlocks(
   return results.flatMap(({ demand, state, scope }): Block[] => {
     if (state === 'met') return [];
     if (scope) return [warning(t('console.test-bench.scope-missing', { ...values, scope, end: state }))];
-    if (demand === 'address') return [warning(t('console.test-bench.email-missing', values))];
-    if (demand === 'verified') return [warning(t('console.test-bench.email-unverified', values))];
+    const link = { label: t('page.your-account'), href: '/account/email' };
+    if (demand === 'address') return [{ ...warning(t('console.test-bench.email-missing', values)), link }];
+    if (demand === 'verified') return [{ ...warning(t('console.test-bench.email-unverified', values)), link }];
     if (state === 'other-roles') return [warning(t('console.test-bench.other-roles', values))];
     return [
       warning(t('console.test-bench.role-missing', { ...values, end: state === 'rejected' ? 'rejected' : 'none' })),
@@ -368,7 +373,7 @@ function demandsBlocks(
   });
 }
 
-const warning = (text: PageText): Block => ({ kind: 'text', tone: 'warning', text });
+const warning = (text: PageText): TextBlock => ({ kind: 'text', tone: 'warning', text });
 
 // A test sign-in to a SAML application: an AuthnRequest of the console itself, whose Response is displayed and never posted.
 

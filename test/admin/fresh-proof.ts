@@ -185,6 +185,8 @@ export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/import': 'a trial',
   '/admin/import/:id': ['startImport'],
   '/admin/import/:id/cancel': ['cancelImport'],
+  '/admin/import/:id/groups': 'a trial',
+  '/admin/import/:id/invite': ['inviteUser'],
   '/admin/apis/new': ['createResource'],
   '/admin/apis/:identifier': ['updateResource'],
   '/admin/apis/:identifier/delete': ['deleteResource'],

@@ -264,10 +264,10 @@ describe('gatehouse user import and invite', () => {
   it('tries, creates, changes and reports, and asks about unknown columns by an error', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-import-'));
     const [file, report] = [path.join(folder, 'users.csv'), path.join(folder, 'report.csv')];
-    writeFileSync(file, 'username,email,size,active\nimp-cli,imp-cli@example.com,44,\nalice,,,no\n');
+    writeFileSync(file, 'username,email,size,active,groups\nimp-cli,imp-cli@example.com,44,,Imp\nalice,,,no,\n');
     const asked = await cli.gatehouse(['user', 'import', file]);
     expect(asked).toMatchObject({ code: 1, out: '', err: expect.stringContaining('size') });
-    const options = ['--ignore-unknown', '--update', '--invite', '--message', 'Hello'];
+    const options = ['--ignore-unknown', '--create-groups', '--update', '--invite', '--message', 'Hello'];
     await cli.gatehouse(['user', 'add', 'imp-boss', '--role', 'admin']);
     const tried = await cli.gatehouse(['user', 'import', file, ...options, '--trial', '--json']);
     const rows = [
@@ -279,7 +279,7 @@ describe('gatehouse user import and invite', () => {
     const made = await cli.gatehouse(['user', 'import', file, ...options, '--report', report]);
     expect(made).toMatchObject({ code: 0, out: '2 rows: 1 invited, 1 disabled\n' });
     expect(readFileSync(report, 'utf8')).toBe(
-      'line,username,result,reason\r\n2,imp-cli,invited,\r\n3,alice,disabled,\r\n',
+      'line,result,reason,username,email,size,active,groups\r\n2,invited,,imp-cli,,,,\r\n3,disabled,,alice,,,,\r\n',
     );
     expect((await show('alice')).isActive).toBe(false);
     await cli.gatehouse(['user', 'enable', 'alice']);

@@ -2,6 +2,7 @@
 // settings for its own side.
 
 import type Router from '@koa/router';
+import { accessDecision } from '../../applications/access-decision.ts';
 import type { Extras, State } from '../../base/http/context.ts';
 import { AppError, badRequest, notFound } from '../../base/http/errors.ts';
 import { acceptUploads, parseQuery } from '../../base/http/input.ts';
@@ -80,7 +81,8 @@ export function addNewApplicationPages(
       const existing = preset.groups
         ? await groups.existing(preset.groups.map((group) => group.name))
         : await roles.assignable(by);
-      return { result: registeredPage(created.application, preset, ours, existing, now()) };
+      const { allowed } = accessDecision(created.application, frame.account(ctx));
+      return { result: registeredPage(created.application, preset, ours, { existing, mayOpen: allowed }, now()) };
     },
   });
 }
@@ -221,7 +223,9 @@ function newPage(
     ...(hasOwnNameField(preset) ? [] : [nameField(preset)]),
     ...(newRoles.length > 0 ? [rolesField(preset, newRoles)] : []),
     ...(preset.groups ? [groupsField(preset, preset.groups, mayCreateGroups)] : []),
-    ...(asksAccess(preset) ? accessFields({ roles: names, roleHints: roles, groups: groupNames, creates }) : []),
+    ...(asksAccess(preset)
+      ? accessFields(preset, { roles: names, roleHints: roles, groups: groupNames, creates })
+      : []),
     ...(mayAskConsent(preset) ? applicationKey('oidc', 'consent').fields({}) : []),
     // Only after its metadata may have asked for it.
     ...(preset.protocol === 'saml' && sent ? applicationKey('saml', 'allow_cbc').fields({}) : []),
@@ -251,11 +255,17 @@ const nameField = ({ title }: Preset): Field => ({
   hint: t('console.applications.new.name-hint'),
 });
 
-function accessFields(choices: Partial<Choices>): Field[] {
+/** Open to everyone; for selected people, what the product reads is chosen already. */
+function accessFields({ roles, groups }: Preset, choices: Partial<Choices>): Field[] {
+  const among = (known: readonly PresetRole[] = [], names: readonly string[] = []) =>
+    known.flatMap(({ name }) => (names.includes(name) ? name : []));
+  const access = { roles: among(roles, choices.roles), groups: among(groups, choices.groups) };
   return applicationKey('oidc', 'access', { ...NO_CHOICES, ...choices })
-    .fields({})
+    .fields({ access })
     .map((field) =>
-      field.name === 'access' ? { ...field, label: t('console.applications.new.who'), hint: undefined } : field,
+      field.name === 'access'
+        ? { ...field, value: 'everyone', label: t('console.applications.new.who'), hint: undefined }
+        : field,
     );
 }
 

@@ -169,6 +169,10 @@ export function createPeopleAdmin(services: AdminServices, { applications, users
 
     of: openTo,
 
+    /** Whether the rule lets anybody in. */
+    hasAny: async (application: Application): Promise<boolean> =>
+      (await applicationPeople.accounts({ ...application, enabled: true }, { limit: 1 })).accounts.length > 0,
+
     /** The application that has this name or identifier, else the only one that has the text in them. */
     async named(text: string, by: Actor): Promise<Application | undefined> {
       if (text === '') return undefined;

@@ -316,19 +316,27 @@ function createFirstSteps(services: ConsoleServices) {
     return other && { state: invited ? 'invited' : 'locked-out', who: nameAndUsername(other), id: other.id };
   }
 
+  /** What other people of the first ones lack: an account, or an invitation for all of them. */
+  async function othersLack(userId: string): Promise<'people' | 'invitations' | undefined> {
+    const first = (await accounts.list({ sort: 'created', limit: FIRST_PEOPLE })).accounts;
+    const others = first.filter(({ id }) => id !== userId);
+    if (others.length === 0) return 'people';
+    return others.every(({ invitation }) => invitation === 'needed') ? 'invitations' : undefined;
+  }
+
   return async function firstSteps(
     userId: string,
-    { users, applications }: Statistics,
+    { applications }: Statistics,
     may: (need: Need) => boolean,
   ): Promise<Block[]> {
-    const [own, otherAdmin] = await Promise.all([factors.of(userId), otherOf(userId)]);
+    const [own, otherAdmin, lack] = await Promise.all([factors.of(userId), otherOf(userId), othersLack(userId)]);
     const isProtected = hasSecondFactor(own) || own.phone !== undefined;
     const all = stepsOf({
       config,
       hasMailServer: mailServer.isSet(),
       isProtected,
       otherAdmin,
-      users,
+      lack,
       applications,
       may,
     });
@@ -367,12 +375,16 @@ function secondAdministrator(other: OtherAdministrator | undefined): Omit<Step, 
   };
 }
 
-interface Situation extends Pick<Statistics, 'users' | 'applications'> {
+/** So many accounts, the oldest first, say whether people were invited. */
+const FIRST_PEOPLE = 20;
+
+interface Situation extends Pick<Statistics, 'applications'> {
   config: ConsoleServices['config'];
   hasMailServer: boolean;
   /** Whether the administrator has a second factor. */
   isProtected: boolean;
   otherAdmin: OtherAdministrator | undefined;
+  lack: 'people' | 'invitations' | undefined;
   may(need: Need): boolean;
 }
 
@@ -381,7 +393,7 @@ function stepsOf({
   hasMailServer,
   isProtected,
   otherAdmin,
-  users,
+  lack,
   applications,
   may,
 }: Situation): (Step & { isAllowed: boolean })[] {
@@ -421,8 +433,11 @@ function stepsOf({
       isAllowed: may('gatehouse.users:write'),
       title: t('console.overview.step.people'),
       text: t('console.overview.step.people-text'),
-      isDone: users.total > 1,
-      action: { label: t('console.overview.step.people-action'), href: '/admin/users/new' },
+      isDone: lack === undefined,
+      action:
+        lack === 'invitations'
+          ? { label: t('console.import.invite-them'), href: '/admin/users?state=needed' }
+          : { label: t('console.overview.step.people-action'), href: '/admin/users/new' },
     },
     {
       isAllowed: may('gatehouse.users:write') && may('gatehouse.roles:manage'),

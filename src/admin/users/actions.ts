@@ -75,6 +75,8 @@ export type UserChanges = Partial<Profile> & {
   isEnabled?: boolean;
   /** Names of groups that the user joins. */
   addedGroups?: readonly string[];
+  /** Those of them that do not exist are created. */
+  createsGroups?: boolean;
 };
 
 /** Who exports a person reads notes and the audit log too. */
@@ -96,9 +98,13 @@ export function createUserAdmin(services: UserServices) {
     /** The names of the groups that these users are in now, themselves, by the ids of the users. */
     groupsOf: services.groups.namesByMember,
     /** Throws forbidden unless the actor may create a user with these roles. */
-    async assertMayCreate(names: readonly string[], by: Actor, groups: readonly string[] = []): Promise<void> {
+    async assertMayCreate(
+      names: readonly string[],
+      by: Actor,
+      { groups = [], createsGroups }: Pick<NewUser, 'groups' | 'createsGroups'> = {},
+    ): Promise<void> {
       await assertMayCreate(services, names, by);
-      await groupsNamed(services, groups, by);
+      await groupsNamed(services, groups, by, undefined, createsGroups);
     },
     /** Throws forbidden unless the actor may connect users to this connection. */
     assertMayConnect: (connectionId: string, by: Actor): Promise<void> =>
@@ -261,7 +267,7 @@ function accountActions(
     /** The profile, and what else is given, in one transaction; `onUpdated` runs at its end. */
     async update(
       id: string,
-      { roles: names, ssoConnection, isEnabled, addedGroups = [], ...changes }: UserChanges,
+      { roles: names, ssoConnection, isEnabled, addedGroups = [], createsGroups, ...changes }: UserChanges,
       by: Actor,
       expected: Expected = 'any',
       onUpdated: OnCreated<Account> = async () => {},
@@ -276,7 +282,7 @@ function accountActions(
         const isLinked = await ssoIds.set(after, { before: before.ssoId, connectionId: ssoConnection }, by, tx);
         if (isLinked || changesLogin(before, after)) assertFreshProof(by, 'user.change-login', before.username);
         let account = names === undefined ? after : await changeRoles(after, names, by, tx);
-        for (const group of await groupsNamed(services, addedGroups, by, tx))
+        for (const group of await groupsNamed(services, addedGroups, by, tx, createsGroups))
           await groups.addMembers(group, [{ userId: id }], { by, tx });
         const isOther = isEnabled !== undefined && isEnabled !== before.isEnabled;
         if (isOther) await setState(before, isEnabled, by, tx);

@@ -4,22 +4,23 @@ import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
-import { acceptUploads } from '../../base/http/input.ts';
+import { acceptUploads, parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
-import { type PageText, sentences, t } from '../../base/texts/text.ts';
+import { allOf, type PageText, sentences, t } from '../../base/texts/text.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { Block, ConsolePage, Mark, Tone } from '../console/blocks.ts';
 import { tableOf } from '../console/lists.ts';
 import { newAdministratorsText } from '../console/new-administrators.ts';
-import { addPage, type Params } from '../console/pages.ts';
+import { addForm, addPage, type Params } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { messageField } from './console-actions.ts';
 import {
+  hasUsernames,
   IMPORT_COLUMNS,
   type ImportOutcome,
   type ImportRow,
   importOptions,
-  REPORT_HEADER,
+  reportHeader,
   reportOf,
 } from './import.ts';
 import type { StoredImport } from './import-job.ts';
@@ -53,7 +54,8 @@ export function importRoutes({ audit, frame, admin: { imports, userImport } }: C
     page: async ({ by }, given) =>
       importPage(await imports.list(by), [...IMPORT_COLUMNS, ...userImport.ownColumns()], given),
     async submit({ by }, { csv, file, invite, existing, message }) {
-      const options = { existing, message, invite: invite === 'on', unknown_columns: 'reject' } as const;
+      const given = { existing, message, invite: invite === 'on', unknown_columns: 'reject' } as const;
+      const options = importOptions.parse(given);
       const read = await userImport.read(file.trim() === '' ? csv : file, 'ignore');
       return { to: pathOf(await imports.begin(read, { ...options, isTrial: true }, by)) };
     },
@@ -69,15 +71,44 @@ export function importRoutes({ audit, frame, admin: { imports, userImport } }: C
   addPage(router, frame, '/:id', {
     needs,
     load: (ctx, by) => imports.get(ctx.params.id ?? '', by),
-    async page({ ctx, by, subject: found }) {
+    async page({ ctx, by, may, subject: found }) {
       // Without a script.
       if (isOpen(found)) ctx.set('Refresh', String(REFRESH_SECONDS));
-      return progressPage(found, isOpen(found) ? {} : await imports.firstOf(found, by, SHOWN));
+      const rows = isOpen(found) ? {} : await imports.firstOf(found, by, SHOWN);
+      const unknown = userImport.unknownOf(found.options.columns);
+      return progressPage(found, { rows, unknown, mayAddFields: may('gatehouse.settings:write') });
     },
     async submit({ by, subject }) {
       const started = await imports.start(subject.id, by);
       return { to: pathOf(started), ...(!started.isTrial && { notice: t('console.import.started') }) };
     },
+  });
+
+  addPage(router, frame, '/:id/groups', {
+    needs: [...needs, 'gatehouse.groups:write'],
+    submit: async ({ ctx, by }) => ({ to: pathOf(await imports.tryWithGroups(ctx.params.id ?? '', by)) }),
+  });
+
+  interface Uninvited {
+    found: StoredImport;
+    count: number;
+  }
+  addForm<Uninvited, { message: string }>(router, frame, '/:id/invite', {
+    needs,
+    async load({ params: { id = '' } }, by) {
+      return { found: await imports.get(id, by), count: await imports.countUninvited(id, by) };
+    },
+    elsewhere: ({ subject: { found, count } }) =>
+      count > 0 ? undefined : { to: pathOf(found), notice: t('console.import.nobody-to-invite'), tone: 'warn' },
+    title: ({ count }) => t('console.import.invite-title', { count }),
+    purpose: t('console.import.invite-purpose'),
+    back: ({ found }) => ({ href: pathOf(found), label: t('console.import.title') }),
+    button: ({ count }) => t('console.import.invite-button', { count }),
+    fields: ({ subject: { found } }) => [{ ...messageField, value: found.options.message }],
+    body: z.object({ message: importOptions.shape.message }),
+    submit: async ({ by, subject: { found } }, { message }) => ({
+      to: pathOf(await imports.invite(found.id, message, by)),
+    }),
   });
 
   addPage(router, frame, '/:id/cancel', {
@@ -90,10 +121,12 @@ export function importRoutes({ audit, frame, admin: { imports, userImport } }: C
   });
 
   router.get('/:id/report.csv', ...frame.page(within(WRITE)), async (ctx: Params) => {
-    const [by, { id }] = [frame.actor(ctx), await imports.get(ctx.params.id ?? '', frame.actor(ctx))];
+    const [by, { id, options }] = [frame.actor(ctx), await imports.get(ctx.params.id ?? '', frame.actor(ctx))];
+    const { result } = parseQuery(ctx, reportQuery);
     async function* report() {
-      yield REPORT_HEADER;
-      for await (const rows of imports.report(id, by)) yield reportOf(rows);
+      yield reportHeader(options.columns);
+      for await (const rows of imports.report(id, by))
+        yield reportOf(result ? rows.filter(({ outcome }) => outcome === result) : rows, options.columns);
     }
     sendCsv(ctx, 'import-report.csv', Readable.from(report()));
   });
@@ -101,6 +134,7 @@ export function importRoutes({ audit, frame, admin: { imports, userImport } }: C
   return router;
 }
 
+const reportQuery = z.object({ result: z.literal('failed').optional() });
 const pathOf = ({ id }: { id: string }) => `${HOME}/${id}`;
 const isOpen = ({ state }: StoredImport) => state === 'waiting' || state === 'running';
 /** The trial has ended, and the import waits for its start. */
@@ -197,28 +231,42 @@ const ownImports = (own: readonly StoredImport[]): Block => ({
   empty: '',
 });
 
+interface Progress {
+  rows: Shown;
+  unknown: readonly string[];
+  mayAddFields: boolean;
+}
+
 /** An import: the question about unknown columns, its progress, the report of its trial, or how it ended. */
-function progressPage(found: StoredImport, rows: Shown): ConsolePage {
+function progressPage(found: StoredImport, { rows, ...columns }: Progress): ConsolePage {
   const { isTrial, state, done, total, error, options } = found;
-  const isAsked = state === 'prepared' && !isTried(found) && options.unknown.length > 0;
+  const isAsked = state === 'prepared' && !isTried(found);
   const hasReport = !isOpen(found) && done > 0;
   const report = { label: t('console.import.report'), icon: 'download', href: `${pathOf(found)}/report.csv` };
+  const ofFailed = { ...report, label: t('console.import.report.failed'), href: `${report.href}?result=failed` };
+  const hasFailed = hasReport && (found.counts.failed ?? 0) > 0;
+  const lacksGroups = isTried(found) && options.missing_groups === 'reject' && options.missing.length > 0;
   // The file is deleted.
   const cancel = { label: t('console.import.cancel'), post: `${pathOf(found)}/cancel` };
   const isDone = !isTrial && state === 'done';
   const lacksInvitations = isDone && (found.counts.created ?? 0) > 0;
   const next = [
     ...(isDone ? [{ label: t('console.import.users'), href: '/admin/users' }] : []),
-    ...(lacksInvitations ? [{ label: t('console.import.invite-them'), href: '/admin/users?state=needed' }] : []),
+    ...(lacksInvitations ? [{ label: t('console.import.invite-them'), href: `${pathOf(found)}/invite` }] : []),
   ];
   return {
     title: isTrial ? t('console.import.title.trial') : t('console.import.title'),
     ...(!isAsked && !isOpen(found) && { lead: resultText(found) }),
     back: { href: HOME, label: t('console.import.back') },
     tags: [stateMark(found)],
-    actions: [...(isOpen(found) || state === 'prepared' ? [cancel] : []), ...(hasReport ? [report] : []), ...next],
+    actions: [
+      ...(isOpen(found) || state === 'prepared' ? [cancel] : []),
+      ...(hasReport ? [report] : []),
+      ...(hasFailed ? [ofFailed] : []),
+      ...next,
+    ],
     blocks: [
-      ...(isAsked ? [questionForm(found)] : []),
+      ...(isAsked ? [questionForm(found, columns)] : []),
       ...(isTrial && options.shared.length > 0
         ? [
             {
@@ -239,6 +287,7 @@ function progressPage(found: StoredImport, rows: Shown): ConsolePage {
         : []),
       ...(isOpen(found) ? [progressBlock(found)] : []),
       ...(hasReport ? [countBlock(found)] : []),
+      ...(lacksGroups ? [groupsForm(found)] : []),
       ...(isTried(found) && (found.counts.failed ?? 0) < total ? [startForm(found)] : []),
       ...(hasReport ? reportBlocks(found, rows) : []),
     ],
@@ -285,31 +334,63 @@ function progressBlock(found: StoredImport): Block {
 }
 
 /** The file has unknown columns: it is tried without them, or not at all. */
-const questionForm = (found: StoredImport): Block => ({
-  kind: 'form',
-  title: t('console.import.unknown'),
-  lead: t('console.import.unknown.lead', { columns: found.options.unknown.join(', ') }),
-  action: pathOf(found),
-  fields: [],
-  button: t('console.import.ignore'),
-});
+function questionForm(found: StoredImport, { unknown, mayAddFields }: Omit<Progress, 'rows'>): Block {
+  const form = { kind: 'form', action: pathOf(found), fields: [] } as const;
+  const count = unknown.length;
+  // They are own fields by now.
+  if (count === 0) return { ...form, lead: t('console.import.unknown.none'), button: t('console.import.begin') };
+  const values = { columns: unknown.join(', '), count };
+  return {
+    ...form,
+    title: t('console.import.unknown', { count }),
+    lead: sentences([
+      t('console.import.unknown.lead', values),
+      ...(mayAddFields ? [t('console.import.unknown.add', { count })] : []),
+    ]),
+    button: t('console.import.ignore', { count }),
+    ...(mayAddFields && {
+      cancel: '/admin/settings/attributes',
+      cancelLabel: t('console.import.unknown.add-action', values),
+    }),
+  };
+}
+
+/** Rows name groups that do not exist: it is tried again with them. */
+function groupsForm(found: StoredImport): Block {
+  const { missing } = found.options;
+  const count = missing.length;
+  return {
+    kind: 'form',
+    title: t('console.import.missing-groups', { count }),
+    lead: t('console.import.missing-groups.lead', { groups: allOf(missing), count }),
+    action: `${pathOf(found)}/groups`,
+    fields: [],
+    button: t('console.import.missing-groups.create', { count }),
+    look: 'secondary',
+  };
+}
 
 function startForm(found: StoredImport): Block {
-  const { usernames, roles, count } = found.options.administrators;
+  const { administrators, missing, missing_groups: missingGroups } = found.options;
+  const { usernames, roles, count } = administrators;
+  const groups = { groups: allOf(missing), count: missing.length };
+  const created = missingGroups === 'create' && missing.length > 0 ? [t('console.import.creates-groups', groups)] : [];
+  const end = [...created, t('console.import.kept')];
   const people = usernames.map((username) => ({ username }));
   const rows = { count: found.total - (found.counts.failed ?? 0) };
   const form = { kind: 'form', action: pathOf(found), fields: [] } as const;
-  if (count === 0) return { ...form, lead: t('console.import.kept'), button: t('console.import.start', rows) };
+  if (count === 0) return { ...form, lead: sentences(end), button: t('console.import.start', rows) };
   return {
     ...form,
-    lead: sentences([newAdministratorsText({ roles, people, count }), t('console.import.kept')]),
+    lead: sentences([newAdministratorsText({ roles, people, count }), ...end]),
     button: t('console.import.start-giving', rows),
     look: 'danger',
   };
 }
 
 /** Who is disabled and which rows failed, in sight; the others are closed. */
-function reportBlocks({ isTrial, counts }: StoredImport, rows: Shown): Block[] {
+function reportBlocks({ isTrial, counts, options }: StoredImport, rows: Shown): Block[] {
+  const login = hasUsernames(options.columns) ? t('console.users.username') : t('console.shared.email');
   const rest = (outcome: ImportOutcome, shown: readonly ImportRow[]): Block[] => {
     const count = (counts[outcome] ?? 0) - shown.length;
     return count > 0 ? [{ kind: 'text', text: t('console.import.faults.more', { count }) }] : [];
@@ -324,7 +405,7 @@ function reportBlocks({ isTrial, counts }: StoredImport, rows: Shown): Block[] {
             title,
             caption: title,
             ...tableOf(shown, [
-              [t('console.users.username'), ({ username }) => username],
+              [login, ({ username }) => username],
               [t('console.import.faults.line'), ({ line }) => line],
               outcome === 'failed' && [t('console.import.faults.error'), ({ error }) => error ?? ''],
             ]),

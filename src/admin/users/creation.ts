@@ -19,6 +19,8 @@ export interface NewUser extends NewAccount {
   roles?: readonly string[] | undefined;
   /** Names of groups. */
   groups?: readonly string[] | undefined;
+  /** Those that do not exist are created. */
+  createsGroups?: boolean | undefined;
   /** The connection at which `ssoId` is the user's subject. */
   ssoConnection?: string | null | undefined;
   /** When this and the next three are all absent, a temporary password is generated. */
@@ -75,14 +77,14 @@ export async function createUser(
     return createWithoutPassword(services, lookup, user, by, onCreated);
   }
   const { authority, groups } = services;
-  const { roles: names = [], groups: groupNames = [], password, ...rest } = user;
+  const { roles: names = [], groups: groupNames = [], createsGroups, password, ...rest } = user;
   const { passwordHash: _hash, invite: _invite, message: _message, ...profile } = rest;
   const created = await createAccountWithPassword(
     services,
     { ...profile, password, roles: names },
     by,
     async (user, tx) => {
-      for (const id of await groupsNamed(services, groupNames, by, tx))
+      for (const id of await groupsNamed(services, groupNames, by, tx, createsGroups))
         await groups.addMembers(id, [{ userId: user.account.id }], { by, tx });
       if (groupNames.length > 0) user.account = await lookup.find(user.account.id, tx);
       // The new user must be one of those whom the actor may change.
@@ -94,11 +96,22 @@ export async function createUser(
   return created;
 }
 
-/** The ids of these groups. Throws forbidden unless the actor may put people in, and invalid_input for a name that no group has. */
-export async function groupsNamed({ groups }: UserServices, names: readonly string[], by: Actor, tx?: Tx) {
+/**
+ * The ids of these groups. Throws forbidden unless the actor may put people in, and invalid_input for a name that no group has.
+ * @param creates those that do not exist, within a transaction
+ */
+export async function groupsNamed(
+  { groups }: UserServices,
+  names: readonly string[],
+  by: Actor,
+  tx?: Tx,
+  creates = false,
+) {
   const ids: string[] = [];
   for (const name of names) {
-    const group = await groups.find(name, tx);
+    const found = await groups.find(name, tx);
+    if (!found && creates && !tx) continue;
+    const group = found ?? (creates ? await groups.create({ name }, { by, ...(tx && { tx }) }) : undefined);
     // First, also for a name that no group has: who may not put people in does not find out whether it exists.
     await groups.assertMayPut(group?.id ?? '', 'direct', { by }, tx).catch((error: unknown) => {
       throw error instanceof AppError && error.status === 404
@@ -122,6 +135,7 @@ async function createWithoutPassword(
   const {
     roles: names = [],
     groups: groupNames = [],
+    createsGroups,
     passwordHash,
     invite,
     message,
@@ -131,7 +145,7 @@ async function createWithoutPassword(
   return transaction(db, async (tx) => {
     const account = await accounts.create(profile, by, tx);
     for (const name of names) await roles.assign(account.id, name, by, tx);
-    for (const id of await groupsNamed(services, groupNames, by, tx))
+    for (const id of await groupsNamed(services, groupNames, by, tx, createsGroups))
       await groups.addMembers(id, [{ userId: account.id }], { by, tx });
     await authority.assertMay(by, { what: 'user', id: account.id, needs: WRITE }, tx);
     if (passwordHash !== undefined) await credentials.importHash(account.id, passwordHash, by, tx);

@@ -14,6 +14,7 @@ import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
 import { mailOf } from '../../core/mail/message-store.ts';
 import { type BulkChange, IMPORT_JOB, PIECE } from '../../people/bulk-changes.ts';
 import { falseIfForbidden } from '../../people/rbac/authority.ts';
+import { groupKey } from '../../people/rbac/names.ts';
 import { isSensitiveRole } from '../../people/rbac/role.ts';
 import type { UserServices } from '../admin-services.ts';
 import {
@@ -25,6 +26,7 @@ import {
   namesIn,
   type UserFile,
   type UserImport,
+  type Values,
 } from './import.ts';
 
 /** Pieces of a report that one statement reads. */
@@ -34,9 +36,13 @@ const REPORTED = 20;
 const NAMED = 3;
 
 const storedOptions = importOptions.extend({
-  unknown: z.array(z.string()),
   shared: z.array(z.string()),
+  columns: z.array(z.string()),
   givesRoles: z.boolean(),
+  /** Groups of the file that do not exist, for who may create them. */
+  missing: z.array(z.string()),
+  /** Pieces in which the people are found who are invited afterwards; absent: none are. */
+  collected: z.int().optional(),
   /** Whom rows give roles with permissions in Gatehouse: the first of them, and how many. */
   administrators: z.object({ usernames: z.array(z.string()), roles: z.array(z.string()), count: z.int() }),
 });
@@ -79,21 +85,16 @@ export function createImportJobs(
 ) {
   /** Stores a file. Throws invalid_input, StepUpNeeded, and conflict (409) while another import of the actor is under way. */
   async function begin(
-    { rows, unknown, shared, givesRoles }: UserFile,
+    { columns, rows, unknown, shared, givesRoles }: UserFile,
     { isTrial, ...options }: ImportOptions & { isTrial: boolean },
     by: Actor,
   ): Promise<StoredImport> {
     if (!isTrial) userImport.assertMayBegin(by, { ...options, givesRoles });
     const list = rows.map(({ error, ...row }): StoredRow => ({ ...row, ...written(error) }));
+    const found = await foundIn(rows, userImport.reader(columns), by);
     const given = {
       kind: isTrial ? 'trial' : 'import',
-      options: JSON.stringify({
-        ...options,
-        unknown,
-        shared,
-        givesRoles,
-        administrators: await administratorsIn(rows, by),
-      }),
+      options: JSON.stringify({ ...options, columns, shared, givesRoles, ...found }),
     } as const;
     const change = await stored.store(
       { ...given, rows: list, by },
@@ -102,22 +103,29 @@ export function createImportJobs(
     return importOf(change);
   }
 
-  async function administratorsIn(rows: readonly FileRow[], by: Actor) {
+  /** The administrators that the rows make, and the groups that they lack. */
+  async function foundIn(rows: readonly FileRow[], read: (cells: readonly string[]) => Values, by: Actor) {
+    const mayCreate = await authority.assertMay(by, { what: 'group', roles: [] }).then(() => true, falseIfForbidden);
+    const missing: string[] = [];
     const all = await authority.assignable(by, (await roles.list()).filter(isSensitiveRole));
     const names = all.map(({ name }) => name);
     const ofGroup = new Map<string, string[]>();
     async function rolesOf(group: string): Promise<string[]> {
-      const known = ofGroup.get(group);
+      const key = groupKey(group);
+      const known = ofGroup.get(key);
       if (known) return known;
       const found = await groups.find(group);
+      // Names with another separator are no names.
+      if (!found && mayCreate && !group.includes(',')) missing.push(group);
       const given = found ? (await groups.rolesConferred(found.id)).map(({ name }) => name) : [];
-      ofGroup.set(group, given);
+      ofGroup.set(key, given);
       return given;
     }
     const usernames: string[] = [];
     const given = new Set<string>();
     let count = 0;
-    for await (const { username, values } of inTurns(rows, 200)) {
+    for await (const { username, cells } of inTurns(rows, 200)) {
+      const values = read(cells);
       const inGroups = await Promise.all(namesIn(values.groups).map(rolesOf));
       const gained = [...namesIn(values.roles), ...inGroups.flat()].filter((name) => names.includes(name));
       if (gained.length === 0) continue;
@@ -125,7 +133,8 @@ export function createImportJobs(
       if (usernames.length < NAMED) usernames.push(username);
       for (const name of gained) given.add(name);
     }
-    return { usernames, roles: [...given].sort(), count };
+    const administrators = { usernames, roles: [...given].sort(), count };
+    return { administrators, missing: missing.length > limits.import.newGroups ? [] : missing };
   }
 
   const get = async (id: string, by: Actor): Promise<StoredImport> => importOf(await stored.get(id, by));
@@ -136,8 +145,60 @@ export function createImportJobs(
       const { isTrial, done, total, options } = importOf(await stored.get(id, by, tx));
       const isTried = isTrial && done === total;
       if (isTried) userImport.assertMayBegin(by, options);
-      return importOf(await stored.start(id, by, isTried ? 'import' : 'trial', tx));
+      return importOf(await stored.start(id, by, { kind: isTried ? 'import' : 'trial' }, tx));
     });
+
+  /** Tries the file again, with the groups that it lacks. Throws conflict and changed_meanwhile (409). */
+  const tryWithGroups = (id: string, by: Actor): Promise<StoredImport> =>
+    transaction(db, async (tx) => {
+      const { options } = importOf(await stored.get(id, by, tx));
+      const given = JSON.stringify({ ...options, missing_groups: 'create' });
+      return importOf(await stored.start(id, by, { kind: 'trial', options: given }, tx));
+    });
+
+  /** The people of these results who have no way to sign in, and no invitation. */
+  async function uninvited(results: readonly StoredResult[]): Promise<string[]> {
+    const ids = results.flatMap(({ userId }) => userId ?? []);
+    if (ids.length === 0) return [];
+    const { accounts: found } = await accounts.list({ ids, invitation: 'needed', limit: ids.length });
+    return found.flatMap(({ id, email, isEnabled }) => (email !== null && isEnabled ? id : []));
+  }
+
+  /** How many people of an import that is done need an invitation. */
+  async function countUninvited(id: string, by: Actor): Promise<number> {
+    const end = Math.ceil((await get(id, by)).done / PIECE);
+    let count = 0;
+    for (let first = 0; first < end; first += REPORTED) {
+      const to = Math.min(first + REPORTED, end);
+      count += (await uninvited(await stored.reportOf<StoredResult>(id, { from: first, to }))).length;
+      await nextTurn();
+    }
+    return count;
+  }
+
+  /** Invites the people of an import that is done. Throws conflict and changed_meanwhile (409). */
+  const invite = (id: string, message: string, by: Actor): Promise<StoredImport> =>
+    transaction(db, async (tx) => {
+      const { options } = importOf(await stored.get(id, by, tx));
+      return importOf(await stored.resume(id, by, JSON.stringify({ ...options, message, collected: 0 }), tx));
+    });
+
+  /** Finds the people of the next piece who are to be invited. */
+  async function collectOne(change: BulkChange, position: number): Promise<void> {
+    const { report } = await stored.piece<StoredRow, StoredResult>(change.id, position);
+    const left = await uninvited(report);
+    const counts = { ...change.counts };
+    const invited = report.map((one): StoredResult => {
+      if (one.outcome !== 'created' || !left.includes(one.userId ?? '')) return one;
+      counts.created = (counts.created ?? 0) - 1;
+      counts.invited = (counts.invited ?? 0) + 1;
+      return { ...one, outcome: 'invited' };
+    });
+    const options = JSON.stringify({ ...importOf(change).options, collected: position + 1 });
+    await transaction(db, (tx) =>
+      stored.collect(change, { ...change, counts, options }, { position, report: invited, left }, tx),
+    );
+  }
 
   /** What became of the rows so far, in turns of the event loop. @param from row */
   async function* report(id: string, by: Actor, from = 0): AsyncGenerator<ImportRow[]> {
@@ -158,6 +219,11 @@ export function createImportJobs(
     const extent = await authority.extent(by, 'gatehouse.users:write');
     if (extent !== 'all' && extent.role.length + extent.group.length === 0) throw forbidden('forbidden');
     if (change.done < change.total) return rowsOf(change, by, signal);
+    const { collected } = importOf(change).options;
+    if (collected !== undefined && collected < Math.ceil(change.total / PIECE)) {
+      await collectOne(change, collected);
+      return true;
+    }
     const more = change.kind === 'import' ? await inviteOne(change, by) : 'none';
     if (more === 'none') await stored.finish(change);
     return more === 'invited';
@@ -169,6 +235,7 @@ export function createImportJobs(
     const { options } = importOf(change);
     const position = Math.floor(change.done / PIECE);
     const { rows, report } = await stored.piece<StoredRow, StoredResult>(change.id, position);
+    const read = userImport.reader(options.columns);
     let progress = { change, report };
     function after(results: readonly StoredResult[]): typeof progress {
       const counts = { ...progress.change.counts };
@@ -182,7 +249,9 @@ export function createImportJobs(
     async function note(results: readonly StoredResult[], tx: Tx): Promise<void> {
       const next = after(results);
       const isEnd = !isTrial && next.report.length === rows.length;
-      const left = isEnd && { left: next.report.flatMap(({ userId = [] }) => userId) };
+      const left = isEnd && {
+        left: next.report.flatMap(({ outcome, userId = [] }) => (outcome === 'invited' ? userId : [])),
+      };
       await stored.note(progress.change, next.change, { position, report: next.report, ...left }, tx);
     }
     const tried: StoredResult[] = [];
@@ -191,26 +260,28 @@ export function createImportJobs(
       const about = { line: row.line, username: row.username };
       let noted: StoredResult | undefined;
       const { outcome, error: reason } = await userImport
-        .carryOut(
-          { ...row, ...textIn(error) },
-          {
-            isTrial,
-            by,
-            options,
-            isInvitedLater: true,
-            async onDone(outcome, tx, userId) {
-              noted = { ...about, outcome, ...(outcome === 'invited' && { userId }) };
-              await note([noted], tx);
-            },
+        .carryOut({ ...row, ...textIn(error) }, read, {
+          isTrial,
+          by,
+          options,
+          isInvitedLater: true,
+          async onDone(outcome, tx, userId) {
+            noted = { ...about, outcome, ...((outcome === 'invited' || outcome === 'created') && { userId }) };
+            await note([noted], tx);
           },
-        )
+        })
         .catch((err: unknown): ImportRow => {
           if (unavailableIn(err)) throw err;
           // A mistake of the program in one row stops no other.
           logger.error({ err, line: row.line }, 'a row of an import failed');
           return { ...about, outcome: 'failed', error: t('error.internal') };
         });
-      const result: StoredResult = { ...about, outcome, ...written(reason) };
+      const result: StoredResult = {
+        ...about,
+        outcome,
+        ...written(reason),
+        ...(outcome === 'failed' && { cells: row.cells }),
+      };
       if (isTrial) tried.push(result);
       else {
         // A row that failed took its note back.
@@ -249,6 +320,9 @@ export function createImportJobs(
     begin,
     get,
     start,
+    tryWithGroups,
+    countUninvited,
+    invite,
     report,
     /** Of the last week, the newest first; without those that are being stored. */
     list: async (by: Actor): Promise<StoredImport[]> => (await stored.list(by)).map(importOf),

@@ -8,8 +8,8 @@ import { limits } from '../../base/limits.ts';
 import { CsvError, type CsvRow, parseCsv } from '../../base/platform/csv.ts';
 import { inTurns } from '../../base/platform/turns.ts';
 import type { Tx } from '../../base/storage/database.ts';
-import { fault, faultText, formatPath, textFault } from '../../base/texts/faults.ts';
-import { type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
+import { type Fault, fault, faultText, formatPath, textFault } from '../../base/texts/faults.ts';
+import { concatenated, type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import { csvCell } from '../../core/audit/export.ts';
 import type { Core } from '../../core/core.ts';
@@ -40,7 +40,7 @@ export interface FileRow {
   /** In the file; the header line is 1. */
   line: number;
   username: string;
-  values: Values;
+  cells: string[];
   /** Another row above has the same name or address. */
   error?: PageText | undefined;
 }
@@ -50,9 +50,12 @@ export interface ImportRow extends Pick<FileRow, 'line' | 'username'> {
   outcome: ImportOutcome;
   /** Of a failed one. */
   error?: PageText | undefined;
+  cells?: string[];
 }
 
 export interface UserFile {
+  /** The first line of the file. */
+  columns: string[];
   rows: FileRow[];
   /** Columns that are left out. */
   unknown: string[];
@@ -69,6 +72,10 @@ export const importOptions = z.object({
     .default('reject')
     .describe('What happens to a row whose username, or whose email address without one, an account has'),
   unknown_columns: z.enum(['reject', 'ignore']).default('reject').describe('What happens to unknown columns'),
+  missing_groups: z
+    .enum(['reject', 'create'])
+    .default('reject')
+    .describe('What happens to a row with a group that does not exist; to create it takes `gatehouse.groups:write`'),
   invite: z.boolean().default(false).describe('Invites each new user who has an email address and no password'),
   message: z.string().max(limits.invitation.message).default('').describe('Plain text that the invitations contain'),
 });
@@ -94,7 +101,7 @@ export const IMPORT_COLUMNS = [
   'invite',
 ] as const;
 /** Beside these, a column such as `name#ja` has the value in another language (people/accounts/tagged-values.ts). */
-type Values = Partial<Record<(typeof IMPORT_COLUMNS)[number] | `${string}#${string}`, string>>;
+export type Values = Partial<Record<(typeof IMPORT_COLUMNS)[number] | `${string}#${string}`, string>>;
 
 interface ImportServices {
   settings: Core['settings'];
@@ -111,6 +118,9 @@ export function createUserImport(services: ImportServices) {
 
     /** The own fields, which have a column each. */
     ownColumns: (): string[] => ownFields(services).map(({ name }) => name),
+    unknownOf: (columns: readonly string[]): string[] => unknownOf(columns, ownFields(services)),
+    /** Returns the function that reads the cells of a row below this first line. */
+    reader: (columns: readonly string[]) => readerOf(columns, ownFields(services)),
 
     /** Throws StepUpNeeded, so that no import stops between two rows. */
     assertMayBegin(
@@ -121,10 +131,14 @@ export function createUserImport(services: ImportServices) {
       if (givesRoles) assertFreshProof(by, 'users.import-with-roles');
     },
 
-    /** Carries out a row, or says what is wrong with it. */
-    async carryOut({ line, username, values, error }: FileRow, given: RowOptions): Promise<ImportRow> {
-      const result = error ? failed(error) : await resultOf(services, values, given);
-      return { line, username, ...result };
+    /** Carries out a row, or says what is wrong with it. @param read of `reader` */
+    async carryOut(
+      { line, username, cells, error }: FileRow,
+      read: (cells: readonly string[]) => Values,
+      given: RowOptions,
+    ): Promise<ImportRow> {
+      const result = error ? failed(error) : await resultOf(services, read(cells), given);
+      return { line, username, ...result, ...(result.outcome === 'failed' && { cells }) };
     },
 
     /** All users that the actor may see as CSV. */
@@ -132,13 +146,34 @@ export function createUserImport(services: ImportServices) {
   };
 }
 
-/** The report (RFC 4180): line, username, result and reason. */
-export const reportOf = (rows: readonly ImportRow[]): string =>
-  rows
-    .map(({ line, username, outcome, error }) => [line, username, outcome, error === undefined ? '' : String(error)])
-    .map((cells) => `${cells.map((cell) => csvCell(cell)).join(',')}\r\n`)
+/** Of a report, before the columns of the file; an import leaves them out. */
+const REPORT_COLUMNS = ['line', 'result', 'reason'];
+
+const csvLine = (cells: readonly (string | number)[]) => `${cells.map((cell) => csvCell(cell)).join(',')}\r\n`;
+
+/** The first line of the report (RFC 4180). */
+export const reportHeader = (columns: readonly string[]): string => csvLine([...REPORT_COLUMNS, ...columns]);
+
+/** The rows of the report: of those that failed all cells, so that they can be corrected and imported again; of the others only who it is. */
+export function reportOf(rows: readonly ImportRow[], columns: readonly string[]): string {
+  const login = loginColumn(columns);
+  return rows
+    .map(({ line, username, outcome, error, cells }) => [
+      ...[line, outcome, error === undefined ? '' : String(error)],
+      ...(cells ?? columns.map((_, at) => (at === login ? username : ''))),
+    ])
+    .map(csvLine)
     .join('');
-export const REPORT_HEADER = 'line,username,result,reason\r\n';
+}
+
+/** The place of the usernames, or of the email addresses without these. */
+function loginColumn(columns: readonly string[]): number {
+  const names = columns.map(columnName);
+  return names.includes('username') ? names.indexOf('username') : names.indexOf('email');
+}
+
+/** Whether the file has usernames of its own. */
+export const hasUsernames = (columns: readonly string[]): boolean => columns.map(columnName).includes('username');
 
 /** The day of the last use, and the state of the invitation; an import leaves them as they are. */
 const EXPORTED_ONLY: readonly string[] = ['last_seen_at', 'invitation'];
@@ -228,7 +263,7 @@ async function resultOf(
   // The proof was asked for at the beginning.
   const given = { ...rest, by: withFreshProof(sender) };
   let outcome: ImportOutcome = 'unchanged';
-  const error = await errorOf(async () => {
+  const error = await errorOf(services, values, async () => {
     const fault = faultOf(values);
     if (fault) return fault;
     const existing = await services.accounts.findByLogin(values.username ?? '');
@@ -241,7 +276,8 @@ async function resultOf(
       return undefined;
     }
     const { users } = services;
-    await users.assertMayCreate(namesIn(values.roles), given.by, namesIn(values.groups));
+    const createsGroups = given.options.missing_groups === 'create';
+    await users.assertMayCreate(namesIn(values.roles), given.by, { groups: namesIn(values.groups), createsGroups });
     if (values.sso_connection) await users.assertMayConnect(values.sso_connection, given.by);
     if (existing)
       return t(username === email ? 'console.import.error.email-taken' : 'console.import.error.username-taken');
@@ -286,6 +322,7 @@ async function create(
     ssoConnection: ssoConnection || null,
     roles: namesIn(values.roles),
     groups: namesIn(values.groups),
+    createsGroups: options.missing_groups === 'create',
     ...(passwordHash ? { passwordHash } : { withoutPassword: true }),
     invite: invite && !isInvitedLater,
     message: options.message,
@@ -305,7 +342,7 @@ async function change(
   { users }: ImportServices,
   { before, seen }: { before: Account; seen: Account },
   values: Values,
-  { isTrial, by, onDone }: RowOptions,
+  { isTrial, by, options, onDone }: RowOptions,
 ): Promise<ImportOutcome> {
   if (values.password_hash)
     throw invalidInput([textFault(['password_hash'], t('console.import.error.password-of-user'))]);
@@ -322,6 +359,7 @@ async function change(
     ...(filled.sso_connection && { ssoConnection: filled.sso_connection }),
     ...(filled.roles !== undefined && { roles: namesIn(filled.roles) }),
     ...(filled.groups !== undefined && { addedGroups: namesIn(filled.groups) }),
+    createsGroups: options.missing_groups === 'create',
     ...(isEnabled !== undefined && { isEnabled }),
   };
   let outcome: ImportOutcome = 'unchanged';
@@ -361,14 +399,32 @@ function stateIn(cell: string): boolean | undefined {
 }
 
 /** The sentence for an expected error of `work`, or the one that it returns. */
-async function errorOf(work: () => Promise<PageText | undefined>): Promise<PageText | undefined> {
+async function errorOf(
+  services: ImportServices,
+  { roles = '', groups = '' }: Values,
+  work: () => Promise<PageText | undefined>,
+): Promise<PageText | undefined> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500) throw error;
-    if (error.faults.length === 0) return error.text;
-    return sentences(error.faults.map((one) => faultText(one, formatPath(one.path))));
+    const named = error.code === 'unknown_role' ? roles : isUnknownGroup(error) ? groups : '';
+    const hint = named.includes(',') ? [t('console.import.error.semicolons')] : [];
+    const own = ownFields(services);
+    const texts = error.faults.length === 0 ? [error.text] : error.faults.map((one) => rowFaultText(one, own));
+    return sentences([...texts, ...hint]);
   }
+}
+
+const isUnknownGroup = ({ faults }: AppError) => faults.some(({ code }) => code === 'unknown-group');
+
+/** An own field has the label of the page and the name of its column. */
+function rowFaultText(found: Fault, own: readonly SimpleAttribute[]): PageText {
+  const { path, code, values } = found;
+  if (code === 'unknown-group') return t('console.import.error.unknown-group', { group: String(values?.groups ?? '') });
+  const field = path[0] === 'attributes' ? own.find(({ name }) => name === path[1]) : undefined;
+  const isCalled = field && titlesOf(field.keywords).length > 0;
+  return faultText(found, isCalled ? concatenated([field.label, ` (${field.name})`]) : formatPath(path));
 }
 
 /** Rows of one turn of the event loop. */
@@ -385,32 +441,57 @@ async function readFile(
     if (error instanceof CsvError) throw wrongText(t('console.import.error.form'));
     throw error;
   });
-  const columns = (header?.cells ?? []).map(columnName);
-  const fields = columns.map((column) => (isKnown(column) ? undefined : fieldOf(column, own)));
-  if (!columns.includes('username') && !columns.includes('email')) {
-    const given = columns.map((column) => column.slice(0, 100)).slice(0, 20);
+  const first = (header?.cells ?? []).map((cell) => cell.slice(0, MOST_OF_A_NAME));
+  // A report that is imported again.
+  const isOfReport = first.map((cell) => REPORT_COLUMNS.includes(columnName(cell)) && !fieldOf(columnName(cell), own));
+  const kept = <Cell>(cells: readonly Cell[]) => cells.filter((_, at) => !isOfReport[at]);
+  const columns = kept(first);
+  const names = columns.map(columnName);
+  if (!names.includes('username') && !names.includes('email')) {
+    const given = names.slice(0, MOST_NAMED);
     throw wrongText(t('console.import.error.columns', { columns: given.join(', ') }));
   }
-  if (lines.length > limits.import.rows) throw wrongText(t('console.import.error.rows', { count: limits.import.rows }));
-  const names = columns.filter((name, at) => name !== '' && !isKnown(name) && !fields[at]).slice(0, 20);
-  const unknown = names.map((name) => name.slice(0, 100));
+  const { rows: most, columns: mostColumns } = limits.import;
+  if (columns.length > mostColumns) throw wrongText(t('console.import.error.too-many-columns', { count: mostColumns }));
+  if (lines.length > most) throw wrongText(t('console.import.error.rows', { count: most }));
+  const unknown = unknownOf(columns, own);
   if (unknown.length > 0 && unknownColumns === 'reject')
-    throw wrongText(t('console.import.error.unknown-columns', { columns: unknown.join(', ') }));
-  const shared = columns.filter((column) => isKnown(column) && fieldOf(column, own));
-  const read = rowReader(columns, fields);
+    throw wrongText(t('console.import.error.unknown-columns', { columns: unknown.join(', '), count: unknown.length }));
+  const shared = names.filter((name) => isKnown(name) && fieldOf(name, own));
+  const [read, check] = [readerOf(columns, own), rowChecker(columns.length)];
   const rows: FileRow[] = [];
-  for await (const line of inTurns(lines, ROWS)) rows.push(read(line));
-  const givesRoles = rows.some(({ values }) => namesIn(values.roles).length + namesIn(values.groups).length > 0);
-  return { rows, unknown, shared, givesRoles };
+  let givesRoles = false;
+  for await (const { line, cells: all } of inTurns(lines, ROWS)) {
+    const cells = kept(all);
+    const values = read(cells);
+    givesRoles ||= namesIn(values.roles).length + namesIn(values.groups).length > 0;
+    rows.push(check({ line, cells }, values));
+  }
+  return { columns, rows, unknown, shared, givesRoles };
+}
+
+/** Columns that a message names, and characters of each. */
+const MOST_NAMED = 20;
+const MOST_OF_A_NAME = 100;
+
+function unknownOf(columns: readonly string[], own: readonly SimpleAttribute[]): string[] {
+  const names = columns.map(columnName).filter((name) => name !== '' && !isKnown(name) && !fieldOf(name, own));
+  return names.slice(0, MOST_NAMED);
+}
+
+/** Returns the function that reads the cells of a row. */
+function readerOf(columns: readonly string[], own: readonly SimpleAttribute[]) {
+  const names = columns.map(columnName);
+  const fields = names.map((name) => (isKnown(name) ? undefined : fieldOf(name, own)));
+  return (cells: readonly string[]): Values => withOwnFields(valuesOf(names, cells), fields, cells);
 }
 
 const wrongText = (text: Text) => invalidInput([textFault(['csv'], text)]);
 
-/** Reads one row after the other, from the first one on: two rows about the same name or address are a mistake of the second. */
-function rowReader(columns: readonly string[], fields: readonly (SimpleAttribute | undefined)[]) {
+/** Checks one row after the other, from the first one on: two rows about the same name or address are a mistake of the second. */
+function rowChecker(columns: number) {
   const lineOf = new Map<string, number>();
-  return ({ line, cells }: CsvRow): FileRow => {
-    const values = withOwnFields(valuesOf(columns, cells), fields, cells);
+  return ({ line, cells }: CsvRow, values: Values): FileRow => {
     const { username = '', email = '' } = values;
     const sso = values.sso_id && `${values.sso_connection ?? ''} ${values.sso_id}`;
     const keys = [`login ${nameKey(username)}`, ...(email ? [`login ${nameKey(email)}`] : []), ...(sso ? [sso] : [])];
@@ -419,12 +500,11 @@ function rowReader(columns: readonly string[], fields: readonly (SimpleAttribute
     const sameSso = before(sso || undefined);
     for (const key of keys) if (!lineOf.has(key)) lineOf.set(key, line);
     const error =
-      (cells.length > columns.length &&
-        t('console.import.error.cells', { cells: cells.length, columns: columns.length })) ||
+      (cells.length > columns && t('console.import.error.cells', { cells: cells.length, columns })) ||
       (same !== undefined && username !== email && t('console.import.error.same-username', { line: same })) ||
       (sameEmail !== undefined && sameEmail !== line && t('console.import.error.same-email', { line: sameEmail })) ||
       (sameSso !== undefined && t('console.import.error.same-sso-id', { line: sameSso }));
-    return { line, username: username.slice(0, 254), values, ...(error && { error }) };
+    return { line, username: username.slice(0, 254), cells, ...(error && { error }) };
   };
 }
 

@@ -2,18 +2,20 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { frameworks } from '../../../src/admin/applications/presets/frameworks.ts';
 import { presetKinds, productPresets } from '../../../src/admin/applications/presets/products.ts';
-import { aClient, aUser } from '../../support/factories.ts';
+import { aClient, aUser, type TestUser } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { some } from '../../support/long-run.ts';
-import { textOf } from '../../support/pages/html.ts';
+import { linksOf, textOf } from '../../support/pages/html.ts';
 import { consoleOf, staff } from './support.ts';
 
 let idp: TestIdp;
 let admin: HttpClient;
+let boss: TestUser;
 beforeAll(async () => {
   idp = await startIdp();
-  admin = await consoleOf(idp, await staff(idp, 'admin'));
+  boss = await staff(idp, 'admin');
+  admin = await consoleOf(idp, boss);
   await idp.services.roles.create({ name: 'developer' });
 });
 afterAll(() => idp?.stop());
@@ -283,7 +285,11 @@ it('the form creates missing roles only when its box is ticked, for an administr
   expect(forged.status).toBe(403);
   expect(await roles.find('jellyfin-admin')).toBeUndefined();
 
-  // The access rule may name them.
+  // The access rule may name them, and names them for selected people where nothing else is chosen.
+  const start = await admin.get('/admin/applications/new/grafana');
+  expect(start.forms.find((one) => 'url' in one.fields)?.fields).toMatchObject({ access: 'everyone' });
+  for (const name of ['grafana-admin', 'grafana-editor'])
+    expect(start.text).toMatch(new RegExp(`<input[^>]*name="access.groups"[^>]*value="${name}"[^>]* checked`));
   const limited = { name: 'Jellyfin 4', create_roles: 'on', access: 'roles', 'access.roles': 'jellyfin-user' };
   const added = await admin.follow(await submit(admin, limited));
   expect(textOf(added.text)).toMatch(/Users with the role jellyfin-user .*With jellyfin-user Users of Jellyfin/);
@@ -318,7 +324,18 @@ it('the form creates missing groups only when its box is ticked, for an administ
   const limited = { name: 'Grafana 4', create_groups: 'on', access: 'roles', 'access.groups': 'grafana-editor' };
   const added = await admin.follow(await submit(limited));
   expect(textOf(added.text)).toMatch(/grafana-editor .*In grafana-editor Editors in Grafana/);
-  expect((await db.asStored.application.findFirstOrThrow({ where: { name: 'Grafana 4' } })).access).toBe('roles');
+  const { id, access } = await db.asStored.application.findFirstOrThrow({ where: { name: 'Grafana 4' } });
+  expect(access).toBe('roles');
+  // Nobody is in the group yet.
+  expect(textOf(added.text)).toContain('You can’t open Grafana 4 yet');
+  const overview = textOf((await admin.get(`/admin/applications/${id}`)).text);
+  expect(overview).toContain('Limited to 1 group : to do People can’t open it yet');
+  const { id: userId = '', email = '' } = (await idp.services.accounts.findByLogin(boss.username)) ?? {};
+  await idp.services.accounts.update(userId, { email: null });
+  const test = await admin.get(`/admin/test/${id}`);
+  await idp.services.accounts.update(userId, { email });
+  expect(textOf(test.text)).toMatch(/ends with a rejection.*you have none\. Add one to your account/s);
+  expect(linksOf(test.text, test.url).map(({ href }) => href)).toContain(`${idp.issuer}/account/email`);
   expect(await groups.find('grafana-editor')).toMatchObject({ description: 'Editors in Grafana' });
   expect((await submit({ name: 'Grafana 5' })).status).toBe(303);
 });

@@ -1,5 +1,6 @@
 // What the activity log says about the first start.
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { aUser } from '../../support/factories.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { textOf } from '../../support/pages/html.ts';
 import { consoleOf, staff } from '../console/support.ts';
@@ -9,6 +10,18 @@ beforeAll(async () => {
   idp = await startIdp();
 });
 afterAll(() => idp?.stop());
+
+it('has people invited once not everybody else still needs an invitation', async () => {
+  const admin = await consoleOf(idp, await staff(idp, 'admin'));
+  const { accounts } = idp.services;
+  // The administrator of the first start.
+  await accounts.remove((await accounts.findByLogin('admin'))?.id ?? '');
+  const { id } = await accounts.create({ username: 'imported' });
+  expect(textOf((await admin.get('/admin')).text)).toContain('Invite them');
+  await aUser(idp.services);
+  expect(textOf((await admin.get('/admin')).text)).not.toContain('Invite them');
+  await accounts.remove(id);
+});
 
 it('has one item for all signing keys, with the event of each in its details', async () => {
   const kids = Array.from({ length: 11 }, (_, index) => `first-key-${index}`);

@@ -42,14 +42,22 @@ itInLongRun(
   },
   async () => {
     const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
-    const people = Array.from({ length: 60 }, (_, at) => `web-${at},web-${at}@example.com,,44,`);
-    const file = ['username,email,roles,Shoe size,', ...people, `web-role,,${long},43,`, `web-0,,,,`].join('\n');
+    const people = Array.from({ length: 59 }, (_, at) => `web-${at},web-${at}@example.com,,,44,`);
+    const rows = [
+      'web-59,web-59@example.com,,Web Sales,44,',
+      `web-role,,${long},"Web Sales, Web IT",43,`,
+      'web-0,,,,,',
+    ];
+    const file = ['username,email,roles,groups,Shoe size,', ...people, ...rows].join('\n');
     await looksRight(page, 'import-upload');
     await upload(file);
-    await page.waitForSelector('text=Unknown columns');
+    await page.waitForSelector('text=Unknown column');
     expect(await page.textContent('main')).toContain('shoe size');
     await looksRight(page, 'import-question');
-    await page.click('text=Check without these columns');
+    await page.click('text=Check without this column');
+    await page.waitForSelector('text=59 can be created, 3 not.');
+    await looksRight(page, 'import-groups');
+    await page.click('text=Check again with this group');
     // The progress has the same sentence for a moment.
     await page.waitForSelector('text=Import 60 rows');
     await page.waitForSelector('text=60 can be created, 2 not.');
@@ -63,10 +71,12 @@ itInLongRun(
     await page.waitForSelector('text=62 of 62 rows: 60 created, 2 not.');
     await looksRight(page, 'import-result');
     expect(await page.getAttribute('text=View users', 'href')).toBe('/admin/users');
-    expect(await page.getAttribute('text=Invite them', 'href')).toBe('/admin/users?state=needed');
     expect(await idp.services.accounts.findByLogin('web-59')).toMatchObject({ email: 'web-59@example.com' });
     const [download] = await Promise.all([page.waitForEvent('download'), page.click('text=Download report')]);
     expect(download.suggestedFilename()).toBe('import-report.csv');
+    await page.click('text=Invite them');
+    await page.waitForSelector('text=Invite 60 people?');
+    await looksRight(page, 'import-invite');
     await page.goto(`${idp.issuer}/admin/import`);
     expect(await page.textContent('main')).toContain('62 / 62');
     await looksRight(page, 'import-list');

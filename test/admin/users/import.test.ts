@@ -13,7 +13,7 @@ import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { itInLongRun } from '../../support/it-in-long-run.ts';
 import { isLongRun } from '../../support/long-run.ts';
-import { textOf } from '../../support/pages/html.ts';
+import { linksOf, textOf } from '../../support/pages/html.ts';
 import { patientDatabase } from '../../support/waits.ts';
 import { addressOf, consoleOf, importEnd, imported, staff, startedImport, triedImport } from '../console/support.ts';
 import { type ApiCaller, aPerson, aService } from '../support.ts';
@@ -77,17 +77,17 @@ describe('an import', () => {
     expect(textOf(tried.text)).toContain('trial run Trial done');
     expect(textOf(tried.text)).toContain('11 of 11 rows: 2 can be created, 2 can be changed, 1 unchanged, 6 not.');
     const expected = [
-      '2,imp-new,created,',
-      '3,IMP-THERE,changed,',
-      '4,imp-same,unchanged,',
-      '5,imp-gone,disabled,',
-      '6,imp-off,created,',
-      '7,imp-twin,failed,Line 2 has the same email address.',
-      '8,imp-new2,failed,This email address is already in use.',
-      '9,imp-bad,failed,The role doesn’t exist: nobody.',
-      '10,imp-state,failed,Column active: use yes or no.',
-      expect.stringMatching(/^11,ımp-new,failed,/),
-      expect.stringMatching(/^12,'=cmd\|'\/C calc'!A0,failed,/),
+      '2,created,,imp-new,,,,',
+      '3,changed,,IMP-THERE,,,,',
+      '4,unchanged,,imp-same,,,,',
+      '5,disabled,,imp-gone,,,,',
+      '6,created,,imp-off,,,,',
+      '7,failed,Line 2 has the same email address.,imp-twin,IMP-NEW@example.com,,,',
+      '8,failed,This email address is already in use.,imp-new2,imp-there@example.com,,,',
+      '9,failed,The role doesn’t exist: nobody.,imp-bad,,,nobody,',
+      '10,failed,Column active: use yes or no.,imp-state,,,,perhaps',
+      expect.stringMatching(/^11,failed,.*,ımp-new,,,,$/),
+      expect.stringMatching(/^12,failed,.*,'=cmd\|'\/C calc'!A0,,,,$/),
     ];
     expect(await reportOf(admin, tried)).toEqual(expected);
     // The page names whom it disables, changes and creates.
@@ -103,6 +103,20 @@ describe('an import', () => {
     const made = await startedImport(admin, tried);
     expect(textOf(made.text)).toContain('11 of 11 rows: 2 created, 2 changed, 1 unchanged, 6 not.');
     expect(await reportOf(admin, made)).toEqual(expected);
+    // The rows that failed are a file of their own: corrected, they are imported as they are.
+    const failed = (await admin.get(`${addressOf(made)}/report.csv?result=failed`)).text;
+    expect(failed.split('\r\n').map((line) => line.split(',')[0])).toEqual([
+      'line',
+      '7',
+      '8',
+      '9',
+      '10',
+      '11',
+      '12',
+      '',
+    ]);
+    const corrected = failed.replace(',nobody,', ',imp-role,').replace(',perhaps', ',yes');
+    expect(textOf((await triedImport(admin, corrected)).text)).toContain('6 rows: 2 can be created, 4 not.');
     // Nothing of the file is left but the report.
     const pieces = await services.db.bulkChangePiece.findMany({
       where: { changeId: addressOf(made).split('/').at(-1) ?? '' },
@@ -127,13 +141,14 @@ describe('an import', () => {
       'email,name\nimp-fresh@example.com,New\nimp-known@example.com,Known\nimp-odd@example.com,Odd,IT\nimp-known@example.com,Again\n';
     const tried = await triedImport(admin, csv, { existing: 'update' });
     expect(await reportOf(admin, tried)).toEqual([
-      '2,imp-fresh@example.com,created,',
-      '3,imp-known@example.com,changed,',
-      expect.stringContaining('4,imp-odd@example.com,failed,"3 values, but the first line has 2 columns.'),
-      '5,imp-known@example.com,failed,Line 3 has the same email address.',
+      '2,created,,imp-fresh@example.com,',
+      '3,changed,,imp-known@example.com,',
+      '4,failed,"3 values, but the first line has 2 columns.",imp-odd@example.com,Odd,IT',
+      '5,failed,Line 3 has the same email address.,imp-known@example.com,Again',
     ]);
+    expect(textOf(tried.text)).toContain('Would fail Email Line Error');
     expect(await reportOf(admin, await triedImport(admin, 'email\nimp-known@example.com\n'))).toEqual([
-      '2,imp-known@example.com,failed,This email address is already in use.',
+      '2,failed,This email address is already in use.,imp-known@example.com',
     ]);
     const form = await admin.get('/admin/import');
     const wrong = await admin.submit(form, { csv: 'Full name,Mail\nAnn,ann@example.com\n' });
@@ -146,15 +161,83 @@ describe('an import', () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const csv = 'username,Shoe size,name#de\nimp-shoe,44,Schuh\n';
     const asked = await triedImport(admin, csv);
-    expect(textOf(asked.text)).toContain('shoe size');
+    expect(textOf(asked.text)).toContain('Gatehouse doesn’t know this column: shoe size.');
+    const links = linksOf(asked.text, asked.url).filter(({ label }) => label === 'Add shoe size as an own field');
+    expect(links.map(({ href }) => href)).toEqual([`${idp.issuer}/admin/settings/attributes`]);
     const tried = await importEnd(
       admin,
-      await admin.follow(await admin.submit(asked, {}, { button: 'Check without these columns' })),
+      await admin.follow(await admin.submit(asked, {}, { button: 'Check without this column' })),
     );
     expect(await idp.services.accounts.findByLogin('imp-shoe')).toBeUndefined();
     const made = await startedImport(admin, tried);
     expect(textOf(made.text)).toContain('1 of 1 row: 1 created, 0 not.');
     expect(await idp.services.accounts.findByLogin('imp-shoe')).toBeDefined();
+    // A column that became an own field is imported.
+    const location = { type: 'string', title: 'Office', enum: ['Berlin', 'Paris'] };
+    const again = await triedImport(admin, 'username,location\nimp-berlin,Berlin\nimp-rome,Rome\n');
+    await idp.services.settings.set('user_attributes', { type: 'object', properties: { location } });
+    const known = await admin.get(addressOf(again));
+    expect(textOf(known.text)).toContain('Gatehouse knows all columns of the file now.');
+    const checked = await importEnd(admin, await admin.follow(await admin.submit(known, {}, { button: 'Check file' })));
+    expect(textOf(checked.text)).toContain('Office (location) must be one of');
+    await startedImport(admin, checked);
+    expect(await idp.services.accounts.findByLogin('imp-berlin')).toMatchObject({ attributes: { location: 'Berlin' } });
+    await idp.services.settings.set('user_attributes', {});
+  });
+
+  it('offers to create the groups that the file lacks, to who may; the trial creates none', async () => {
+    const { services } = idp;
+    const admin = await consoleOf(idp, await staff(idp, 'admin'));
+    const csv =
+      'username,roles,groups\nimp-sales,,Imp Sales;Imp Monitor\nimp-comma,"a, b","Imp Sales, Imp Monitor"\nimp-also,,imp sales\n';
+    const tried = await triedImport(admin, csv);
+    const text = textOf(tried.text);
+    expect(text).toContain('The group doesn’t exist: Imp Sales.');
+    expect(text).toContain('Missing groups The file names groups that don’t exist: Imp Sales and Imp Monitor.');
+    expect(text).toContain('The role doesn’t exist: a, b. Separate names with semicolons.');
+    const button = 'Check again with these groups';
+    const again = await importEnd(admin, await admin.follow(await admin.submit(tried, {}, { button })));
+    expect(textOf(again.text)).toContain('2 can be created, 1 not.');
+    expect(textOf(again.text)).toContain('The import creates the groups Imp Sales and Imp Monitor.');
+    expect(textOf(again.text)).not.toContain(button);
+    expect(await services.groups.find('Imp Sales')).toBeUndefined();
+    const made = await startedImport(admin, again);
+    expect(textOf(made.text)).toContain('2 created, 1 not.');
+    const members = (await services.accounts.findByLogin('imp-also'))?.groups.map(({ name }) => name);
+    expect(members).toEqual(['Imp Sales']);
+    expect(await services.groups.find('Imp Monitor')).toBeDefined();
+    // Of who may only put people in, it asks nothing and creates none.
+    const manager = await consoleOf(idp, await staff(idp, 'user-manager'));
+    const denied = await triedImport(manager, 'username,groups\nimp-lone,Imp Other\n');
+    expect(textOf(denied.text)).not.toContain('Missing group');
+    const api = await aService(idp);
+    const began = await importBy(api, { csv: 'username,groups\nimp-lone,Imp Other\n', missing_groups: 'create' });
+    expect(await when(api, began, isOver)).toMatchObject({ results: { created: 1, failed: 0 } });
+    expect(await services.groups.find('Imp Other')).toBeDefined();
+  });
+
+  itOnSqlite('invites those whom it created, after a question with their number', async () => {
+    const admin = await consoleOf(idp, await staff(idp, 'admin'));
+    const people = Array.from({ length: 30 }, (_, at) => `imp-later-${at},imp-later-${at}@example.com,`);
+    const made = await imported(
+      admin,
+      ['username,email,active', ...people, 'imp-without,,', 'imp-off2,o@example.com,no'].join('\n'),
+    );
+    const link = linksOf(made.text, made.url).find(({ label }) => label === 'Invite them');
+    const question = await admin.get(link?.href ?? '');
+    expect(textOf(question.text)).toContain('Invite 30 people?');
+    const done = await importEnd(
+      admin,
+      await admin.follow(await admin.submit(question, { message: 'Welcome aboard' })),
+    );
+    expect(textOf(done.text)).toContain('Invitations 30');
+    const mails = await idp.services.db.asStored.mailMessage.count({
+      where: { kind: 'invitation', recipient: { startsWith: 'imp-later-' } },
+    });
+    expect(mails).toBe(30);
+    expect(await reportOf(admin, done)).toContainEqual('2,invited,,imp-later-0,,');
+    const nobody = await admin.follow(await admin.get(link?.href ?? ''));
+    expect(textOf(nobody.text)).toContain('Nobody of this import needs an invitation.');
   });
 
   itOnSqlite.each([
@@ -173,7 +256,7 @@ describe('an import', () => {
     expect(textOf(canceled.text)).toContain('The trial was canceled and the file deleted. Nothing was changed.');
     expect(await left()).toBe(0);
     expect(await idp.services.accounts.findByLogin('imp-left')).toBeUndefined();
-    expect(await reportOf(admin, tried)).toEqual(csv.includes('Shoe') ? [''] : [expect.stringContaining('2,imp-left')]);
+    expect(await reportOf(admin, tried)).toEqual(csv.includes('Shoe') ? [''] : [expect.stringContaining(',imp-left')]);
   });
 
   itOnSqlite('has a sample that imports, and takes its own export without a question', async () => {
@@ -263,7 +346,11 @@ describe('an import', () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const csv = 'username,email,active\nimp-mail,imp-mail@example.com,\nimp-none,,\nimp-late,imp-late@example.com,no\n';
     const made = await imported(admin, csv, { invite: 'on', message: 'Hello' });
-    expect(await reportOf(admin, made)).toEqual(['2,imp-mail,invited,', '3,imp-none,created,', '4,imp-late,created,']);
+    expect(await reportOf(admin, made)).toEqual([
+      '2,invited,,imp-mail,,',
+      '3,created,,imp-none,,',
+      '4,created,,imp-late,,',
+    ]);
     expect(textOf(made.text)).toContain('Invitations 1');
     const account = await idp.services.accounts.findByLogin('imp-mail');
     const rows = await idp.services.db.asStored.mailMessage.findMany({

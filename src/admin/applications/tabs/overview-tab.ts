@@ -36,11 +36,12 @@ export async function overviewPage(
   const { frame, usage } = services;
   const { applications, audit } = services.admin;
   const mayReadAudit = frame.may(ctx, 'gatehouse.audit:read');
+  const hasPeople = application.access === 'everyone' || (await services.admin.people.hasAny(application));
   const [waiting, days, firstSignIn, demands, host, events] = await Promise.all([
     applications.waitingMetadata(application),
     usage.byDay(application, DAYS),
     usage.firstSignIn(application),
-    demandSteps(ctx, open, services),
+    demandSteps(ctx, open, services, hasPeople),
     application.protocol === 'proxy' ? services.websiteTest.hostCheck(application) : undefined,
     mayReadAudit ? audit.list({ clientId: application.clientId, limit: RECENT }, frame.actor(ctx)) : [],
   ]);
@@ -70,7 +71,7 @@ export async function overviewPage(
               {
                 kind: 'steps' as const,
                 title: t('console.tabs.overview.setup'),
-                steps: setupSteps(open, firstSignIn, demands),
+                steps: setupSteps(open, firstSignIn, demands, hasPeople),
               },
             ]),
         ...(mayReadAudit ? [await activityBlock(events, `${path}/activity`, services)] : []),
@@ -190,6 +191,7 @@ function setupSteps(
   { application, path, isEditable: mayWrite }: OpenApplication,
   firstSignIn: Date | undefined,
   demands: readonly Step[],
+  hasPeople: boolean,
 ): Step[] {
   const { protocol, metadata, createdAt, access } = application;
   const canEnd = protocol === 'oidc' && Boolean(metadata.backchannel_logout_uri ?? metadata.frontchannel_logout_uri);
@@ -209,7 +211,10 @@ function setupSteps(
       ...(firstSignIn && { doneAt: firstSignIn }),
       action: { label: t('console.tabs.setup'), of: application.name, href: `${path}/setup` },
     },
-    accessStep(access, edit(t('console.access-check.change-rule'), application.name, 'access')),
+    accessStep(access, hasPeople, {
+      rule: edit(t('console.access-check.change-rule'), application.name, 'access'),
+      people: { action: { label: t('console.people.give'), of: application.name, href: `${path}/people` } },
+    }),
     ...demands,
     {
       title: t('console.tabs.step.listed'),
@@ -231,12 +236,18 @@ function setupSteps(
   ];
 }
 
-/** Who may open it. A rule that names nothing any more lets nobody in. */
-function accessStep(access: Access, change: Pick<Step, 'action'>): Step {
+/** Who may open it. A rule that names nothing any more lets nobody in, and neither does an empty group. */
+function accessStep(
+  access: Access,
+  hasPeople: boolean,
+  { rule, people }: Record<'rule' | 'people', Pick<Step, 'action'>>,
+): Step {
   if (access === 'everyone') return { title: t('console.tabs.step.open'), text: '', isDone: true };
   const [roles, groups] = [access.roles.length, access.groups?.length ?? 0];
-  if (roles + groups > 0) return { title: t('console.tabs.step.limited', { roles, groups }), text: '', isDone: true };
-  return { title: t('console.tabs.step.closed'), text: t('console.tabs.step.closed-text'), isDone: false, ...change };
+  const title = t('console.tabs.step.limited', { roles, groups });
+  if (roles + groups > 0 && hasPeople) return { title, text: '', isDone: true };
+  if (roles + groups > 0) return { title, text: t('console.tabs.step.limited-to-nobody'), isDone: false, ...people };
+  return { title: t('console.tabs.step.closed'), text: t('console.tabs.step.closed-text'), isDone: false, ...rule };
 }
 
 /** What the product demands of people: done when no one who may open the application lacks it. */
@@ -244,6 +255,7 @@ async function demandSteps(
   ctx: Context,
   { application }: OpenApplication,
   { frame, usage }: ConsoleServices,
+  hasPeople: boolean,
 ): Promise<Step[]> {
   const product = productOf(application);
   if (!product) return [];
@@ -264,7 +276,7 @@ async function demandSteps(
           demand === 'role' && roles.length === 0
             ? t('console.access-check.no-role-counts', { app: product.title, of: readsRolesOrGroups(product) })
             : t('console.tabs.step.demand-text', values),
-        isDone: !(await usage.hasUserWithout(application, demand, roles, readsRolesOrGroups(product))),
+        isDone: hasPeople && !(await usage.hasUserWithout(application, demand, roles, readsRolesOrGroups(product))),
         ...(mayCheck && {
           action: {
             label: t('console.access-check.title'),

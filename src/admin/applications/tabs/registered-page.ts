@@ -10,12 +10,13 @@ import { setupInstructionBlocks } from './setup-guide.ts';
 
 /**
  * @param existing names of roles that the administrator may assign
+ * @param mayOpen whether the rule lets the administrator in
  */
 export function registeredPage(
   application: Application,
   preset: Preset,
   identityProvider: IdentityProvider,
-  existing: readonly string[],
+  { existing, mayOpen }: { existing: readonly string[]; mayOpen: boolean },
   now: Date,
 ): ConsolePage {
   const { clientSecret } = identityProvider;
@@ -33,6 +34,14 @@ export function registeredPage(
         kind: 'tasks',
         title: t('console.tabs.registered.when', { name }),
         rows: [
+          ...(mayOpen
+            ? []
+            : [
+                {
+                  text: t('console.tabs.registered.closed-text', { name }),
+                  action: { label: t('console.people.give'), href: `/admin/applications/${id}/people`, isNewTab: true },
+                },
+              ]),
           ...(canTestSignIn(application)
             ? [{ text: t('console.tabs.registered.test-text'), action: testSignIn(id) }]
             : []),
