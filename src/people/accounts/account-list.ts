@@ -161,7 +161,13 @@ export function createAccountList({ db, sql, now }: Pick<Core, 'db' | 'sql' | 'n
 
   async function listIds(query: ListAccounts): Promise<PageIds & { count(): Promise<AccountCount> }> {
     const sizes = await sizesOf(db, now(), query);
-    return { ...(await pageOf(query, sizes)), count: () => countOfQuery(query, sizes) };
+    const page = await pageOf(query, sizes);
+    // A search of many users does not find all.
+    const isAll = !page.next && query.after === undefined && !sizes.isLarge;
+    return {
+      ...page,
+      count: async () => (isAll ? { count: page.ids.length, isMore: false } : countOfQuery(query, sizes)),
+    };
   }
 
   return {
@@ -504,11 +510,11 @@ function conditions(
   if (lastSeenBefore !== undefined) where.push(fragment`f.last_seen_at < ${lastSeenBefore}`);
   if (name !== undefined) where.push(fragment`f.name_key = ${nameKey(withoutUnstorable(name))}`);
   if (source !== undefined) where.push(fragment`f.source = ${source}`);
+  if (invitation === 'needed') where.push(...withoutCredentials);
   if (invitation === 'none' || invitation === 'needed')
     where.push(fragment`NOT EXISTS (SELECT 1 FROM mail_tokens AS m
       WHERE m.user_id = f.id AND m.purpose = 'invite' AND m.used_at IS NULL)`);
   else if (invitation !== undefined) where.push(fragment`f.id IN (${usersByInvitation(invitation, now)})`);
-  if (invitation === 'needed') where.push(...withoutCredentials);
   if (ids) where.push(isIn(ids));
   if (key && isLarge) {
     const ranges = rangesOf(key, hiddenFields).map((range) => fragment`SELECT id FROM (${range}) AS found`);
@@ -560,14 +566,14 @@ function beginsWith(column: ReturnType<typeof trustedText>, search: string): Fra
   return fragment`${column} >= ${from} AND ${column} < ${`${from}\u{10ffff}`}`;
 }
 
-/** As `hasCredentials` of account/registration/invitation.ts says. */
+/** As `hasCredentials` of account/registration/invitation.ts says; first what most people have, so that a database asks no further. */
 const withoutCredentials = [
   fragment`NOT EXISTS (SELECT 1 FROM password_credentials AS c WHERE c.user_id = f.id)`,
+  fragment`NOT EXISTS (SELECT 1 FROM scim_users AS c WHERE c.user_id = f.id)`,
+  fragment`NOT EXISTS (SELECT 1 FROM external_identities AS c WHERE c.user_id = f.id)`,
   fragment`NOT EXISTS (SELECT 1 FROM passkeys AS c WHERE c.user_id = f.id)`,
   fragment`NOT EXISTS (SELECT 1 FROM totp_credentials AS c WHERE c.user_id = f.id)`,
   fragment`NOT EXISTS (SELECT 1 FROM phone_factors AS c WHERE c.user_id = f.id)`,
-  fragment`NOT EXISTS (SELECT 1 FROM external_identities AS c WHERE c.user_id = f.id)`,
-  fragment`NOT EXISTS (SELECT 1 FROM scim_users AS c WHERE c.user_id = f.id)`,
   fragment`f.sso_id IS NULL`,
 ];
 
