@@ -13,7 +13,7 @@ import { includesResource } from '../../../../applications/uris.ts';
 import { isLoopback } from '../../../../base/config/addresses.ts';
 import type { ReceivedParameters, RejectionEndpoint } from '../../../../core/rejections/rejections.ts';
 import { type BrokenRule, type RuleId, type RuleResult, ruleResults } from '../../../../core/rejections/rules.ts';
-import { engineScope, engineScopes } from '../../claims/scopes.ts';
+import { engineScope, engineScopes, userScopes } from '../../claims/scopes.ts';
 
 /** A request with the registration of its client. */
 export interface EvaluatedRequest {
@@ -251,11 +251,15 @@ const requestRules: readonly RequestRule[] = [
     received: ({ received }) => received.scope,
     expected: ({ metadata }) => metadata && (metadata.scope ?? 'all of OpenID Connect, none of an API'),
     // Of the scopes of an API, the engine grants those that are registered and ignores the others.
-    passes: ({ received: { scope = '' }, metadata }) => {
+    passes: ({ endpoint, received: { scope = '', resource }, metadata }) => {
       if (!metadata) return undefined;
+      const asked = scope.split(' ');
+      // A token about nobody needs no scope of a user.
+      if (endpoint !== 'token' && !asked.some((one) => userScopes(metadata).includes(one)))
+        return resource === undefined ? false : undefined;
       if (metadata.scope === undefined) return true;
       const allowed = engineScope(metadata.scope).split(' ');
-      return scope.split(' ').every((one) => !engineScopes.includes(one) || allowed.includes(one));
+      return asked.every((one) => !engineScopes.includes(one) || allowed.includes(one));
     },
   },
   {
