@@ -98,11 +98,38 @@ interface Delivery {
   isUncounted?: true;
 }
 
+/** What an attempt sends: a Security Event Token, or events. Neither: the log, or the stream, has the event no more. */
+interface Content {
+  token?: string | undefined;
+  events: readonly SealedEvent[];
+  /** The event of the stream before them. */
+  before?: SealedEvent | undefined;
+  /** How many events there are: an alert lists some of them. */
+  count: number;
+}
+
+/** What all streams share in one run of the job. */
+interface Turn {
+  /** The position of the newest event in the chain. */
+  head: number;
+  read: ReturnType<typeof sharedReads>;
+}
+
+/** A part of the log that a stream, or its replay, has not been through: behind `cursor`, up to `end`. */
+interface Span {
+  isReplay: boolean;
+  cursor: number;
+  end: number;
+  /** How many more deliveries may wait. */
+  room: number;
+}
+
 /** What one turn stores for a stream. */
 interface Plan {
   id: string;
-  /** The stream as it was read. */
+  /** The stream as it was read, so that a change by others stores nothing. */
   where: object;
+  /** Where its cursor goes. */
   data: object;
   deliveries: (Range & {
     id: string;
@@ -124,15 +151,11 @@ export function createEventDeliveries(
   const send = createSender(services);
   const securityEvents = createSecurityEvents(services);
 
-  /** The next events of the stream, or of its replay, up to the position `head`; undefined where there are none, or enough are waiting. */
+  /** The next events of the stream, or of its replay; undefined where there are none, or enough are waiting. @param open how many wait */
   async function planOf(
     row: StreamRow,
-    {
-      isReplay,
-      head,
-      open,
-      read,
-    }: { isReplay: boolean; head: number; open: number; read: ReturnType<typeof sharedReads> },
+    { isReplay, open }: { isReplay: boolean; open: number },
+    { head, read }: Turn,
   ): Promise<Plan | undefined> {
     const { id } = row;
     const stream = streamOf(row);
@@ -140,7 +163,7 @@ export function createEventDeliveries(
       await eventStreams.remove(id, {});
       return undefined;
     }
-    if (!row.enabled || row.pausedAt || (isReplay && row.replayUntil === null)) return undefined;
+    if (!row.enabled || row.pausedAt) return undefined;
     // The next alert has all events since the last one.
     const isQuiet = stream.kind === 'alert' && row.retryAt !== null && row.retryAt > now();
     if (isQuiet && (isReplay || !(await endsQuiet(row, stream)))) return undefined;
@@ -148,32 +171,26 @@ export function createEventDeliveries(
     const room = MOST_OPEN[stream.kind] - open;
     if ((!isReplay && end <= cursor) || room <= 0) return undefined;
     const { seqs, last } = await nextEvents(stream, { isReplay, cursor, end, room }, read);
-    const isOver = isReplay && last >= end;
-    const position = isOver ? { replayCursor: null, replayUntil: null } : { replayCursor: last };
-    const newest = seqs.at(-1);
-    const before = isReplay && seqs.length > 0 ? await previous(stream, seqs[0] ?? 0) : row.lastSeq;
+    const [oldest] = seqs;
+    const before = isReplay && oldest !== undefined ? await previous(stream, oldest) : row.lastSeq;
     const at = now();
     const rest = { streamId: id, isReplay, tries: 0, nextTryAt: at, createdAt: at };
     return {
       id,
       where: { id, enabled: true, pausedAt: null, ...(isReplay ? { replayCursor: cursor } : { cursor }) },
       data: isReplay
-        ? position
-        : { cursor: last, ...(newest !== undefined && { lastSeq: newest }), ...(isQuiet && { retryAt: null }) },
-      deliveries: rangesOf(seqs, stream, before).map((range) => ({
-        id: randomId(),
-        ...range,
-        ...rest,
-      })),
+        ? { replayCursor: last, ...(last >= end && { replayCursor: null, replayUntil: null }) }
+        : { cursor: last, lastSeq: seqs.at(-1), ...(isQuiet && { retryAt: null }) },
+      deliveries: rangesOf(seqs, stream, before).map((range) => ({ id: randomId(), ...range, ...rest })),
       hasMore: last < end,
     };
   }
 
-  /** The positions of the events that the stream gets next, and the last position that was looked at. @param room for how many there is room */
+  /** The positions of the events that the stream gets next, and the last position that was looked at. */
   async function nextEvents(
     stream: EventStream,
-    { isReplay, cursor, end, room }: { isReplay: boolean; cursor: number; end: number; room: number },
-    read: ReturnType<typeof sharedReads>,
+    { isReplay, cursor, end, room }: Span,
+    read: Turn['read'],
   ): Promise<{ seqs: number[]; last: number }> {
     const take = isSingle(stream.kind) ? Math.min(PAGE, room) : PAGE;
     const pages = stream.kind === 'alert' ? PAGES_OF_ALERT : 1;
@@ -181,10 +198,10 @@ export function createEventDeliveries(
     let last = cursor;
     for (let page = 0; page < pages && (last < end || page === 0); page += 1) {
       const until = Math.min(end, last + WINDOW);
-      const found = await read({ chainSeq: { gt: last, lte: until }, ...typesOf(stream) }, take);
-      const events = withinSize(found);
+      const inWindow = await read({ chainSeq: { gt: last, lte: until }, ...typesOf(stream) }, take);
+      const events = withinSize(inWindow);
       // With all events of the window, the next turn begins behind it.
-      const isWhole = events.length === found.length && found.length < take;
+      const isWhole = events.length === inWindow.length && inWindow.length < take;
       last = isWhole ? until : (events.at(-1)?.chainSeq ?? until);
       // Events from before the stream may have joined the chain after its creation.
       const own = isReplay ? events : events.filter(({ at }) => at >= stream.createdAt);
@@ -227,54 +244,66 @@ export function createEventDeliveries(
       return stored;
     });
 
-  /** All streams go through the log side by side: those with the same events share what is read, and few of them make one commit. */
+  /** All streams go through the log side by side: those with the same events share what is read. */
   async function fanOutAll(signal: AbortSignal): Promise<void> {
     let count = 0;
-    const read = sharedReads(services);
     const head = await db.auditChain.findUnique({ where: { id: 'head' }, select: { seq: true } });
+    const turn = { head: head?.seq ?? 0, read: sharedReads(services) };
     let rows = await db.eventStream.findMany({ orderBy: { id: 'asc' } });
     while (rows.length > 0 && !signal.aborted) {
-      const waiting = await db.eventDelivery.groupBy({ by: ['streamId', 'isReplay'], where: OPEN, _count: true });
-      const more: string[] = [];
-      let plans: Plan[] = [];
-      const commit = async () => {
-        const stored = plans.length > 0 ? await store(plans) : [];
-        plans = [];
-        count += stored.reduce((sum, { deliveries }) => sum + deliveries.length, 0);
-        more.push(...stored.filter(({ hasMore }) => hasMore).map(({ id }) => id));
-      };
-      for (const row of rows)
-        for (const isReplay of row.replayUntil === null ? [false] : [false, true])
-          try {
-            const open = waiting.find((one) => one.streamId === row.id && one.isReplay === isReplay)?._count ?? 0;
-            const plan = await planOf(row, { isReplay, head: head?.seq ?? 0, open, read });
-            if (plan) plans.push(plan);
-            if (plans.reduce((sum, { deliveries }) => sum + deliveries.length, 0) >= PAGE) await commit();
-          } catch (err) {
-            if (unavailableIn(err)) throw err;
-            // The others are not to wait for it.
-            logger.error({ err, stream: row.name }, 'events were not read for a stream');
-          }
-      await commit();
-      rows =
-        more.length > 0 ? await db.eventStream.findMany({ where: { id: { in: more } }, orderBy: { id: 'asc' } }) : [];
+      const unfinished: string[] = [];
+      for await (const { id, deliveries, hasMore } of fanOut(rows, turn)) {
+        count += deliveries.length;
+        if (hasMore) unfinished.push(id);
+      }
+      const where = { id: { in: unfinished } };
+      rows = unfinished.length > 0 ? await db.eventStream.findMany({ where, orderBy: { id: 'asc' } }) : [];
     }
     if (count > 0) wake('event-deliveries', db);
   }
 
+  /** Plans the next events of each stream and of its replay, and stores the plans of several streams in one commit; those that were stored. */
+  async function* fanOut(rows: readonly StreamRow[], turn: Turn): AsyncGenerator<Plan> {
+    const waiting = await db.eventDelivery.groupBy({ by: ['streamId', 'isReplay'], where: OPEN, _count: true });
+    let plans: Plan[] = [];
+    for (const row of rows)
+      for (const isReplay of row.replayUntil === null ? [false] : [false, true])
+        try {
+          const open = waiting.find((one) => one.streamId === row.id && one.isReplay === isReplay)?._count ?? 0;
+          const plan = await planOf(row, { isReplay, open }, turn);
+          if (plan) plans.push(plan);
+          if (plans.reduce((sum, { deliveries }) => sum + deliveries.length, 0) < PAGE) continue;
+          yield* await store(plans);
+          plans = [];
+        } catch (err) {
+          if (unavailableIn(err)) throw err;
+          // The others are not to wait for it.
+          logger.error({ err, stream: row.name }, 'events were not read for a stream');
+        }
+    if (plans.length > 0) yield* await store(plans);
+  }
+
+  async function contentOf(delivery: Delivery): Promise<Content | 'too few'> {
+    const { id, stream } = delivery;
+    if (stream.kind === 'alert') return alertOf(delivery);
+    if (stream.kind === 'ssf') {
+      const tokens = await securityEvents.tokensOf([delivery], stream);
+      return { token: tokens.get(id), events: [], count: 0 };
+    }
+    const { events, before } = await eventsOf(delivery, services);
+    return { events, before, count: events.length };
+  }
+
   async function attempt(delivery: Delivery): Promise<AttemptResult> {
     const { id, seq, stream, row } = delivery;
-    const token = stream.kind === 'ssf' ? (await securityEvents.tokensOf([delivery], stream)).get(id) : undefined;
-    const isAlert = stream.kind === 'alert';
-    const alert = isAlert ? await alertOf(delivery) : undefined;
-    if (alert === 'too few') return { outcome: 'done', detail: alert };
-    const { events, before } = alert ?? (stream.kind === 'ssf' ? NONE : await eventsOf(delivery, services));
+    const content = await contentOf(delivery);
+    if (content === 'too few') return { outcome: 'done', detail: content };
+    const { token, events, before, count } = content;
     if (token === undefined && events.length === 0)
       return { outcome: 'give-up', reason: 'the audit log or the stream has the event no more' };
-    const count = alert?.count ?? events.length;
-    const form = isAlert ? ({ body: 'full', before: undefined } as const) : { body: stream.body, before };
-    const bodies = token === undefined ? await bodiesOf(events, form, db) : [];
-    if (isAlert && recipientsOf(stream.url)) return mail(delivery, bodies, count);
+    const body = stream.kind === 'alert' ? 'full' : stream.body;
+    const bodies = token === undefined ? await bodiesOf(events, { body, before }, db) : [];
+    if (stream.kind === 'alert' && recipientsOf(stream.url)) return mail(delivery, bodies, count);
     const secrets = eventStreams.secretsOf(row);
     const webhookId = stream.kind === 'webhook' ? webhookIdOf(seq, bodies[0]?.chain.hash ?? '') : id;
     let answer: Answer;
@@ -287,28 +316,29 @@ export function createEventDeliveries(
     return resultOf(delivery, answer, events);
   }
 
-  /** What the answer says: about the event, about the whole stream, or that a batch is too large. */
-  async function resultOf(
-    delivery: Delivery,
-    { status, text, isDenied, retryAfterSeconds }: Answer,
-    events: readonly SealedEvent[],
-  ): Promise<AttemptResult> {
-    const { tries, stream } = delivery;
-    if (status >= 200 && status < 300) {
-      await succeeded(stream);
-      return { outcome: 'done', detail: String(status) };
-    }
+  async function resultOf(delivery: Delivery, answer: Answer, events: readonly SealedEvent[]): Promise<AttemptResult> {
+    const { stream } = delivery;
+    const { status, text, retryAfterSeconds } = answer;
     const reason = `answered with status ${status}${text && `: ${text}`}`.slice(0, MAX_TEXT);
-    if (stream.kind !== 'siem' && status === 410) {
-      await outages.ended(stream, reason);
-      return { outcome: 'retry', reason, closesLane: true, pauseSeconds: 5 };
+    switch (meaningOf(answer, stream.kind)) {
+      case 'taken':
+        await succeeded(stream);
+        return { outcome: 'done', detail: String(status) };
+      case 'ended':
+        await outages.ended(stream, reason);
+        return { outcome: 'retry', reason, closesLane: true, pauseSeconds: 5 };
+      case 'away':
+        return away(delivery, reason, retryAfterSeconds);
+      case 'too large':
+        return events.length > 1 ? halve(delivery, events, reason) : rejected(delivery, reason);
+      case 'rejected':
+        return rejected(delivery, reason);
     }
-    // A SIEM rejects no single event, and a receiver that redirects, or knows neither the secret nor the address, none of them.
-    const isOfReceiver = OF_RECEIVER.includes(status) || (stream.kind === 'ssf' && isDenied);
-    const isTooLarge = stream.kind === 'siem' && status === TOO_LARGE;
-    if (isTooLarge && events.length > 1) return halve(delivery, events, reason);
-    const isOfEvent = isTooLarge || (isSingle(stream.kind) && status >= 400 && status < 500 && !isOfReceiver);
-    if (!isOfEvent) return away(delivery, reason, retryAfterSeconds);
+  }
+
+  /** The receiver does not want this event: it is tried again for three days. */
+  async function rejected(delivery: Delivery, reason: string): Promise<AttemptResult> {
+    const { tries, stream } = delivery;
     // A receiver that rejects all of them, such as one with another secret, fails until it takes one.
     const tookNothing = stream.lastSuccessAt === null || stream.lastSuccessAt < delivery.createdAt;
     if (tookNothing && (await outages.rejected(stream, reason))) {
@@ -356,8 +386,7 @@ export function createEventDeliveries(
    * How many events an alert has, with those before them since the last alert in the time that the stream names, and which of them it lists: of
    * each type the newest, the rarest types first, so that many of one type hide no other.
    */
-  async function alertOf(delivery: Delivery) {
-    const { seq, untilSeq, positions, stream } = delivery;
+  async function alertOf({ seq, untilSeq, positions, stream }: Delivery): Promise<Content | 'too few'> {
     const own = positions === null ? undefined : (JSON.parse(positions) as number[]);
     let where = { chainSeq: own ? { in: own } : { gte: seq, lte: untilSeq }, ...typesOf(stream) };
     if (stream.at_least > 1) {
@@ -367,7 +396,7 @@ export function createEventDeliveries(
       const spanMs = stream.within_minutes * 60_000;
       const isEnough = (time: number, index: number) =>
         time - (times[index - stream.at_least + 1] ?? Number.NEGATIVE_INFINITY) < spanMs;
-      if (!times.some(isEnough)) return 'too few' as const;
+      if (!times.some(isEnough)) return 'too few';
       const before = earlier.flatMap(({ chainSeq }) => chainSeq ?? []);
       const chainSeq = own ? { in: [...before, ...own] } : { gte: Math.min(seq, ...before), lte: untilSeq };
       where = { ...where, chainSeq };
@@ -383,7 +412,7 @@ export function createEventDeliveries(
         );
     }
     listed.sort((one, other) => (one.chainSeq ?? 0) - (other.chainSeq ?? 0));
-    return { events: listed, before: undefined, count: types.reduce((sum, { _count }) => sum + _count, 0) };
+    return { events: listed, count: types.reduce((sum, { _count }) => sum + _count, 0) };
   }
 
   /** The events of an alert before this position since the last alert, in the time that the stream names. */
@@ -501,7 +530,16 @@ export async function eventsOf(
   return { events: chosen(found, stream), before };
 }
 
-const NONE: Awaited<ReturnType<typeof eventsOf>> = { events: [], before: undefined };
+/** What the answer says about the receiver, or about what was sent. */
+function meaningOf({ status, isDenied }: Answer, kind: EventStream['kind']) {
+  if (status >= 200 && status < 300) return 'taken';
+  // A SIEM rejects no single event.
+  if (kind === 'siem') return status === TOO_LARGE ? 'too large' : 'away';
+  if (status === 410) return 'ended';
+  // Nor does a receiver that redirects, or knows neither the secret nor the address.
+  const isOfReceiver = OF_RECEIVER.includes(status) || (kind === 'ssf' && isDenied);
+  return isSingle(kind) && status >= 400 && status < 500 && !isOfReceiver ? 'rejected' : 'away';
+}
 
 /** The condition of the types of events that a stream has. */
 const typesOf = (stream: EventStream) => (stream.kind === 'ssf' ? { type: { in: [...signalTypes] } } : ofTypes(stream));

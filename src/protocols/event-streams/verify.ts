@@ -17,57 +17,73 @@ type Received = z.output<typeof received> & {
   content: string;
 };
 
+interface EventFault {
+  kind: 'missing' | 'changed' | 'unreadable';
+  message: string;
+}
+
 export interface EventsResult {
   ok: boolean;
   /** Each event once, however often it was received. */
   events: number;
   first: number | null;
   last: number | null;
-  faults: { kind: 'missing' | 'changed' | 'unreadable'; message: string }[];
+  faults: EventFault[];
 }
 
 const MAX_FAULTS = 100;
 
+type AddFault = (kind: EventFault['kind'], message: string) => void;
+
 /** @param text piece by piece: on each line an event, a list of events, or what a SIEM stores of one, in each format */
 export function verifyEvents(text: string | Iterable<Buffer>): EventsResult {
-  const faults: EventsResult['faults'] = [];
-  const add = (kind: 'missing' | 'changed' | 'unreadable', message: string) => {
+  const faults: EventFault[] = [];
+  const add: AddFault = (kind, message) => {
     if (faults.length < MAX_FAULTS) faults.push({ kind, message });
   };
+  const events = eventsOnce(linesOf(typeof text === 'string' ? [Buffer.from(text)] : text), add);
+  for (const [index, event] of events.entries()) compareWithBefore(event, events[index - 1], add);
+  return {
+    ok: faults.length === 0,
+    events: events.length,
+    first: events[0]?.chain.seq ?? null,
+    last: events.at(-1)?.chain.seq ?? null,
+    faults,
+  };
+}
+
+/** The events of the lines by their position, each once. */
+function eventsOnce(lines: Iterable<string>, add: AddFault): Received[] {
   const bySeq = new Map<number, Received>();
   let number = 0;
-  for (const line of linesOf(typeof text === 'string' ? [Buffer.from(text)] : text)) {
+  for (const line of lines) {
     number += 1;
     if (line.trim() === '') continue;
     const events = eventsIn(line);
     if (!events) add('unreadable', `Line ${number} is no event.`);
     for (const event of events ?? []) {
-      const before = bySeq.get(event.chain.seq);
-      if (before && (before.chain.hash !== event.chain.hash || before.content !== event.content))
-        add('changed', `Event ${event.chain.seq} was received twice with different content.`);
+      const { seq, hash } = event.chain;
+      const earlier = bySeq.get(seq);
+      if (earlier && (earlier.chain.hash !== hash || earlier.content !== event.content))
+        add('changed', `Event ${seq} was received twice with different content.`);
       // The beginning of a replay does not say which event is before it.
-      if (!before?.chain.after) bySeq.set(event.chain.seq, event);
+      if (!earlier?.chain.after) bySeq.set(seq, event);
     }
   }
-  const sorted = [...bySeq.values()].sort((a, b) => a.chain.seq - b.chain.seq);
-  for (const [index, { chain, data }] of sorted.entries()) {
-    const before = sorted[index - 1]?.chain;
-    const { seq, hash, digest, after } = chain;
-    if (before && after && (after.seq !== before.seq || after.hash !== before.hash))
-      add('missing', `Between ${before.seq} and ${seq}, events are missing: ${after.seq} comes before ${seq}.`);
-    if (before && !after && before.seq !== seq - 1)
-      add('missing', `Nothing proves that no event is missing between ${before.seq} and ${seq}.`);
-    const link = after?.seq === seq - 1 ? after : before?.seq === seq - 1 ? before : undefined;
-    if (link && linkHash(link.hash, { chainSeq: seq, id: data.id, digest }) !== hash)
-      add('changed', `The hash of event ${seq} is wrong.`);
-  }
-  return {
-    ok: faults.length === 0,
-    events: sorted.length,
-    first: sorted[0]?.chain.seq ?? null,
-    last: sorted.at(-1)?.chain.seq ?? null,
-    faults,
-  };
+  return [...bySeq.values()].sort((a, b) => a.chain.seq - b.chain.seq);
+}
+
+/** Whether the event follows the one that was received before it, and whether its hash follows from its neighbor in the chain. */
+function compareWithBefore({ chain, data }: Received, received: Received | undefined, add: AddFault): void {
+  const { seq, hash, digest, after } = chain;
+  const before = received?.chain;
+  if (before && after && (after.seq !== before.seq || after.hash !== before.hash))
+    add('missing', `Between ${before.seq} and ${seq}, events are missing: ${after.seq} comes before ${seq}.`);
+  if (before && !after && before.seq !== seq - 1)
+    add('missing', `Nothing proves that no event is missing between ${before.seq} and ${seq}.`);
+  const neighbor = [after, before].find((one) => one?.seq === seq - 1);
+  if (neighbor && linkHash(neighbor.hash, { chainSeq: seq, id: data.id, digest }) !== hash)
+    add('changed', `The hash of event ${seq} is wrong.`);
 }
 
 /** The messages of a stream of syslog, each after its length in bytes (RFC 6587 3.4.1), or the lines. */
