@@ -46,7 +46,7 @@ import type { Account } from '../../people/accounts/account.ts';
 import { termsDue } from '../../people/accounts/terms.ts';
 import { type Acr, acrLevel, acrOfRule, acrValues, strongestOf } from '../../people/mfa/acr.ts';
 import type { People } from '../../people/people.ts';
-import { siteBlock } from '../../people/rate-limits/policies.ts';
+
 import type { SessionServices } from '../logout/session-services.ts';
 import type { Provider } from '../oidc/engine/library.ts';
 import { createInProcessClient } from '../oidc/in-process-clients.ts';
@@ -69,6 +69,7 @@ import {
 } from './asked-request.ts';
 import { brokenRule, isAmbiguous, rejectionBy, rulesFor } from './path-rules.ts';
 import { type Credential, createPrograms, credentialOf, firstChallenge, type Rejection } from './programs.ts';
+import { createQuestionLimit, type LimitedKind } from './question-limit.ts';
 import { createRejectedQuestions, type RejectedQuestion } from './rejected-questions.ts';
 import { createWebsiteTokens, userHeaders, type Visitor } from './user-headers.ts';
 import {
@@ -99,6 +100,9 @@ interface Visit {
 type Rejected = Pick<Visit, 'ctx' | 'proxy'> & Partial<Pick<Visit, 'asked' | 'by' | 'application'>>;
 
 type Live = { account: Account; session: RpSession };
+
+/** What the rules of a page ask of a request, and of the sign-in behind it. */
+type Needs = Parameters<ReturnType<typeof createPrograms>['closed']>[2];
 
 /** The reference of a rejected request, also where a proxy displays a page of its own. */
 const REFERENCE_HEADER = 'X-Gatehouse-Reference';
@@ -221,8 +225,7 @@ export function createForwardAuth(
   const hopsFrom = keepingLast((peer) =>
     isTrustedProxy(clientAddress('', peer, 0)) ? 1 : Math.min(config.trustProxy, 1),
   );
-  /** The answers of this second to questions without a session, of browsers that began a sign-in and of all others, also by address. */
-  let answered = newSecond(0);
+  const limit = createQuestionLimit(services);
   /** Cookies whose session was not found: no further read, and the limit of those without a session. */
   const endedCookies = new Set<string>();
   /** The addresses of proxies whose word about the address of a user does not count. */
@@ -232,9 +235,9 @@ export function createForwardAuth(
   async function ticketOf(ctx: Context, { query }: AskedRequest, step: Parameters<typeof tickets.use>[1]) {
     // One row for a test that an administrator began.
     ctx.state.sender = 'trusted';
-    const found = await tickets.use(new URLSearchParams(query).get('ticket') ?? '', step);
-    if (!found) delete ctx.state.sender;
-    return found;
+    const ticket = await tickets.use(new URLSearchParams(query).get('ticket') ?? '', step);
+    if (!ticket) delete ctx.state.sender;
+    return ticket;
   }
 
   const toConsole = (about: Parameters<typeof tickets.seal>[0]) =>
@@ -252,62 +255,36 @@ export function createForwardAuth(
    */
   function limitWithoutSession(req: IncomingMessage, res: ServerResponse): boolean {
     const proxy = askingProxy({ req });
-    if (!proxy) return false;
-    const { begun, unknown } = answeredNow();
-    // No address has more than all together.
-    const most = Math.max(begun, unknown);
-    if (isBelowShare(most, most) || !settings.latest().rate_limits) return false;
-    const block = siteBlock(addressOfUser({ req }));
-    if (!isOver('begun', block) && !isOver('unknown', block)) return false;
+    if (!proxy || !limit.isNear()) return false;
+    const address = addressOfUser({ req });
+    if (!limit.isOver('begun', address) && !limit.isOver('unknown', address)) return false;
     const kind = limitedKind({ req }, proxy);
-    if (!kind || !isOver(kind, block)) return false;
+    if (!kind || !limit.isOver(kind, address)) return false;
     res.writeHead(proxy === 'nginx' ? 403 : 429, WAIT_HEADERS).end(WAIT);
     return true;
   }
 
-  function answeredNow(): typeof answered {
-    const second = Math.floor(now().getTime() / 1000);
-    if (answered.second !== second) answered = newSecond(second);
-    return answered;
-  }
-
-  function isOver(kind: 'begun' | 'unknown', block: string): boolean {
-    const { [kind]: all, byAddress } = answeredNow();
-    return !isBelowShare(byAddress.get(`${kind} ${block}`) ?? 0, all);
-  }
-
-  function countAnswer(ctx: Context, kind: 'begun' | 'unknown'): void {
-    const second = answeredNow();
-    const block = siteBlock(ctx.state.request.address);
-    const key = `${kind} ${block}`;
-    const ofAddress = (second.byAddress.get(key) ?? 0) + 1;
-    second.byAddress.set(key, ofAddress);
-    second[kind] += 1;
-    if (second.isLogged || isBelowShare(ofAddress, second[kind]) || !settings.latest().rate_limits) return;
-    second.isLogged = true;
-    logger.warn(
-      { kind, address: block, ofAddress, all: second[kind] },
-      'more questions without a session are rejected',
-    );
-  }
-
-  /** Which limit counts for a question; undefined: it has a session, a credential or a public path, as far as can be said without the database. */
-  function limitedKind(question: Question, proxy: ProxyKind): 'begun' | 'unknown' | undefined {
+  /** Which limit counts for a question, as far as can be said without the database; undefined: none. */
+  function limitedKind(question: Question, proxy: ProxyKind): LimitedKind | undefined {
     try {
       const asked = askedRequest(question, proxy);
       const cookie = cookieOf(question, asked.origin);
       if (cookie && isOfSession(cookie) && !endedCookies.has(cookie)) return undefined;
-      // Of its own pages, no rule and no credential decides.
-      if (asked.path.startsWith(RESERVED_PATH)) return cookie ? 'begun' : 'unknown';
-      const website = clients.cachedApplicationOf(asked.origin)?.website;
-      const isOpen =
-        website &&
-        (isAllowedPreflight(question, asked, website) || isPublic(rulesFor(website.paths, asked.method, asked.path)));
-      if (website && (isOpen || credentialOf(question, website))) return undefined;
+      if (needsNoSession(question, asked)) return undefined;
       return cookie ? 'begun' : 'unknown';
     } catch {
       return 'unknown';
     }
+  }
+
+  /** Whether the question has a public path, or a credential. */
+  function needsNoSession(question: Question, asked: AskedRequest): boolean {
+    // Of its own pages, no rule and no credential decides.
+    if (asked.path.startsWith(RESERVED_PATH)) return false;
+    const website = clients.cachedApplicationOf(asked.origin)?.website;
+    if (!website) return false;
+    if (isAllowedPreflight(question, asked, website)) return true;
+    return isPublic(rulesFor(website.paths, asked.method, asked.path)) || credentialOf(question, website) !== undefined;
   }
 
   function answerProxies(rejectDenied: Middleware): Middleware {
@@ -332,7 +309,7 @@ export function createForwardAuth(
       await rejectDenied(ctx, () => answer(ctx, proxy, question));
     } catch (error) {
       if (error instanceof MalformedQuestion) {
-        if (proxy) countAnswer(ctx, 'unknown');
+        if (proxy) limit.count('unknown', ctx.state.request.address);
         return reject({ ctx, proxy }, 400, {
           rule: 'question',
           reason: error.code,
@@ -385,7 +362,8 @@ export function createForwardAuth(
     if (isLive && !session) noteEnded(cookie);
     await answerFor({ ctx, proxy, asked, cookie, session });
     // One that no proxy asked is not limited, so it takes no answers from others.
-    if (proxy && ctx.status !== 200 && !ctx.state.sender && !session) countAnswer(ctx, cookie ? 'begun' : 'unknown');
+    if (proxy && ctx.status !== 200 && !ctx.state.sender && !session)
+      limit.count(cookie ? 'begun' : 'unknown', ctx.state.request.address);
   }
 
   /** No session begins with a cookie that was sent before. */
@@ -422,7 +400,7 @@ export function createForwardAuth(
   }
 
   async function decide(visit: Visit): Promise<void> {
-    const { ctx, asked, by, website, application } = visit;
+    const { ctx, asked, website, application } = visit;
     if (website.paths.length > 0 && isAmbiguous(asked.path))
       return reject(visit, 400, {
         rule: 'path',
@@ -437,24 +415,23 @@ export function createForwardAuth(
       application.mfa && acrOfRule(application.mfa),
       rules.some((rule) => rule?.rule === 'mfa') ? acrOfRule('mfa') : undefined,
     );
-    // A browser sends a password that it was given (RFC 7617) with every request too.
-    const isUnwanted = () => website.csrf === 'reject' && isFromElsewhere(ctx, asked);
     const credential = credentialOf(ctx, website);
-    if (credential && isUnwanted()) return fromElsewhere(visit);
     if (credential) return decideForProgram(visit, credential, { rules, level });
     const live = await liveSession(visit);
-    if (!live) return signIn(visit, level);
-    if (isUnwanted()) return fromElsewhere(visit, live.account);
+    return live ? decideForUser(visit, live, { rules, level }) : signIn(visit, level);
+  }
+
+  async function decideForUser(visit: Visit, live: Live, { rules, level }: Needs): Promise<void> {
+    const { ctx, asked, by, website, application } = visit;
     const { account, session } = live;
+    if (isUnwanted(visit)) return fromElsewhere(visit, account);
     // Everybody behind one proxy comes from its address.
     ctx.state.sender = { userId: account.id };
-    const { allowed, reason } = accessDecision(application, account, ctx.state.request.address);
+    const { address } = ctx.state.request;
+    const { allowed, reason } = accessDecision(application, account, address);
     // The sign-in page says why, and how to ask for access. It may be reached from another network than the website.
     if (!allowed && by === 'navigation' && reason !== 'other_network') return signIn(visit);
-    if (!allowed) {
-      const { rule: broken, received, expected } = accessDecisionRule(application, account, ctx.state.request.address);
-      return denied(visit, { rule: broken, received, expected, account });
-    }
+    if (!allowed) return denied(visit, { ...accessDecisionRule(application, account, address), account });
     // Other requests of a page that was open when the version changed go on; the next page asks.
     if (by === 'navigation' && termsDue(settings.latest(), account)) return signIn(visit);
     if (level && acrLevel(session.acr) < acrLevel(level)) return signIn(visit, level, live);
@@ -468,19 +445,17 @@ export function createForwardAuth(
     pass(visit, visitor, await tokenFor(asked.origin, website, visitor, session));
   }
 
-  async function decideForProgram(
-    visit: Visit,
-    credential: Credential,
-    needs: Parameters<typeof programs.closed>[2],
-  ): Promise<void> {
+  async function decideForProgram(visit: Visit, credential: Credential, needs: Needs): Promise<void> {
+    // A browser sends a password that it was given (RFC 7617) with every request too.
+    if (isUnwanted(visit)) return fromElsewhere(visit);
     const { ctx, application, website } = visit;
     const { origin } = visit.asked;
     const about = { ctx, origin, application, website };
-    const found = await programs.identify(about, credential);
-    if ('status' in found) return rejectProgram(visit, found);
-    const { visitor, proof } = found;
+    const program = await programs.identify(about, credential);
+    if ('status' in program) return rejectProgram(visit, program);
+    const { visitor, proof } = program;
     ctx.state.sender = 'account' in visitor ? { userId: visitor.account.id } : 'trusted';
-    const closed = programs.closed(about, found, needs);
+    const closed = programs.closed(about, program, needs);
     if (closed?.status === 403 && 'account' in visitor) await recordRejected(visit, visitor.account);
     if (closed) return rejectProgram(visit, closed);
     pass(visit, visitor, await tokenFor(origin, website, visitor, proof));
@@ -661,13 +636,13 @@ export function createForwardAuth(
   async function finishSignIn(visit: Visit): Promise<void> {
     const { asked, cookie } = visit;
     const { origin } = asked;
-    const checked = callbackQuery.safeParse(Object.fromEntries(new URLSearchParams(asked.query)));
-    const [sealed = '', onTheWay] = checked.success ? checked.data.state.split(THEN) : [];
+    const query = callbackQuery.safeParse(Object.fromEntries(new URLSearchParams(asked.query)));
+    const { state: sent, code, error }: z.output<typeof callbackQuery> = query.data ?? { state: '' };
+    const [sealed = '', onTheWay] = sent.split(THEN);
     const begun = opened(state, sealed, contextOf(origin));
     // A user who may not sign in here goes on to the page; its requests to this website are then rejected.
-    const isBroken = !checked.success || !begun || checked.data.code === undefined;
-    if (isBroken && onTheWay !== undefined) return goOn(visit, onTheWay);
-    if (!checked.success || !begun) {
+    if (onTheWay !== undefined && (!begun || code === undefined)) return goOn(visit, onTheWay);
+    if (!begun) {
       recordRejection(visit.ctx, {
         asked,
         rule: 'state',
@@ -677,9 +652,7 @@ export function createForwardAuth(
       });
       return redirect(visit, `${origin}/`);
     }
-    const { code, error } = checked.data;
-    const isThisBrowser = cookie !== undefined && safeEqual(sha256(cookie), begun.browser);
-    if (!isThisBrowser) {
+    if (cookie === undefined || !safeEqual(sha256(cookie), begun.browser)) {
       // Another tab was first.
       if (onTheWay === undefined && (await liveSession(visit))) return redirect(visit, `${origin}${begun.page}`);
       const received = cookie ? 'another cookie' : 'no cookie';
@@ -689,6 +662,16 @@ export function createForwardAuth(
     if (error === 'access_denied') return cancelled(visit, begun);
     if (error !== undefined || code === undefined)
       return denied(visit, { rule: 'sign_in', received: error ?? 'no code', of: 'sign-in' });
+    return beginSession(visit, begun, { code, cookie, onTheWay });
+  }
+
+  /** Redeems the code, and replaces the cookie of the sign-in by that of the session. */
+  async function beginSession(
+    visit: Visit,
+    begun: Begun,
+    { code, cookie, onTheWay }: { code: string; cookie: string; onTheWay: string | undefined },
+  ): Promise<void> {
+    const { origin } = visit.asked;
     // One row for a code of this server, whose sign-in was charged.
     visit.ctx.state.sender = 'trusted';
     const redeemed = await createInProcessClient({ provider }, origin).redeem(
@@ -706,8 +689,8 @@ export function createForwardAuth(
     setCookie(visit, await rpSessions.create(redeemed, { clientId: origin, cookie: session, lifetimeMs }));
     if (onTheWay !== undefined) return goOn(visit, onTheWay);
     const { accountId: userId, ssoUid } = redeemed;
-    const begins = { origin, page: begun.page, place: -1, userId, ssoUid, at: now().getTime() };
-    return redirect(visit, await nextOn(begins, visit.ctx.state.request.address));
+    const start = { origin, page: begun.page, place: -1, userId, ssoUid, at: now().getTime() };
+    return redirect(visit, await nextOn(start, visit.ctx.state.request.address));
   }
 
   // ── The way through the websites that another one depends on ──────────────────────────────────────────────
@@ -905,23 +888,12 @@ export function createForwardAuth(
   }
 }
 
-const newSecond = (second: number) => ({
-  second,
-  begun: 0,
-  unknown: 0,
-  byAddress: new Map<string, number>(),
-  isLogged: false,
-});
-
-/** An address has a part of what the others leave, so a few never use up all (A. Choudhury, E. Hahne, Dynamic Queue Length Thresholds). */
-function isBelowShare(ofAddress: number, all: number): boolean {
-  const { perSecond, share } = limits.questionsWithoutSession;
-  return ofAddress < (perSecond - all) * share;
-}
-
 const isOfSession = (cookie: string) => cookie.startsWith(OF_SESSION);
 
 const isPublic = (rules: ReturnType<typeof rulesFor>) => rules.every((rule) => rule?.rule === 'public');
+
+/** Whether a page of another website caused the request, and the website takes none of those. */
+const isUnwanted = ({ ctx, asked, website }: Visit) => website.csrf === 'reject' && isFromElsewhere(ctx, asked);
 
 /** What some backends take for the method. */
 const METHOD_OVERRIDES = ['x-http-method-override', 'x-http-method', 'x-method-override'];

@@ -121,9 +121,13 @@ export function createPrograms(
 
   /** The program whose credential this is, or the rejection of the credential. Neither says anything about the website yet. */
   async function identify(about: Asked, credential: Credential): Promise<Program | Rejection> {
-    if (credential.scheme === 'basic') return identifyPerson(about, credential.login);
+    return credential.scheme === 'basic'
+      ? identifyPerson(about, credential.login)
+      : identifyByToken(about, credential.token);
+  }
+
+  async function identifyByToken(about: Asked, value: string | undefined): Promise<Program | Rejection> {
     const { ctx, origin, website } = about;
-    const { token: value } = credential;
     const invalid = () => wrong(ctx, challengeOf(origin, { error: 'invalid_token' }));
     if (value === undefined) return invalid();
     // A JWT proves itself by its signature; nothing tells another token that was made up without a look at the database.
@@ -134,51 +138,55 @@ export function createPrograms(
     const token = await apiTokens.findAny(value);
     known.delete(hash);
     if (token?.audience !== origin) return invalid();
-    const [oldest] = known;
-    if (known.size >= MAX_KNOWN && oldest !== undefined) known.delete(oldest);
-    known.add(hash);
+    noteKnown(hash);
     const { clientId, accountId, signIn, group } = token;
-    const isInScope = token.scopes.includes(WEBSITE_SCOPE);
-    if (!isInScope || (accountId === undefined && website.access_tokens !== 'all'))
+    const takesClients = website.access_tokens === 'all';
+    if (!token.scopes.includes(WEBSITE_SCOPE) || (accountId === undefined && !takesClients)) {
+      const received = `${accountId === undefined ? 'of the client itself' : 'of a user'}, scope ${token.scopes.join(' ')}`;
+      const expected = `${takesClients ? '' : 'of a user, '}scope ${WEBSITE_SCOPE}`;
       return {
         status: 403,
         error: 'insufficient_scope',
         challenge: challengeOf(origin, { error: 'insufficient_scope', scope: WEBSITE_SCOPE }),
-        broken: {
-          rule: 'credential',
-          received: `${accountId === undefined ? 'of the client itself' : 'of a user'}, scope ${token.scopes.join(' ')}`,
-          expected: `${website.access_tokens === 'all' ? '' : 'of a user, '}scope ${WEBSITE_SCOPE}`,
-        },
+        broken: { rule: 'credential', received, expected },
       };
+    }
     const proof = { id: `token ${hash}`, clientId };
     if (accountId === undefined) {
       const client = await clients.applicationOf(clientId);
       return { visitor: { client: { clientId, name: client?.name ?? clientId } }, proof: { ...proof, amr: [] } };
     }
-    const found = (await checkDirectories(accountId)) ? await accounts.find(accountId) : undefined;
-    const account = found && group !== undefined ? await inGroup(found, group, db) : found;
+    const user = await userOf(accountId);
+    const account = user && group !== undefined ? await inGroup(user, group, db) : user;
     if (!account?.isActive) return invalid();
     noteSeen(account);
     return { visitor: { account }, proof: { ...proof, ...signIn } };
   }
+
+  function noteKnown(hash: string): void {
+    const [oldest] = known;
+    if (known.size >= MAX_KNOWN && oldest !== undefined) known.delete(oldest);
+    known.add(hash);
+  }
+
+  const userOf = async (id: string) => ((await checkDirectories(id)) ? accounts.find(id) : undefined);
 
   /** Every fault gets the same answer. */
   async function identifyPerson(
     { ctx, origin, application }: Asked,
     login: { username: string; password: string } | undefined,
   ): Promise<Program | Rejection> {
-    const found = login && (await appPasswords.find(login.password, origin));
-    const account = found && (await checkDirectories(found.userId)) ? await accounts.find(found.userId) : undefined;
+    const password = login && (await appPasswords.find(login.password, origin));
+    const account = password && (await userOf(password.userId));
     const isOwn = account?.isActive && nameKey(account.username) === nameKey(login?.username ?? '');
-    if (!found || !account || !isOwn || found.applicationId !== application.id)
-      return wrong(ctx, basicChallenge(origin));
+    if (!isOwn || password?.applicationId !== application.id) return wrong(ctx, basicChallenge(origin));
     if (!appPasswords.isEnoughFor(account)) {
       const broken = { rule: 'level', received: 'app password', expected: acrOfRule('mfa'), account } as const;
       return { status: 403, error: 'access_denied', broken };
     }
     noteSeen(account);
-    appPasswords.recordUse(found, origin, { request: ctx.state.request });
-    return { visitor: { account }, proof: { id: `app password ${found.id}`, amr: [] } };
+    appPasswords.recordUse(password, origin, { request: ctx.state.request });
+    return { visitor: { account }, proof: { id: `app password ${password.id}`, amr: [] } };
   }
 
   /** Counts a wrong credential, by address alone: no one locks the account of another. */
@@ -214,18 +222,8 @@ export function createPrograms(
     if (account && application.signInRule) return denied({ rule: 'connection', received: 'none' });
     const broken = brokenRule(rules, subject);
     if (broken) return denied(rejectionBy(broken, subject));
-    const { sessionHours } = application;
-    const isLate =
-      sessionHours !== undefined &&
-      proof.authTime !== undefined &&
-      proof.authTime.getTime() + sessionHours * 3_600_000 <= now().getTime();
-    const isWeak = level !== undefined && acrLevel(proof.acr) < acrLevel(level);
-    if (!isLate && !isWeak) return undefined;
-    // RFC 9470 3.
-    const needs = {
-      ...(isWeak && { acr_values: level }),
-      ...(isLate && { max_age: String(sessionHours * 3600) }),
-    };
+    const needs = stepUp(application, proof, level);
+    if (!needs) return undefined;
     const lacking = denied({
       rule: 'level',
       received: [proof.acr ?? 'no sign-in', proof.authTime?.toISOString()].filter(Boolean).join(' '),
@@ -234,6 +232,17 @@ export function createPrograms(
     if (proof.authTime === undefined) return lacking;
     const error = 'insufficient_user_authentication';
     return { ...lacking, status: 401, error, challenge: challengeOf(origin, { error, ...needs }) };
+  }
+
+  /** What another sign-in has to have, as parameters of a challenge (RFC 9470 3); undefined: the one behind the credential is enough. */
+  function stepUp({ sessionHours }: ClientApplication, { acr, authTime }: SignInProof, level: Acr | undefined) {
+    const isWeak = level !== undefined && acrLevel(acr) < acrLevel(level);
+    const isLate =
+      sessionHours !== undefined &&
+      authTime !== undefined &&
+      authTime.getTime() + sessionHours * 3_600_000 <= now().getTime();
+    if (!isWeak && !isLate) return undefined;
+    return { ...(isWeak && { acr_values: level }), ...(isLate && { max_age: String(sessionHours * 3600) }) };
   }
 
   return { identify, closed };
