@@ -57,6 +57,14 @@ interface Result {
   isUnfinished?: boolean;
 }
 
+const DELETED: Result = { remoteId: null, accepted: {}, isActive: false, action: 'deleted' };
+
+/** How many members the application accepted, and its first rejection. */
+interface Sent {
+  count: number;
+  rejection?: TargetRejected | undefined;
+}
+
 interface Attempt {
   target: Target;
   row: ProvisionedRow;
@@ -140,6 +148,40 @@ export function createDeliveries(
     }
   }
 
+  async function pushUser(attempt: Attempt): Promise<Result> {
+    const { target, row, scim } = attempt;
+    const { remoteId, isActive } = row;
+    const account = await accounts.find(row.localId);
+    const wanted = differences.wantedOf(target, account);
+    const { pending, paths } = differenceOf(target, { account, wanted }, row);
+    if (pending === '') return { remoteId, accepted: acceptedIn(row), isActive };
+    const path = userPath(remoteId ?? '');
+    if (pending === 'delete') {
+      await unlessGone(attempt, path, scim('DELETE', path));
+      return DELETED;
+    }
+    if (!wanted) {
+      const isThere = await deactivate(attempt, path);
+      // Of a person who is gone here nothing stays.
+      const accepted = account && isThere ? acceptedIn(row) : {};
+      return { remoteId: isThere ? remoteId : null, accepted, isActive: false, action: 'deactivated' };
+    }
+    const { attributes } = wanted;
+    if (!attributes.has('userName'))
+      throw new TargetRejected(0, 'has no verified email address, which is the userName');
+    const accepted = acceptedOf(row.id, attributes);
+    if (remoteId !== null) {
+      const active = isActive ? undefined : true;
+      const change = changeOf(paths, attributes, { dialect: target.provision.dialect, active });
+      const isThere = !change || (await unlessGone(attempt, path, scim('PATCH', path, change)));
+      if (isThere) return { remoteId, accepted, isActive: true, action: 'updated', data: { attributes: paths } };
+    }
+    const { id, isFound } = await createOrFind(attempt, '/Users', { attributes, body: newUser(attributes) });
+    // What it has of the person is brought in line at the next attempt.
+    if (isFound) return { remoteId: id, accepted: {}, isActive: false, action: 'adopted', isUnfinished: true };
+    return { remoteId: id, accepted, isActive: true, action: 'created' };
+  }
+
   /** Returns false for an account that is not there. Throws TargetRejected for one that the application leaves active. */
   async function deactivate(attempt: Attempt, path: string): Promise<boolean> {
     const { target, scim } = attempt;
@@ -152,146 +194,130 @@ export function createDeliveries(
     return after !== undefined;
   }
 
-  async function pushUser(attempt: Attempt): Promise<Result> {
-    const { target, row, scim } = attempt;
-    const account = await accounts.find(row.localId);
-    const wanted = differences.wantedOf(target, account);
-    const { pending, paths } = differenceOf(target, { account, wanted }, row);
-    const { dialect } = target.provision;
-    const { remoteId, isActive } = row;
-    const same: Result = { remoteId, accepted: acceptedIn(row), isActive };
-    const path = `/Users/${encodeURIComponent(remoteId ?? '')}`;
-    if (pending === '' || (remoteId === null && !wanted)) return same;
-    if (pending === 'delete') {
-      await unlessGone(attempt, path, scim('DELETE', path));
-      return { remoteId: null, accepted: {}, isActive: false, action: 'deleted' };
-    }
-    if (!wanted) {
-      const isThere = await deactivate(attempt, path);
-      // Of a person who is gone here nothing stays.
-      const accepted = account && isThere ? same.accepted : {};
-      return { remoteId: isThere ? remoteId : null, accepted, isActive: false, action: 'deactivated' };
-    }
-    const { attributes } = wanted;
-    if (!attributes.has('userName'))
-      throw new TargetRejected(0, 'has no verified email address, which is the userName');
-    const accepted = acceptedOf(row.id, attributes);
-    if (remoteId !== null) {
-      const change = changeOf(paths, attributes, { dialect, active: isActive ? undefined : true });
-      const isThere = !change || (await unlessGone(attempt, path, scim('PATCH', path, change)));
-      if (isThere) return { remoteId, accepted, isActive: true, action: 'updated', data: { attributes: paths } };
-    }
-    const { id, isFound } = await createOrFind(attempt, '/Users', { attributes, body: newUser(attributes) });
-    // What it has of the person is brought in line at the next attempt.
-    if (isFound) return { remoteId: id, accepted: {}, isActive: false, action: 'adopted', isUnfinished: true };
-    return { remoteId: id, accepted, isActive: true, action: 'created' };
-  }
-
   async function pushGroup(attempt: Attempt): Promise<Result> {
     const { target, row, scim } = attempt;
-    const { dialect, delete_policy } = target.provision;
+    const { remoteId } = row;
     const attributes = await differences.wantedGroup(target, row.localId);
-    const path = (id: string) => `/Groups/${encodeURIComponent(id)}`;
-    let { remoteId } = row;
-    if (!attributes && remoteId === null) return { remoteId, accepted: {}, isActive: false };
-    if (!attributes && remoteId !== null && delete_policy === 'delete') {
-      await unlessGone(attempt, path(remoteId), scim('DELETE', path(remoteId)));
-      return { remoteId: null, accepted: {}, isActive: false, action: 'deleted' };
-    }
-    const paths = attributes ? changedPaths(row.id, acceptedIn(row), attributes) : [];
-    let action: Result['action'];
-    if (remoteId === null && attributes) {
-      const { id, isFound } = await createOrFind(attempt, '/Groups', { attributes, body: newGroup(attributes) });
-      if (isFound) return { remoteId: id, accepted: {}, isActive: true, action: 'adopted', isUnfinished: true };
-      remoteId = id;
-      action = 'created';
-    } else if (attributes && remoteId !== null && paths.length > 0) {
-      const change = changeOf(paths, attributes, { dialect });
-      const answer = await unlessGone(attempt, path(remoteId), scim('PATCH', path(remoteId), change));
-      if (answer === undefined) throw new GroupGone();
-      action = 'updated';
-    }
-    const accepted = attributes ? acceptedOf(row.id, attributes) : {};
-    const { added, removed, isUnfinished } = await pushMembers(attempt, path(remoteId ?? ''));
-    if (added + removed > 0) action ??= 'updated';
-    return { remoteId, accepted, isActive: true, action, data: { added, removed }, isUnfinished };
+    if (attributes) return pushWantedGroup(attempt, attributes);
+    if (remoteId === null) return { remoteId, accepted: {}, isActive: false };
+    // Else it stays there, and loses its members.
+    if (target.provision.delete_policy !== 'delete') return pushMembers(attempt, { remoteId, accepted: {} });
+    const path = groupPath(remoteId);
+    await unlessGone(attempt, path, scim('DELETE', path));
+    return DELETED;
   }
 
-  /** Removes and adds members, in requests of a hundred, for a minute at most. Throws GroupGone, and the first rejection after the last request. */
-  async function pushMembers(attempt: Attempt, path: string) {
+  async function pushWantedGroup(attempt: Attempt, attributes: Attributes): Promise<Result> {
+    const { target, row, scim } = attempt;
+    const { remoteId } = row;
+    const accepted = acceptedOf(row.id, attributes);
+    if (remoteId === null) {
+      const { id, isFound } = await createOrFind(attempt, '/Groups', { attributes, body: newGroup(attributes) });
+      if (isFound) return { remoteId: id, accepted: {}, isActive: true, action: 'adopted', isUnfinished: true };
+      return pushMembers(attempt, { remoteId: id, accepted, action: 'created' });
+    }
+    const paths = changedPaths(row.id, acceptedIn(row), attributes);
+    if (paths.length === 0) return pushMembers(attempt, { remoteId, accepted });
+    const path = groupPath(remoteId);
+    const change = changeOf(paths, attributes, { dialect: target.provision.dialect });
+    if (!(await unlessGone(attempt, path, scim('PATCH', path, change)))) throw new GroupGone();
+    return pushMembers(attempt, { remoteId, accepted, action: 'updated' });
+  }
+
+  /**
+   * Removes and adds members of a group whose attributes are as they should be, in requests of a hundred, for a minute at most. Throws GroupGone,
+   * and the first rejection after the last request.
+   */
+  async function pushMembers(
+    attempt: Attempt,
+    group: { remoteId: string; accepted: Accepted; action?: Result['action'] },
+  ): Promise<Result> {
     const { target, row } = attempt;
-    const counts = { added: 0, removed: 0, isUnfinished: false };
-    const ofGroup = { applicationId: target.id, groupId: row.localId };
+    const counts = { added: 0, removed: 0 };
+    const resultOf = (isUnfinished: boolean): Result => {
+      const action = group.action ?? (counts.added + counts.removed > 0 ? 'updated' : undefined);
+      return { ...group, isActive: true, action, data: counts, isUnfinished };
+    };
     const began = performance.now();
     let rejection: TargetRejected | undefined;
     for (const state of ['remove', 'add'] as const) {
       for (let after = ''; ; ) {
-        if (performance.now() - began > limits.provisioning.attemptSeconds * 1000)
-          return { ...counts, isUnfinished: true };
+        if (performance.now() - began > limits.provisioning.attemptSeconds * 1000) return resultOf(true);
         const members = await db.provisionedMember.findMany({
-          where: { ...ofGroup, state, userId: { gt: after } },
+          where: { applicationId: target.id, groupId: row.localId, state, userId: { gt: after } },
           orderBy: { userId: 'asc' },
           take: limits.provisioning.members,
           select: { userId: true },
         });
         if (members.length === 0) break;
-        after = members.at(-1)?.userId ?? '';
-        const people = await differences.rowsOf(
-          target,
-          members.map(({ userId }) => userId),
-        );
-        const there = people.flatMap(({ localId, remoteId }) => (remoteId === null ? [] : [{ localId, remoteId }]));
-        const sent = await sendMembers(attempt, path, state, there);
+        const userIds = members.map(({ userId }) => userId);
+        after = userIds.at(-1) ?? '';
+        const sent = await pushPage(attempt, groupPath(group.remoteId), state, userIds);
         counts[state === 'add' ? 'added' : 'removed'] += sent.count;
         rejection ??= sent.rejection;
-        // Without an ID there, nobody is a member.
-        const lost = members.map(({ userId }) => userId).filter((id) => !there.some(({ localId }) => localId === id));
-        const isLost = { ...ofGroup, state, userId: { in: lost } };
-        if (state === 'remove') await db.provisionedMember.deleteMany({ where: isLost });
-        else await db.provisionedMember.updateMany({ where: isLost, data: { state: 'wait' } });
       }
     }
     if (rejection) throw rejection;
-    return counts;
+    return resultOf(false);
   }
 
-  /**
-   * Returns how many were accepted, and the first rejection. A request that is rejected is made again by halves, so that one person does not keep
-   * out the others.
-   */
+  async function pushPage(
+    attempt: Attempt,
+    path: string,
+    state: 'add' | 'remove',
+    userIds: readonly string[],
+  ): Promise<Sent> {
+    const people = await differences.rowsOf(attempt.target, userIds);
+    const there = people.flatMap(({ localId, remoteId }) => (remoteId === null ? [] : [{ localId, remoteId }]));
+    const sent = await sendMembers(attempt, path, state, there);
+    // Without an ID there, nobody is a member.
+    const lost = userIds.filter((id) => !there.some(({ localId }) => localId === id));
+    await settleMembers(attempt, lost, state, 'wait');
+    return sent;
+  }
+
+  /** A request that is rejected is made again by halves, so that one person does not keep out the others. */
   async function sendMembers(
     attempt: Attempt,
     path: string,
     state: 'add' | 'remove',
     people: readonly { localId: string; remoteId: string }[],
-  ): Promise<{ count: number; rejection?: TargetRejected | undefined }> {
+  ): Promise<Sent> {
     const [person, ...others] = people;
     if (!person) return { count: 0 };
-    const { target, row, scim } = attempt;
-    try {
-      const ids = people.map(({ remoteId }) => remoteId);
-      await scim('PATCH', path, membersChange(state, ids, target.provision.dialect));
-    } catch (error) {
-      if (!(error instanceof TargetRejected)) throw error;
-      if (isStatus(error, 404, 410) && (await isGone(attempt, path))) throw new GroupGone();
-      if (others.length > 0) {
-        const half = Math.ceil(people.length / 2);
-        const first = await sendMembers(attempt, path, state, people.slice(0, half));
-        const second = await sendMembers(attempt, path, state, people.slice(half));
-        return { count: first.count + second.count, rejection: first.rejection ?? second.rejection };
-      }
-      const isPersonGone = await isGone(attempt, `/Users/${encodeURIComponent(person.remoteId)}`);
+    const { target, scim } = attempt;
+    const ids = people.map(({ remoteId }) => remoteId);
+    const change = membersChange(state, ids, target.provision.dialect);
+    const rejection = await scim('PATCH', path, change).then(() => undefined, rejectionOf);
+    if (isStatus(rejection, 404, 410) && (await isGone(attempt, path))) throw new GroupGone();
+    if (rejection && others.length > 0) {
+      const half = Math.ceil(people.length / 2);
+      const first = await sendMembers(attempt, path, state, people.slice(0, half));
+      const second = await sendMembers(attempt, path, state, people.slice(half));
+      return { count: first.count + second.count, rejection: first.rejection ?? second.rejection };
+    }
+    if (rejection) {
+      const isPersonGone = await isGone(attempt, userPath(person.remoteId));
       if (isPersonGone) await createAgain(target, person.localId);
       // Who is no member there is removed.
-      const isRemoved = state === 'remove' && isStatus(error, 400, 404);
-      if (!isRemoved) return { count: 0, rejection: isPersonGone ? undefined : error };
+      const isRemoved = state === 'remove' && isStatus(rejection, 400, 404);
+      if (!isRemoved) return { count: 0, rejection: isPersonGone ? undefined : rejection };
     }
-    const userId = { in: people.map(({ localId }) => localId) };
-    // One that changed meanwhile has another state, and is sent again.
-    const where = { applicationId: target.id, groupId: row.localId, userId, state };
-    if (state === 'add') await db.provisionedMember.updateMany({ where, data: { state: 'in' } });
-    else await db.provisionedMember.deleteMany({ where });
+    const userIds = people.map(({ localId }) => localId);
+    await settleMembers(attempt, userIds, state, 'in');
     return { count: people.length };
+  }
+
+  /** Stores what became of members that were to be added or removed. One that changed meanwhile has another state, and is sent again. */
+  async function settleMembers(
+    { target, row }: Attempt,
+    userIds: readonly string[],
+    state: 'add' | 'remove',
+    added: 'in' | 'wait',
+  ): Promise<void> {
+    const where = { applicationId: target.id, groupId: row.localId, userId: { in: [...userIds] }, state };
+    if (state === 'remove') await db.provisionedMember.deleteMany({ where });
+    else await db.provisionedMember.updateMany({ where, data: { state: added } });
   }
 
   /** For a person whose account there is gone. */
@@ -389,14 +415,13 @@ export function createDeliveries(
     const { remoteId, isActive, action, isUnfinished } = result;
     if (remoteId !== delivery.remoteId)
       await tx.provisionedObject.update({ where: { id }, data: { remoteId }, select: { id: true } });
-    const left = delivery.isActive && !isActive ? { leftAt: at } : {};
     const data = {
       accepted: JSON.stringify(result.accepted),
       isActive,
       claimedUntil: null,
       lastError: null,
       ...(action && { sentAt: at }),
-      ...left,
+      ...(delivery.isActive && !isActive && { leftAt: at }),
     };
     const isDone =
       !isUnfinished &&
@@ -457,6 +482,14 @@ export function createDeliveries(
       ...queue,
     } satisfies ScheduledJob,
   };
+}
+
+const userPath = (remoteId: string) => `/Users/${encodeURIComponent(remoteId)}`;
+const groupPath = (remoteId: string) => `/Groups/${encodeURIComponent(remoteId)}`;
+
+function rejectionOf(error: unknown): TargetRejected {
+  if (!(error instanceof TargetRejected)) throw error;
+  return error;
 }
 
 const isStatus = (error: unknown, ...statuses: number[]): boolean =>

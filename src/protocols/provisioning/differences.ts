@@ -143,6 +143,29 @@ export function createDifferences({ db, now, accounts }: Core & People) {
     if (rows.length > 0) await tx.provisionedObject.createMany({ data: [...rows] });
   }
 
+  /** What an examination changes for one person: a row that is created or marked, and memberships that are brought in line. */
+  function stepsOf(
+    target: Target,
+    { localId, account, row }: { localId: string; account: Account | undefined; row: ProvisionedRow | undefined },
+    isNews: boolean,
+  ) {
+    const at = now();
+    const wanted = wantedOf(target, account);
+    const { pending } = differenceOf(target, { account, wanted }, row);
+    const isHeld = isLeaving(pending) && (row?.isHeld || row?.pending !== pending);
+    const isClaimed = row?.claimedUntil != null && row.claimedUntil > at;
+    // A held leaver who is marked again would wait again, and one whose profile changes every few seconds for ever.
+    const isSame = row?.pending === pending && (row.isHeld || !isNews || pending === '');
+    // A leaver stays in the groups there until it is known that there are not too many.
+    const isInGroups = !isHeld && (row !== undefined || wanted !== undefined);
+    const isThere = row !== undefined && row.remoteId !== null;
+    return {
+      created: !row && pending === 'create' ? newRow(target, 'user', localId, { pending, nextTryAt: at }) : undefined,
+      marked: row && (!isSame || isClaimed) ? { id: row.id, pending, isHeld } : undefined,
+      joining: isInGroups ? { userId: localId, groups: wanted?.groups ?? [], isThere } : undefined,
+    };
+  }
+
   /** Brings the memberships of a person in line. Returns the groups that change. */
   async function joinGroups(
     target: Target,
@@ -182,43 +205,31 @@ export function createDifferences({ db, now, accounts }: Core & People) {
      * @param isNews they have changed just now: who waits for another try gets it at once
      */
     async examine(target: Target, ids: readonly string[], { isNews }: { isNews: boolean }): Promise<void> {
-      const found = await accounts.findAll(ids);
+      const people = await accounts.findAll(ids);
       const rows = await db.provisionedObject.findMany({ where: where(target, 'user', ids) });
       const ofThese = { applicationId: target.id, userId: { in: [...ids] } };
       const memberships = await db.provisionedMember.findMany({ where: ofThese });
-      const at = now();
-      const marks = new Map<string, { pending: Pending; isHeld: boolean; ids: string[] }>();
-      const fresh: ReturnType<typeof newRow>[] = [];
-      const joining: Parameters<typeof joinGroups>[1][] = [];
-      for (const localId of ids) {
-        const account = found.find(({ id }) => id === localId);
+      const steps = ids.map((localId) => {
+        const account = people.find(({ id }) => id === localId);
         const row = rows.find((one) => one.localId === localId);
-        const wanted = wantedOf(target, account);
-        const { pending } = differenceOf(target, { account, wanted }, row);
-        const isHeld = isLeaving(pending) && (row?.isHeld || row?.pending !== pending);
-        const isClaimed = row?.claimedUntil != null && row.claimedUntil > at;
-        if (!row && pending === 'create') fresh.push(newRow(target, 'user', localId, { pending, nextTryAt: at }));
-        // A held leaver who is marked again would wait again, and one whose profile changes every few seconds for ever.
-        const isSame = row?.pending === pending && (row.isHeld || !isNews || pending === '');
-        if (row && (!isSame || isClaimed)) {
-          const key = `${pending} ${isHeld}`;
-          const marked = marks.get(key) ?? { pending, isHeld, ids: [] };
-          marks.set(key, marked);
-          marked.ids.push(row.id);
-        }
-        // A leaver stays in the groups there until it is known that there are not too many.
-        if (!isHeld && (row || wanted))
-          joining.push({
-            userId: localId,
-            groups: wanted?.groups ?? [],
-            isThere: row != null && row.remoteId !== null,
-          });
-      }
+        return stepsOf(target, { localId, account, row }, isNews);
+      });
       await transaction(db, async (tx) => {
-        await createRows(fresh, tx);
-        for (const { ids: marked, ...how } of marks.values()) await mark(marked, { ...how, isNews }, tx);
+        const created = steps.flatMap((one) => one.created ?? []);
+        await createRows(created, tx);
+        const marks = steps.flatMap((one) => one.marked ?? []);
+        const kindOf = ({ pending, isHeld }: (typeof marks)[number]) => `${pending} ${isHeld}`;
+        for (const kind of new Set(marks.map(kindOf))) {
+          const [first, ...others] = marks.filter((one) => kindOf(one) === kind);
+          if (first)
+            await mark(
+              [first, ...others].map(({ id }) => id),
+              { ...first, isNews },
+              tx,
+            );
+        }
         const changed = new Set<string>();
-        for (const person of joining) {
+        for (const person of steps.flatMap(({ joining }) => joining ?? [])) {
           const known = memberships.filter(({ userId }) => userId === person.userId);
           for (const groupId of await joinGroups(target, person, known, tx)) changed.add(groupId);
         }

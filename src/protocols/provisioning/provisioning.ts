@@ -77,9 +77,9 @@ export function createProvisioning(services: Core & People & ApplicationServices
 
   /** Throws not_found (404) for an application without provisioning. */
   async function targetOf(application: Application): Promise<Target> {
-    const found = await targets.find(application);
-    if (!found) throw notFound({ message: t('console.provisioning.error.none') });
-    return found;
+    const target = await targets.find(application);
+    if (!target) throw notFound({ message: t('console.provisioning.error.none') });
+    return target;
   }
 
   /** The people of a comparison, in pieces: those who are there, then the others who may be. */
@@ -87,8 +87,8 @@ export function createProvisioning(services: Core & People & ApplicationServices
     for (let after: string | undefined = ''; after !== undefined; ) {
       const where = { applicationId: target.id, kind: 'user', id: { gt: after } };
       const rows: ProvisionedRow[] = await db.provisionedObject.findMany({ where, orderBy: { id: 'asc' }, take: PAGE });
-      const found = await accounts.findAll(rows.map(({ localId }) => localId));
-      yield rows.map((row) => ({ row, account: found.find(({ id }) => id === row.localId) }));
+      const people = await accounts.findAll(rows.map(({ localId }) => localId));
+      yield rows.map((row) => ({ row, account: people.find(({ id }) => id === row.localId) }));
       after = rows.length === PAGE ? rows.at(-1)?.id : undefined;
     }
     let after: string | undefined;
@@ -117,28 +117,31 @@ export function createProvisioning(services: Core & People & ApplicationServices
     async preview(application: Application, most = Number.POSITIVE_INFINITY): Promise<ProvisioningPreview> {
       const target = await targetOf(application);
       const none = () => ({ count: 0, people: [] as PreviewedPerson[] });
-      const found = { create: none(), update: none(), deactivate: none(), delete: none() };
-      let unchanged = 0;
-      let seen = 0;
+      const preview = {
+        changes: { create: none(), update: none(), deactivate: none(), delete: none() },
+        unchanged: 0,
+        isCut: false,
+      };
+      let compared = 0;
       for await (const people of everybody(target)) {
         for (const { account, row } of people) {
           const wanted = differences.wantedOf(target, account);
           const { pending, paths } = differenceOf(target, { account, wanted }, row);
           if (pending === '') {
-            unchanged += wanted ? 1 : 0;
+            if (wanted) preview.unchanged += 1;
             continue;
           }
-          const kind = found[pending];
-          kind.count += 1;
+          const change = preview.changes[pending];
+          change.count += 1;
           const { id = row?.localId ?? '', username = null } = account ?? {};
           const name = account ? fullName(account) : null;
-          if (kind.people.length < MOST_NAMED) kind.people.push({ id, username, name, attributes: paths });
+          if (change.people.length < MOST_NAMED) change.people.push({ id, username, name, attributes: paths });
         }
-        seen += people.length;
-        if (seen >= most) return { changes: found, unchanged, isCut: true };
+        compared += people.length;
+        if (compared >= most) return { ...preview, isCut: true };
         await nextTurn();
       }
-      return { changes: found, unchanged, isCut: false };
+      return preview;
     },
 
     /** What the application rejected, the next to be tried first, at most a hundred. */
