@@ -119,8 +119,8 @@ export function createAccounts(
       if (columns.usernameKey !== nameKey(before.username) || columns.emailKey !== emailKey)
         await assertNotTaken(tx, sql, id, columns);
       // All that the MAC covers: the row was verified, and is locked.
-      const { isEnabled, termsVersion, termsAcceptedAt, deleteAt } = before;
-      const kept = { id, isEnabled, termsVersion, termsAcceptedAt, deleteAt };
+      const { isEnabled, termsVersion, termsAcceptedAt, deleteAt, createdAt } = before;
+      const kept = { id, isEnabled, termsVersion, termsAcceptedAt, deleteAt, createdAt };
       const at = now();
       const isRescheduled = difference && ['activeFrom', 'activeUntil'].some((field) => field in difference.after);
       const notice = isRescheduled ? { endNotice: '' } : {};
