@@ -692,7 +692,7 @@ describe('the server', () => {
       rules: [
         ...Array(2).fill({ state: 'passed' }),
         { state: 'failed', registered: redirect_uris[0] },
-        ...Array(9).fill({ state: 'unknown' }),
+        ...Array(8).fill({ state: 'unknown' }),
       ],
       fixed: false,
       fixes: ['Add redirect URI'],

@@ -109,7 +109,8 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
   const picture = `data:image/png;base64,${aPng().toString('base64')}`;
   const call = (...sent: [string, string, unknown?]) => sent;
   const administrators = { usernames: [], roles: [], count: 0 };
-  const options = JSON.stringify({ existing: 'update', unknown: [], givesRoles: true, administrators });
+  const found = { columns: [], shared: [], missing: [], administrators };
+  const options = JSON.stringify({ existing: 'update', unknown: [], givesRoles: true, ...found });
   const ofFile = { kind: 'trial', options, rows: [], by: { actorId: admin.user?.account.id ?? '' } } as const;
   const { id: tried } = await services.bulkChanges.imports.store(ofFile, true);
   return {

@@ -116,7 +116,8 @@ describe('the list of protected tables', () => {
         await rows.update({ where: uniqueKey(entry, row), data: { mac } });
         expect(await findings(), table).toEqual([expect.stringContaining('another program wrote')]);
       }
-      await rows.update({ where: uniqueKey(entry, row), data: { mac: row.mac } });
+      const { mac, updatedAt } = row as { mac: string; updatedAt?: Date };
+      await rows.update({ where: uniqueKey(entry, row), data: { mac, ...(updatedAt && { updatedAt }) } });
       expect(await findings(), table).toEqual([]);
     }
   });

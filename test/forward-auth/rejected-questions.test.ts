@@ -78,9 +78,10 @@ describe('the reference leads to the rule', () => {
   it('of access, for a program', async () => {
     await idp.services.roles.unassign(user.account.id, 'reader');
     const page = await browser.get(`${site.origin}/api`, { headers: { 'sec-fetch-mode': 'cors' } });
+    const explanation = await explained(page);
     await idp.services.roles.assign(user.account.id, 'reader');
     expect([page.status, page.json()]).toEqual([403, { error: 'access_denied', reference: codeIn(page) }]);
-    expect(await explained(page)).toContain(`${user.username} has no roles`);
+    expect(explanation).toContain('has no roles');
   });
 
   it.each(['traefik', 'nginx'] as const)('of a wrong credential and of a closed one, behind %s', async (proxy) => {

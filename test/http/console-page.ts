@@ -260,7 +260,7 @@ const page: ConsolePage = {
     {
       kind: 'secret',
       label: 'API key',
-      copied: 'api-key',
+      copied: t('console.shared.copied.api-key'),
       text: 'gh_4mMSDEI3QD8AaZ7zqc0u9YF',
       lead: 'Copy the key now.',
     },

@@ -241,7 +241,7 @@ function createdPage({ key: { name, expiresAt }, text }: CreatedKey, issuer: str
       {
         kind: 'secret',
         label: t('console.api-keys.created.key'),
-        copied: 'api-key',
+        copied: t('console.shared.copied.api-key'),
         text,
         lead: t('console.api-keys.created.copy'),
       },

@@ -290,7 +290,7 @@ export type Block =
   | {
       kind: 'secret';
       label: PageText;
-      copied: 'secret' | 'client-secret' | 'token' | 'api-key' | 'code';
+      copied: PageText;
       text: string;
       lead: PageText;
     }

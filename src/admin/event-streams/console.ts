@@ -622,7 +622,7 @@ function secretPage({ stream, secret }: CreatedStream): ConsolePage {
         ? {
             kind: 'secret',
             label: t('console.event-streams.secret'),
-            copied: 'secret',
+            copied: t('console.shared.copied.secret'),
             text: secret,
             lead: t('console.event-streams.secret.copy'),
           }

@@ -418,7 +418,7 @@ function createdPage(
       {
         kind: 'secret',
         label: t('console.scim.token'),
-        copied: 'token',
+        copied: t('console.shared.copied.token'),
         text: token,
         lead: isOnly ? copyNow : sentences([copyNow, t('console.scim.token.old-one')]),
       },

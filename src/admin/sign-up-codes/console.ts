@@ -150,7 +150,7 @@ function createdPage({ code, text }: CreatedSignUpCode, issuer: string): Console
     title: t('console.sign-up-codes.created'),
     back,
     blocks: [
-      { kind: 'secret', label: t('console.sign-up-codes.code'), copied: 'code', text, lead },
+      { kind: 'secret', label: t('console.sign-up-codes.code'), copied: t('console.shared.copied.code'), text, lead },
       {
         kind: 'facts',
         rows: [

@@ -106,7 +106,7 @@ export function newSecretPage(
 const secretBlock = (text: string): Block => ({
   kind: 'secret',
   label: t('console.tabs.value.client-secret'),
-  copied: 'client-secret',
+  copied: t('console.shared.copied.client-secret'),
   text,
   lead: t('console.tabs.secret.copy'),
 });

@@ -251,12 +251,11 @@ const requestRules: readonly RequestRule[] = [
     received: ({ received }) => received.scope,
     expected: ({ metadata }) => metadata && (metadata.scope ?? 'all of OpenID Connect, none of an API'),
     // Of the scopes of an API, the engine grants those that are registered and ignores the others.
-    passes: ({ endpoint, received: { scope = '', resource }, metadata }) => {
+    passes: ({ endpoint, received: { scope = '' }, metadata }) => {
       if (!metadata) return undefined;
       const asked = scope.split(' ');
-      // A token about nobody needs no scope of a user.
-      if (endpoint !== 'token' && !asked.some((one) => userScopes(metadata).includes(one)))
-        return resource === undefined ? false : undefined;
+      // Without a scope of a user, the APIs decide; a token about nobody needs none.
+      if (endpoint !== 'token' && !asked.some((one) => userScopes(metadata).includes(one))) return undefined;
       if (metadata.scope === undefined) return true;
       const allowed = engineScope(metadata.scope).split(' ');
       return asked.every((one) => !engineScopes.includes(one) || allowed.includes(one));
