@@ -91,7 +91,10 @@ it('Ann asks, the owner decides with an end, Ann signs in, and after the end she
       timeout: 20_000,
     });
     await page.goto(await start()).catch(() => undefined);
-    return new URL((await answer).url()).searchParams.has('code');
+    const { searchParams } = new URL((await answer).url());
+    // The application does not run: the next page begins when the browser has displayed that.
+    await page.waitForURL('chrome-error://chromewebdata/');
+    return searchParams.has('code');
   };
   expect(await opensWiki()).toBe(true);
 

@@ -98,9 +98,9 @@ it('the form of an application reads it twice at most, and asks once', async () 
   expect((await idp.services.applications.get(application.id)).name).toBe('Shelves');
 });
 
-/** Tables that stay small. */
+/** Tables that stay small. Settings are read by a job too, in the time of any page. */
 const SMALL =
-  /^(audit_chain|roles|permissions|connections|resources|event_streams|scim_connections|signing_keys|provisioning_targets)$/;
+  /^(audit_chain|roles|permissions|connections|resources|event_streams|scim_connections|signing_keys|provisioning_targets|settings)$/;
 
 /** The statements of a page that look at every row of a table. */
 async function scansOf(path: string, tables: ReadonlySet<string>): Promise<string[]> {
