@@ -98,9 +98,9 @@ it('the form of an application reads it twice at most, and asks once', async () 
   expect((await idp.services.applications.get(application.id)).name).toBe('Shelves');
 });
 
-/** Tables that stay small. Settings are read by a job too, in the time of any page. */
+/** Tables that stay small. */
 const SMALL =
-  /^(audit_chain|roles|permissions|connections|resources|event_streams|scim_connections|signing_keys|provisioning_targets|settings)$/;
+  /^(audit_chain|roles|permissions|connections|resources|event_streams|scim_connections|signing_keys|provisioning_targets)$/;
 
 /** The statements of a page that look at every row of a table. */
 async function scansOf(path: string, tables: ReadonlySet<string>): Promise<string[]> {
@@ -154,7 +154,11 @@ it('no page reads every row of a table', async () => {
   const scans: Record<string, string[]> = {};
   for (const path of pages) {
     const found = await scansOf(path, tables);
-    if (found.length > 0) scans[path] = found;
+    if (found.length === 0) continue;
+    // A job may have run beside it: the statements of the page come again.
+    const again = await scansOf(path, tables);
+    const own = found.filter((one) => again.includes(one));
+    if (own.length > 0) scans[path] = own;
   }
   expect(scans).toEqual({});
 }, 60_000);
