@@ -12,6 +12,7 @@ import type { SamlServices } from '../saml/sso/saml-services.ts';
 import { createLogoutDeliveries } from './deliveries.ts';
 import { isSettled, needsBrowser } from './front-channel/next-step.ts';
 import { logoutRoutes } from './front-channel/routes.ts';
+import type { Participant } from './logout-run.ts';
 import type { LogoutRunStore } from './logout-run-store.ts';
 import { createOutgoingSamlMessages } from './saml/outgoing-messages.ts';
 import { samlLogoutRoutes } from './saml/routes.ts';
@@ -50,18 +51,21 @@ export function createLogout(
 
 /** Completes abandoned runs. Returns how many. */
 export function createAbandonedLogouts({ runs }: { runs: LogoutRunStore }) {
+  async function settle(participant: Participant): Promise<void> {
+    const { channel, state, probeResult } = participant;
+    const wasSent = state === 'sent';
+    // Its frame was open when the browser left.
+    if (channel === 'front' && wasSent && probeResult !== 'unreachable')
+      await runs.settle(participant, { state: 'notified' });
+    else await runs.browserFailed(participant, wasSent ? 'no_answer' : 'browser_left');
+  }
+
   return async function finishAbandoned(signal?: AbortSignal): Promise<number> {
     let count = 0;
     for (const run of await runs.abandoned()) {
       if (signal?.aborted) break;
-      for (const participant of run.participants) {
-        if (isSettled(participant) || !needsBrowser(participant)) continue;
-        // Its frame was open when the browser left.
-        const hadFrame =
-          participant.channel === 'front' && participant.state === 'sent' && participant.probeResult !== 'unreachable';
-        if (hadFrame) await runs.settle(participant, { state: 'notified' });
-        else await runs.browserFailed(participant, participant.state === 'sent' ? 'no_answer' : 'browser_left');
-      }
+      for (const participant of run.participants)
+        if (!isSettled(participant) && needsBrowser(participant)) await settle(participant);
       await runs.finish(run.id);
       count += 1;
     }

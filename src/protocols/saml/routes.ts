@@ -7,14 +7,13 @@
 // sso/authorization-parameter-checks.ts makes the redirect to /authorize, where the parameters are compared with it. sso/responses.ts makes the
 // assertion, which xml/sign.ts signs and a form posts to the ACS; slo/session-participants.ts records the participant.
 
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { ApplicationServices } from '../../applications/application-services.ts';
 import type { Base } from '../../base/base.ts';
 import { readForm } from '../../base/http/body.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
-import { AppError, badRequest, forbidden, unsupportedMediaType } from '../../base/http/errors.ts';
+import { type AppError, badRequest, forbidden, unsupportedMediaType } from '../../base/http/errors.ts';
 import type { Http } from '../../base/http/http.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
@@ -27,7 +26,13 @@ import { type AuthnRequest, readAuthnRequest } from './messages/authn-request.ts
 import { type DecodedMessage, decodePost, decodeRedirect } from './messages/decode.ts';
 import { samlErrorPage } from './messages/error-page.ts';
 import { chooseNameIdFormat, mayCreateNameId } from './messages/name-id.ts';
-import { authenticateMessage, claimOf, type OpenedMessage, openMessage } from './messages/open-message.ts';
+import {
+  authenticateMessage,
+  type ClaimedMessage,
+  claimOf,
+  type OpenedMessage,
+  openMessage,
+} from './messages/open-message.ts';
 import type { FetchMetadata } from './metadata/fetch.ts';
 import type { AcsEndpoint } from './metadata/parse.ts';
 import { createCertificateNotice, createMetadataRefresh, samlJobs } from './metadata/refresh.ts';
@@ -36,7 +41,7 @@ import { createWaitingMetadata } from './metadata/waiting-metadata.ts';
 import { createAssertionPreviews } from './sso/assertion-previews.ts';
 import { authorizationParameters, createAuthorizationParameterChecks } from './sso/authorization-parameter-checks.ts';
 import type { PendingAuthnRequest } from './sso/pending-authn-requests.ts';
-import { recordRejection } from './sso/rejected-requests.ts';
+import { recordRejection, rejectionIn } from './sso/rejected-requests.ts';
 import { authnRequestRules, type CheckedRequest, checkAuthnRequest, defaultAcs } from './sso/request-checks.ts';
 import { createResponseMode, openTestResponse } from './sso/response-mode.ts';
 import { createSamlServices, type SamlServices } from './sso/saml-services.ts';
@@ -205,46 +210,62 @@ function createAcceptRequest(services: Core & People & SamlServices): AcceptRequ
   const { issuer: base } = services.config;
 
   const acceptRequest: AcceptRequest = async (ctx, decode) => {
-    let sp: ServiceProvider | undefined;
     let decoded: DecodedMessage | undefined;
-    let opened: OpenedMessage | undefined;
+    let opened: OpenedMessage;
     try {
       decoded = await decode();
       opened = openMessage(decoded, ['AuthnRequest'], validateXml);
-      sp = await serviceProviders.find(opened.claimedIssuer);
+    } catch (caught) {
+      const error = await rejectionIn(caught);
+      const claim = decoded && claimOf(decoded);
+      return reject(ctx, claim && (await serviceProviders.find(claim.claimedIssuer)), error, claim);
+    }
+    const sp = await serviceProviders.find(opened.claimedIssuer);
+    try {
       if (!sp) throw badRequest('service_provider_unknown', { detail: { entityId: opened.claimedIssuer } });
-      ctx.state.request.application = sp.entityId;
-      const request = withoutIgnoredContext(readAuthnRequest(await authenticateMessage(opened, sp)), sp);
-      assertMetadataValid(sp, now());
-      const expectation = { endpoint: `${base}/saml/sso`, now: now(), skewSeconds: skewSeconds() };
-      const result = checkAuthnRequest(request, sp, expectation);
-      await seenMessages.assertNew(sp.entityId, request.id);
-      if (opened.decoded.isRelayStateTooLong) {
-        const reason = new SamlError('relay_state_too_long');
-        await sendStatus(services, ctx, sp, opened, request, { acs: result.acs, reason });
-        return undefined;
-      }
-      if (result.outcome === 'accepted') {
-        const pending = await pendingRequestOf(services, sp, request, result, opened.decoded.relayState);
-        return { sp, pending };
-      }
-      await sendStatus(services, ctx, sp, opened, request, result);
-      return undefined;
-    } catch (error) {
-      // Parsing an untrusted message took one turn of the event loop; recording its rejection takes another.
-      await yieldToEventLoop();
-      const claim = decoded && !opened ? claimOf(decoded) : undefined;
-      if (claim) sp = await serviceProviders.find(claim.claimedIssuer);
-      if (!(error instanceof SamlError || error instanceof AppError)) throw error;
-      if (error instanceof SamlError || error.code === 'service_provider_unknown')
-        await auditRejection(services, ctx, sp, error);
-      throw samlErrorPage(
-        error,
-        sp?.title,
-        await recordRejection(services, ctx, authnRequestRules, { error, message: opened ?? claim, sp }),
-      );
+      return await accept(ctx, sp, opened);
+    } catch (caught) {
+      return reject(ctx, sp, await rejectionIn(caught), opened);
     }
   };
+
+  async function accept(
+    ctx: Context,
+    sp: ServiceProvider,
+    opened: OpenedMessage,
+  ): Promise<AcceptedRequest | undefined> {
+    ctx.state.request.application = sp.entityId;
+    const request = withoutIgnoredContext(readAuthnRequest(await authenticateMessage(opened, sp)), sp);
+    assertMetadataValid(sp, now());
+    const expectation = { endpoint: `${base}/saml/sso`, now: now(), skewSeconds: skewSeconds() };
+    const result = checkAuthnRequest(request, sp, expectation);
+    await seenMessages.assertNew(sp.entityId, request.id);
+    if (opened.decoded.isRelayStateTooLong) {
+      const reason = new SamlError('relay_state_too_long');
+      await sendStatus(services, ctx, sp, opened, request, { acs: result.acs, reason });
+      return undefined;
+    }
+    if (result.outcome === 'accepted') {
+      const pending = await pendingRequestOf(services, sp, request, result, opened.decoded.relayState);
+      return { sp, pending };
+    }
+    await sendStatus(services, ctx, sp, opened, request, result);
+    return undefined;
+  }
+
+  /** Records the rejection, and throws its page. */
+  async function reject(
+    ctx: Context,
+    sp: ServiceProvider | undefined,
+    error: SamlError | AppError,
+    message: ClaimedMessage | undefined,
+  ): Promise<never> {
+    if (error instanceof SamlError || error.code === 'service_provider_unknown')
+      await auditRejection(services, ctx, sp, error);
+    const rejectionCode = await recordRejection(services, ctx, authnRequestRules, { error, message, sp });
+    throw samlErrorPage(error, sp?.title, rejectionCode);
+  }
+
   return traced('saml AuthnRequest', acceptRequest, (accepted) => ({ 'gatehouse.client_id': accepted?.sp.entityId }));
 }
 

@@ -28,6 +28,16 @@ export function createSamlProbe(services: LogoutServices): SamlProbe {
     return (await receiveLogoutResponse(opened, sp, expectation)).succeeded;
   }
 
+  /** The message that the answer sends to this server: by a redirect, or by a form. */
+  async function messageIn(response: Response, location: URL | undefined): Promise<DecodedMessage | undefined> {
+    if (location)
+      return `${location.origin}${location.pathname}` === endpoint
+        ? decodeRedirect(location.search.slice(1))
+        : undefined;
+    const form = formFields(await response.text(), endpoint);
+    return form && decodePost(String(form));
+  }
+
   return async (participant) => {
     const probeRequest = await outgoingMessages.probeRequest(participant);
     if (!probeRequest) return undefined;
@@ -36,15 +46,12 @@ export function createSamlProbe(services: LogoutServices): SamlProbe {
       const response = await fetch(url, { ...init, redirect: 'manual', signal: probeTimeoutSignal() });
       if (isGatewayError(response)) return 'unreachable';
       const location = redirectTarget(response, url);
-      const query =
-        location && `${location.origin}${location.pathname}` === endpoint ? location.search.slice(1) : undefined;
-      const form = location ? undefined : formFields(await response.text(), endpoint);
+      const message = await messageIn(response, location);
+      if (message) return (await isSuccessResponse(message, sp, messageId)) ? 'confirmed' : 'answers';
       // A service provider that redirects to this server's sign-in or to its own browser check finds the session by a
       // browser cookie.
       const needsCookies = location?.origin === origin || isBrowserCheck(location, new URL(url));
-      if (query === undefined && form === undefined) return needsCookies ? 'unknown' : 'no-return';
-      const decoded = query === undefined ? decodePost(String(form)) : await decodeRedirect(query);
-      return (await isSuccessResponse(decoded, sp, messageId)) ? 'confirmed' : 'answers';
+      return needsCookies ? 'unknown' : 'no-return';
     } catch (error) {
       // The service provider answered with an invalid message. The LogoutResponse in the browser is checked separately.
       if (error instanceof SamlError) return 'answers';

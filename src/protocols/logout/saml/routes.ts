@@ -1,7 +1,6 @@
 // /saml/slo: LogoutRequests and LogoutResponses of service providers (SAML Profiles 4.4). An invalid response is a failure
 // of its sender alone, and the logout run continues.
 
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import Router from '@koa/router';
 import { z } from 'zod';
 import { readForm } from '../../../base/http/body.ts';
@@ -16,7 +15,7 @@ import { type BrokenRule, type RuleId, ruleResults } from '../../../core/rejecti
 import { type DecodedMessage, decodePost, decodeRedirect } from '../../saml/messages/decode.ts';
 import { samlErrorPage } from '../../saml/messages/error-page.ts';
 import { type NameId, sameNameId } from '../../saml/messages/name-id.ts';
-import { claimOf, type OpenedMessage, openMessage } from '../../saml/messages/open-message.ts';
+import { type ClaimedMessage, claimOf, type OpenedMessage, openMessage } from '../../saml/messages/open-message.ts';
 import {
   claimedInResponseTo,
   type LogoutRequest,
@@ -25,7 +24,7 @@ import {
 } from '../../saml/messages/read-logout.ts';
 import type { ServiceProvider } from '../../saml/metadata/service-providers.ts';
 import { selectSessions } from '../../saml/slo/session-participants.ts';
-import { recordRejection } from '../../saml/sso/rejected-requests.ts';
+import { recordRejection, rejectionIn } from '../../saml/sso/rejected-requests.ts';
 import { SamlError, type SamlErrorCode, type SamlStatus } from '../../saml/xml/errors.ts';
 import { nameIdFormats, statusCodes } from '../../saml/xml/names.ts';
 import { createLogoutBrowserOf, type LogoutRequestContext, type Participant } from '../logout-run.ts';
@@ -80,50 +79,75 @@ export function samlLogoutRoutes(services: LogoutServices): Router<State, Extras
   });
 
   async function handle(ctx: Context, text: string, decode: (text: string) => Promise<DecodedMessage>): Promise<void> {
-    let sp: ServiceProvider | undefined;
     let decoded: DecodedMessage | undefined;
-    let opened: OpenedMessage | undefined;
+    let opened: OpenedMessage;
     try {
       decoded = await decode(text);
       opened = openMessage(decoded, ['LogoutRequest', 'LogoutResponse'], validateXml);
-      if (opened.name === 'LogoutResponse') {
-        const runId = await logoutResponses.accept(opened, claimedInResponseTo(opened.unverified.root) ?? '');
-        return redirectToRun(ctx, runId);
-      }
-      sp = await serviceProviders.find(opened.claimedIssuer);
-      if (!sp) throw badRequest('service_provider_unknown', { detail: { entityId: opened.claimedIssuer } });
-      const { context, outcome } = await logoutRequests.accept(ctx, sp, opened);
-      if ('runId' in outcome) redirectToRun(ctx, outcome.runId);
-      else if ('status' in outcome) outgoingMessages.sendResponse(ctx, sp, context, outcome.status);
-      else await reject(ctx, sp, opened, context, outcome.rejection);
     } catch (error) {
-      if (!(error instanceof SamlError || error instanceof AppError)) throw error;
-      // Parsing an untrusted message took one turn of the event loop; recording its rejection takes another.
-      await yieldToEventLoop();
-      // An unknown sender is logged and not audited: anyone could fill the audit log.
-      if (sp && error instanceof SamlError) await logoutRequests.record(ctx, sp, 'failure', error.code);
-      const runId = sp || error instanceof AppError ? undefined : await runOfUnreadable(text, error);
-      if (runId !== undefined) return redirectToRun(ctx, runId);
-      const claim = decoded && !opened ? claimOf(decoded) : undefined;
-      if (claim?.decoded.parameter === 'SAMLRequest') sp = await serviceProviders.find(claim.claimedIssuer);
-      const rejectionCode = await recordRejection(services, ctx, rulesOf, { error, message: opened ?? claim, sp });
-      if (!sp || error instanceof AppError) throw samlErrorPage(error, sp?.title, rejectionCode);
-      await answerRejection(ctx, sp, error, rejectionCode, undefined);
+      return answerUnreadable(ctx, text, decoded, await rejectionIn(error));
+    }
+    return opened.name === 'LogoutResponse' ? receiveResponse(ctx, opened) : receiveRequest(ctx, opened);
+  }
+
+  /** A message that cannot be read: its sender, or the logout run that it belongs to, is the one that it claims. */
+  async function answerUnreadable(
+    ctx: Context,
+    text: string,
+    decoded: DecodedMessage | undefined,
+    error: SamlError | AppError,
+  ): Promise<void> {
+    const runId = error instanceof SamlError ? await runOfUnreadable(text, error) : undefined;
+    if (runId !== undefined) return redirectToRun(ctx, runId);
+    const claim = decoded && claimOf(decoded);
+    const isRequest = claim?.decoded.parameter === 'SAMLRequest';
+    const sp = isRequest ? await serviceProviders.find(claim.claimedIssuer) : undefined;
+    await reject(ctx, sp, error, claim);
+  }
+
+  async function receiveResponse(ctx: Context, opened: OpenedMessage): Promise<void> {
+    try {
+      redirectToRun(ctx, await logoutResponses.accept(opened, claimedInResponseTo(opened.unverified.root) ?? ''));
+    } catch (error) {
+      await reject(ctx, undefined, await rejectionIn(error), opened);
     }
   }
 
-  /** Answers a LogoutRequest that ended no session: on a page to a user who is still signed in, which has the way back, else at once. */
-  async function reject(
-    ctx: Context,
-    sp: ServiceProvider,
-    opened: OpenedMessage,
-    context: LogoutRequestContext,
-    rejection: SamlError,
-  ): Promise<void> {
-    const code = await recordRejection(services, ctx, rulesOf, { error: rejection, message: opened, sp });
-    await answerRejection(ctx, sp, rejection, code, context);
+  async function receiveRequest(ctx: Context, opened: OpenedMessage): Promise<void> {
+    const entityId = opened.claimedIssuer;
+    const sp = await serviceProviders.find(entityId);
+    try {
+      if (!sp) throw badRequest('service_provider_unknown', { detail: { entityId } });
+      const { context, outcome } = await logoutRequests.accept(ctx, sp, opened);
+      if ('runId' in outcome) redirectToRun(ctx, outcome.runId);
+      else if ('status' in outcome) outgoingMessages.sendResponse(ctx, sp, context, outcome.status);
+      else await reject(ctx, sp, outcome.rejection, opened, context);
+    } catch (caught) {
+      const error = await rejectionIn(caught);
+      // An unknown sender is logged and not audited: anyone could fill the audit log.
+      if (sp && error instanceof SamlError) await logoutRequests.record(ctx, sp, 'failure', error.code);
+      await reject(ctx, sp, error, opened);
+    }
   }
 
+  /**
+   * Records the rejection of a message and answers it. Throws the page of an unknown sender.
+   *
+   * @param context of a LogoutRequest that is authentic
+   */
+  async function reject(
+    ctx: Context,
+    sp: ServiceProvider | undefined,
+    error: SamlError | AppError,
+    message: ClaimedMessage | undefined,
+    context?: LogoutRequestContext,
+  ): Promise<void> {
+    const rejectionCode = await recordRejection(services, ctx, rulesOf, { error, message, sp });
+    if (!sp || error instanceof AppError) throw samlErrorPage(error, sp?.title, rejectionCode);
+    await answerRejection(ctx, sp, error, rejectionCode, context);
+  }
+
+  /** Answers a LogoutRequest that ended no session: on a page to a user who is still signed in, which has the way back, else at once. */
   async function answerRejection(
     ctx: Context,
     sp: ServiceProvider,

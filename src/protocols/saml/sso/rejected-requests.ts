@@ -2,8 +2,9 @@
 // certificate is named only when its key made the signature of this request.
 
 import type { KeyObject } from 'node:crypto';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Context } from '../../../base/http/context.ts';
-import type { AppError } from '../../../base/http/errors.ts';
+import { AppError } from '../../../base/http/errors.ts';
 import type { ReceivedParameters } from '../../../core/rejections/rejections.ts';
 import type { BrokenRule, RuleResult } from '../../../core/rejections/rules.ts';
 import type { People } from '../../../people/people.ts';
@@ -85,6 +86,14 @@ export async function recordRejection(
     received,
     rules: rulesOf(await brokenRuleOf(error, message, received, sp?.signingKeys)),
   });
+}
+
+/** The error as the rejection of a message; throws any other. */
+export async function rejectionIn(error: unknown): Promise<SamlError | AppError> {
+  if (!(error instanceof SamlError || error instanceof AppError)) throw error;
+  // Parsing an untrusted message took one turn of the event loop; recording its rejection takes another.
+  await yieldToEventLoop();
+  return error;
 }
 
 /** The rule that a message broke. `keys`: those of its sender. */

@@ -85,23 +85,20 @@ export function createResponseMode(services: ResponseServices) {
       await yieldToEventLoop();
       const { xml, rejectionCode, reason } = error
         ? await failureOf(ctx, sp, request, engineError(error, request))
-        : await successOf(ctx, sp, request).catch((fault: unknown) => {
-            if (!(fault instanceof SamlError) || !fault.status) throw fault;
-            return failureOf(ctx, sp, request, {
-              reason: fault.code,
-              status: fault.status,
-              brokenRule: fault.brokenRule,
-            });
+        : await successOf(ctx, sp, request).catch((caught: unknown) => {
+            if (!(caught instanceof SamlError) || !caught.status) throw caught;
+            const { code, status, brokenRule } = caught;
+            return failureOf(ctx, sp, request, { reason: code, status, brokenRule });
           });
       appCtx.state.log().info({ clientId: sp.entityId, error }, 'SAML response');
-      if (!request.isTest) {
-        const why = reason && !request.isPassive && (await explanationOf(ctx, sp, request, reason));
-        if (!why || !rejectionCode) return responses.post(appCtx, sp, request, xml);
-        return responses.explain(appCtx, sp, request, xml, { ...why, rejectionCode });
+      if (request.isTest) {
+        await pendingAuthnRequests.saveTestResponse(state, vault.seal(xml, testResponseContext(state)));
+        appCtx.status = 303;
+        return appCtx.redirect(`${SAML_TEST_RESULT}?${new URLSearchParams({ request: state })}`);
       }
-      await pendingAuthnRequests.saveTestResponse(state, vault.seal(xml, testResponseContext(state)));
-      appCtx.status = 303;
-      appCtx.redirect(`${SAML_TEST_RESULT}?${new URLSearchParams({ request: state })}`);
+      const why = reason && !request.isPassive && (await explanationOf(ctx, sp, request, reason));
+      if (!why || !rejectionCode) return responses.post(appCtx, sp, request, xml);
+      return responses.explain(appCtx, sp, request, xml, { ...why, rejectionCode });
     },
   );
 }
