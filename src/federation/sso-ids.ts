@@ -35,15 +35,21 @@ export function createSsoIds(services: People & { connections: Connections; iden
     }
   }
 
+  /** Takes from the account what the connection gave. */
+  async function leave(userId: string, connectionId: string, by: Actor, tx: Tx): Promise<void> {
+    await setConnectionRoles(userId, { connectionId, roleIds: [] }, by, tx);
+    await groups.setMemberships(userId, `connection:${connectionId}`, [], { tx });
+  }
+
   async function connectionsOf(
     accounts: readonly { id: string; ssoId: string | null }[],
     tx?: Tx,
   ): Promise<Map<string, string>> {
     const subjects = new Map(accounts.flatMap(({ id, ssoId }) => (ssoId === null ? [] : [[id, ssoId]])));
     const identitiesOfUsers = subjects.size === 0 ? [] : await identities.ofUsers([...subjects.keys()], tx);
-    const found = identitiesOfUsers.filter(({ userId, subject }) => subjects.get(userId) === subject);
+    const ofSsoIds = identitiesOfUsers.filter(({ userId, subject }) => subjects.get(userId) === subject);
     // The first linked identity counts.
-    return new Map(found.reverse().map(({ userId, connectionId }) => [userId, connectionId]));
+    return new Map(ofSsoIds.reverse().map(({ userId, connectionId }) => [userId, connectionId]));
   }
 
   return {
@@ -68,25 +74,24 @@ export function createSsoIds(services: People & { connections: Connections; iden
       const identitiesOfUser = await identities.ofUser(id, tx);
       const old = before === null ? undefined : identitiesOfUser.find((one) => one.subject === before);
       if (subject === null && connectionId) throw invalidInput([fault(['ssoConnection'], 'needs-sso-id')]);
-      const newConnectionId =
-        subject === null ? null : connectionId === undefined ? (old?.connectionId ?? null) : connectionId;
-      if (newConnectionId !== null && !(await connections.find(newConnectionId, tx)))
-        throw invalidInput([fault(['ssoConnection'], 'no-connection', { id: newConnectionId })]);
-      const isSame = old?.connectionId === newConnectionId && old?.subject === subject;
-      if (isSame || (old === undefined && newConnectionId === null)) return false;
+      const kept = connectionId === undefined ? old?.connectionId : connectionId;
+      // Undefined: the account is to have no connection.
+      const next = subject !== null && kept != null ? { connectionId: kept, subject } : undefined;
+      if (next && !(await connections.find(next.connectionId, tx)))
+        throw invalidInput([fault(['ssoConnection'], 'no-connection', { id: next.connectionId })]);
+      const isNext = (one: { connectionId: string; subject: string }) =>
+        one.connectionId === next?.connectionId && one.subject === next.subject;
+      if (old ? isNext(old) : !next) return false;
       if (old) {
         await identities.unlink(id, old.id, by, tx);
-        const hasAnother = identitiesOfUser.some((one) => one.id !== old.id && one.connectionId === old.connectionId);
-        if (!hasAnother && old.connectionId !== newConnectionId) {
-          await setConnectionRoles(id, { connectionId: old.connectionId, roleIds: [] }, by, tx);
-          await groups.setMemberships(id, `connection:${old.connectionId}`, [], { tx });
-        }
+        const others = identitiesOfUser.filter((one) => one.id !== old.id);
+        const staysConnected = [...others, next].some((one) => one?.connectionId === old.connectionId);
+        if (!staysConnected) await leave(id, old.connectionId, by, tx);
       }
-      const isLinked = identitiesOfUser.some((one) => one.connectionId === newConnectionId && one.subject === subject);
-      if (newConnectionId !== null && subject !== null && !isLinked) {
-        await assertMayConnect(newConnectionId, by, tx);
+      if (next && !identitiesOfUser.some(isNext)) {
+        await assertMayConnect(next.connectionId, by, tx);
         const label = account.email ?? account.username;
-        await identities.link({ connectionId: newConnectionId, subject, userId: id, label }, by, tx);
+        await identities.link({ ...next, userId: id, label }, by, tx);
       }
       return true;
     },

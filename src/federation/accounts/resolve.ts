@@ -171,16 +171,7 @@ async function apply(
   const { accounts, identities, audit, endSession } = dependencies;
   const { connection, identity, facts, match } = found;
   const { profile } = facts;
-  let account: Account;
-  if (match.outcome === 'create') {
-    account = await createFor(dependencies, found, match.takesAddressFrom, tx);
-  } else {
-    const existing = facts.known?.id === match.userId ? facts.known : await accounts.find(match.userId, tx);
-    if (!existing) throw rejected('account_inactive', connection, facts);
-    account = connection.settings.update_profile
-      ? await updateProfile(dependencies, existing, profile, { by: found.by, tx })
-      : existing;
-  }
+  const account = await accountOf(dependencies, found, tx);
   const by = { ...found.by, actorId: account.id };
   if (facts.linked && match.outcome === 'known')
     await identities.used(facts.linked, labelOf(profile, identity.subject), tx);
@@ -197,6 +188,16 @@ async function apply(
     isLinked: match.outcome === 'link',
     unconfirmed: isNew && !facts.isEmailTrusted ? profile.email : undefined,
   };
+}
+
+/** A new account, or the one that was found, with what the upstream says of it. */
+async function accountOf(dependencies: Core & People, found: Case, tx: Tx): Promise<Account> {
+  const { connection, facts, match, by } = found;
+  if (match.outcome === 'create') return createFor(dependencies, found, match.takesAddressFrom, tx);
+  const isRead = facts.known?.id === match.userId;
+  const account = isRead ? facts.known : await dependencies.accounts.find(match.userId, tx);
+  if (!account) throw rejected('account_inactive', connection, facts);
+  return connection.settings.update_profile ? updateProfile(dependencies, account, facts.profile, { by, tx }) : account;
 }
 
 function addIdentity(

@@ -351,31 +351,42 @@ const discovery = z.looseObject({
  */
 function checkedDocument(
   kind: DocumentKind,
-  { settings, kind: connectionKind }: Connection,
+  connection: Connection,
+  content: string,
+  ofMetadata: { parse: ParseMetadata; before: string | undefined },
+): string {
+  if (kind === 'metadata') return checkedMetadata(connection, content, ofMetadata);
+  const parsed = jsonOf(content);
+  return kind === 'jwks' ? checkedKeys(parsed) : checkedDiscovery(connection, parsed);
+}
+
+function checkedMetadata(
+  { settings }: Connection,
   content: string,
   { parse, before }: { parse: ParseMetadata; before: string | undefined },
 ): string {
-  if (kind === 'metadata') {
-    const read = parse(content);
-    const declared = 'entity_id' in settings ? settings.entity_id : undefined;
-    const expected = declared ?? (before === undefined ? undefined : parse(before).entityId);
-    if (expected !== undefined && read.entityId !== expected)
-      throw invalidDocument(t('console.connection-document.other-entity-id', { found: read.entityId, expected }));
-    const isPinned = 'certificates' in settings && settings.certificates.length > 0;
-    if (!isPinned && read.signingCertificates.length === 0)
-      throw invalidDocument(t('console.connection-document.no-certificate'));
-    return content;
-  }
-  const parsed = jsonOf(content);
-  if (kind === 'jwks') {
-    const { keys } = keySetIn(parsed);
-    if (keys.length === 0) throw invalidDocument(t('console.connection-document.no-key'));
-    return JSON.stringify({ keys });
-  }
+  const { entityId, signingCertificates } = parse(content);
+  const declared = 'entity_id' in settings ? settings.entity_id : undefined;
+  const expected = declared ?? (before === undefined ? undefined : parse(before).entityId);
+  if (expected !== undefined && entityId !== expected)
+    throw invalidDocument(t('console.connection-document.other-entity-id', { found: entityId, expected }));
+  const isPinned = 'certificates' in settings && settings.certificates.length > 0;
+  if (!isPinned && signingCertificates.length === 0)
+    throw invalidDocument(t('console.connection-document.no-certificate'));
+  return content;
+}
+
+function checkedKeys(parsed: unknown): string {
+  const { keys } = keySetIn(parsed);
+  if (keys.length === 0) throw invalidDocument(t('console.connection-document.no-key'));
+  return JSON.stringify({ keys });
+}
+
+function checkedDiscovery({ kind, settings }: Connection, parsed: unknown): string {
   const document = assertValid(discovery, parsed, (fault) =>
     t('console.connection-document.invalid-discovery', { fault }),
   );
-  const issuer = connectionKind === 'oidc' ? settings.issuer : undefined;
+  const issuer = kind === 'oidc' ? settings.issuer : undefined;
   // Character by character (OpenID Connect Discovery 4.3): a slash at the end counts.
   if (document.issuer !== issuer)
     throw invalidDocument(

@@ -112,21 +112,23 @@ export function createDirectory(services: Base & { connections: Connections }) {
       const fault = passwordFault(password);
       if (fault) return { outcome: 'wrong', reason: fault };
       return withSearchBind(connection, async (session, rebind) => {
-        const found = await findForBind(session, connection, login, mayBind);
-        if ('reason' in found) {
+        const candidate = await findForBind(session, connection, login, mayBind);
+        if ('reason' in candidate) {
           await bindWithRandomDn(session, connection);
-          return { outcome: 'wrong', reason: found.reason };
+          return { outcome: 'wrong', reason: candidate.reason };
         }
-        const { entry, settle } = found;
-        const rejection = await session.bindAsUser(entry.dn, password).catch(async (error: unknown) => {
+        const { entry, settle } = candidate;
+        const failure = await session.bindAsUser(entry.dn, password).catch(async (error: unknown) => {
           // The directory may have judged the password before the connection broke.
           await settle('wrong');
           throw error;
         });
-        await settle(rejection === undefined ? 'right' : rejection.rejection ? 'untried' : 'wrong');
-        if (rejection?.rejection)
-          return { outcome: 'rejected', rejection: rejection.rejection, reason: rejection.reason };
-        if (rejection) return { outcome: 'wrong', reason: rejection.reason };
+        if (failure) {
+          const { rejection, reason } = failure;
+          await settle(rejection ? 'untried' : 'wrong');
+          return rejection ? { outcome: 'rejected', rejection, reason } : { outcome: 'wrong', reason };
+        }
+        await settle('right');
         if (connection.settings.groups) await rebind();
         return { outcome: 'right', identity: await identityOf(session, connection, entry, now()) };
       });

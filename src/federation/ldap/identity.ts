@@ -102,29 +102,35 @@ export function accountRejection(
   { active_directory: isActiveDirectory }: LdapSettings,
   now: Date,
 ): AccountRejection | undefined {
-  const text = (name: string) => {
-    const [value] = valuesOf(entry, name);
-    return typeof value === 'string' ? value : undefined;
-  };
-  if (!isActiveDirectory) {
-    if (text('nsAccountLock')?.toLowerCase() === 'true') return 'account_disabled';
-    const lockedAt = text('pwdAccountLockedTime');
-    // Locked by an administrator, without an end (draft-behera-ldap-password-policy-11 5.3.3).
-    if (lockedAt === '000001010000Z') return 'account_disabled';
-    return lockedAt === undefined ? undefined : 'account_locked';
-  }
-  const control = Number(text('userAccountControl') ?? 0);
-  const computed = Number(text('msDS-User-Account-Control-Computed') ?? 0);
-  const expires = timeOf(text('accountExpires'));
+  return isActiveDirectory ? activeDirectoryRejection(entry, now) : otherRejection(entry);
+}
+
+function otherRejection(entry: Entry): AccountRejection | undefined {
+  if (textOf(entry, 'nsAccountLock')?.toLowerCase() === 'true') return 'account_disabled';
+  const lockedAt = textOf(entry, 'pwdAccountLockedTime');
+  // Locked by an administrator, without an end (draft-behera-ldap-password-policy-11 5.3.3).
+  if (lockedAt === '000001010000Z') return 'account_disabled';
+  return lockedAt === undefined ? undefined : 'account_locked';
+}
+
+function activeDirectoryRejection(entry: Entry, now: Date): AccountRejection | undefined {
+  const control = Number(textOf(entry, 'userAccountControl') ?? 0);
+  const computed = Number(textOf(entry, 'msDS-User-Account-Control-Computed') ?? 0);
+  const expires = timeOf(textOf(entry, 'accountExpires'));
   if ((control & DISABLED) !== 0) return 'account_disabled';
   if (expires !== undefined && expires <= now) return 'account_expired';
   if ((computed & LOCKED) !== 0) return 'account_locked';
   if ((control & NEVER_EXPIRES) === 0) {
-    if (text('pwdLastSet') === '0') return 'password_must_change';
+    if (textOf(entry, 'pwdLastSet') === '0') return 'password_must_change';
     if ((computed & PASSWORD_EXPIRED) !== 0) return 'password_expired';
   }
   const [hours] = valuesOf(entry, 'logonHours');
   return Buffer.isBuffer(hours) && !isWithin(hours, now) ? 'not_now' : undefined;
+}
+
+function textOf(entry: Entry, name: string): string | undefined {
+  const [value] = valuesOf(entry, name);
+  return typeof value === 'string' ? value : undefined;
 }
 
 /** Intervals of 100 ns since 1601 (FILETIME); undefined for never. */

@@ -349,7 +349,7 @@ function asFederationError(error: unknown): FederationError {
     const { error: code, error_description: description = '', status } = error;
     return fault(status >= 500 ? 'upstream_unavailable' : 'upstream_answer_invalid', {
       rule: code === 'invalid_client' || code === 'unauthorized_client' ? 'secret' : 'answer',
-      reason: `The token endpoint answers ${code}${description ? `: ${description}` : ''}`,
+      reason: `The token endpoint answers ${withDescription(code, description)}`,
       expected: 'tokens',
       received: code,
     });
@@ -360,7 +360,7 @@ function asFederationError(error: unknown): FederationError {
     const code = parameters.error ?? `status ${error.status}`;
     return fault('upstream_answer_invalid', {
       rule: 'secret',
-      reason: `The token endpoint answers ${code}${parameters.error_description ? `: ${parameters.error_description}` : ''}`,
+      reason: `The token endpoint answers ${withDescription(code, parameters.error_description)}`,
       expected: 'tokens',
       received: code,
     });
@@ -373,11 +373,13 @@ function asFederationError(error: unknown): FederationError {
   return fault('upstream_answer_invalid', invalidAnswer(error));
 }
 
+const withDescription = (code: string, description?: string) => (description ? `${code}: ${description}` : code);
+
 function deniedBy(
   { error: code, error_description: description = '' }: openid.AuthorizationResponseError,
   fault: (code: ErrorCode, detail: UpstreamRejection) => FederationError,
 ): FederationError {
-  const reason = `The identity provider answers ${code}${description ? `: ${description}` : ''}`;
+  const reason = `The identity provider answers ${withDescription(code, description)}`;
   const detail = { rule: 'answer', reason, expected: 'a code', received: code } as const;
   if (DENIED.includes(code)) return fault('upstream_denied', detail);
   return fault(UNAVAILABLE.includes(code) ? 'upstream_unavailable' : 'upstream_answer_invalid', detail);
@@ -410,12 +412,11 @@ function findingOf(cause: unknown, error: unknown): Finding {
   if (isRecord(header) && details.reason !== undefined) {
     return { rule: 'algorithm', received: asText(header.alg), expected };
   }
-  const values = isRecord(claims) ? claims : isRecord(body) ? body : {};
+  const values = [claims, body].find(isRecord) ?? {};
   const malformed = malformedClaim(claims);
-  if (malformed !== undefined && details.claim === undefined && malformed !== 'nonce' && malformed !== 'sub') {
-    const sent = isRecord(claims) ? asText(claims[malformed]) : undefined;
-    return { rule: 'claim', received: `${malformed}: ${sent ?? 'nothing'}`, expected: malformed };
-  }
+  // `nonce` and `sub` have rules of their own.
+  if (malformed !== undefined && details.claim === undefined && malformed !== 'nonce' && malformed !== 'sub')
+    return { rule: 'claim', received: `${malformed}: ${asText(values[malformed]) ?? 'nothing'}`, expected: malformed };
   // The library reads UserInfo for the subject of the ID token (OpenID Connect Core 5.3.2).
   if (details.attribute === 'sub' && isRecord(body))
     return { rule: 'userinfo', received: asText(body.sub) ?? 'nothing', expected };

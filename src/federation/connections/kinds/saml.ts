@@ -69,22 +69,7 @@ export type SamlSettings = z.output<z.ZodObject<typeof samlSettings>>;
 
 /** Rules that involve several fields. */
 export function checkSamlFields(entry: z.output<typeof samlEntry>): Fault[] {
-  const faults: Fault[] = [];
-  const sources = (['metadata_file', 'metadata_url', 'metadata'] as const).filter(
-    (field) => entry[field] !== undefined,
-  );
-  if (sources.length > 1) faults.push(fault([sources[1] as string], 'not-with', { key: String(sources[0]) }));
-  if (sources.length === 0) {
-    if (entry.sso_url === undefined)
-      faults.push(
-        fault(['metadata_url'], 'needs-metadata', { key: 'metadata_url', other: 'metadata_file', third: 'sso_url' }),
-      );
-    else {
-      if (entry.entity_id === undefined) faults.push(fault(['entity_id'], 'needed-by', { key: 'sso_url' }));
-      if (entry.certificates.length === 0)
-        faults.push(fault(['certificates'], 'needs-certificate', { key: 'sso_url' }));
-    }
-  }
+  const faults = sourceFaults(entry);
   if (entry.metadata_certificate !== undefined && entry.metadata_url === undefined)
     faults.push(fault(['metadata_certificate'], 'needs-field', { key: 'metadata_url' }));
   if (entry.name_id_format === 'unspecified' && entry.subject_attribute === undefined)
@@ -93,5 +78,20 @@ export function checkSamlFields(entry: z.output<typeof samlEntry>): Fault[] {
     faults.push(fault(['subject_attribute'], 'email-name-id'));
   if (entry.required_for_domains && entry.domains.length === 0)
     faults.push(fault(['required_for_domains'], 'needs-domains'));
+  return faults;
+}
+
+/** The metadata has one source, or the entry says what they would. */
+function sourceFaults(entry: z.output<typeof samlEntry>): Fault[] {
+  const fields = ['metadata_file', 'metadata_url', 'metadata'] as const;
+  const [first, second] = fields.filter((field) => entry[field] !== undefined);
+  if (first && second) return [fault([second], 'not-with', { key: first })];
+  if (first) return [];
+  const key = 'sso_url';
+  if (entry.sso_url === undefined)
+    return [fault(['metadata_url'], 'needs-metadata', { key: 'metadata_url', other: 'metadata_file', third: key })];
+  const faults: Fault[] = [];
+  if (entry.entity_id === undefined) faults.push(fault(['entity_id'], 'needed-by', { key }));
+  if (entry.certificates.length === 0) faults.push(fault(['certificates'], 'needs-certificate', { key }));
   return faults;
 }
