@@ -120,27 +120,21 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
     const { connection, by } = request;
     const options = { by, tx, via: sourceOf(connection) };
     for (const { kind, ids } of steps) {
-      const wanted = new Set(ids);
-      const given = [...wanted];
-      if (kind !== 'remove') {
-        const known = new Set(
-          (await inChunks(given, async (some) => [...(await users.known(some, request, tx))])).flat(),
-        );
-        const missing = given.find((id) => !known.has(id));
-        if (missing !== undefined)
-          throw scimError('invalidValue', `members: ${missing} is no user of this connection.`);
-      }
-      const inside = new Set(await insideOf(groupId, kind === 'replace' ? undefined : given, options.via, tx));
-      const leaving = kind === 'add' ? [] : [...inside].filter((id) => kind === 'remove' || !wanted.has(id));
+      const named = [...new Set(ids)];
+      if (kind !== 'remove') await assertUsers(named, request, tx);
+      const inside = await insideOf(groupId, kind === 'replace' ? undefined : named, options.via, tx);
+      const leaving = { add: [], remove: inside, replace: without(inside, named) }[kind];
+      const joining = kind === 'remove' ? [] : without(named, inside).map((userId) => ({ userId }));
       if (leaving.length > 0) await groups.removeMembers(groupId, leaving, options);
-      const joining = kind === 'remove' ? [] : given.filter((id) => !inside.has(id));
-      if (joining.length > 0)
-        await groups.addMembers(
-          groupId,
-          joining.map((userId) => ({ userId })),
-          options,
-        );
+      if (joining.length > 0) await groups.addMembers(groupId, joining, options);
     }
+  }
+
+  /** Throws invalidValue for an id that is no user of this connection. */
+  async function assertUsers(ids: readonly string[], request: ScimRequest, tx: Tx): Promise<void> {
+    const known = await inChunks(ids, async (some) => [...(await users.known(some, request, tx))]);
+    const [missing] = without(ids, known.flat());
+    if (missing !== undefined) throw scimError('invalidValue', `members: ${missing} is no user of this connection.`);
   }
 
   /** Who is in the group by this source; of these, or all. */
@@ -343,6 +337,11 @@ function displayNameOf(values: Complex): string {
 function externalIdOf(values: Complex): string | null {
   const id = values.get('externalId');
   return typeof id === 'string' ? id : null;
+}
+
+function without(ids: readonly string[], others: readonly string[]): string[] {
+  const excluded = new Set(others);
+  return ids.filter((id) => !excluded.has(id));
 }
 
 const membersOf = (values: Complex): string[] =>

@@ -144,25 +144,25 @@ export async function pageOf<Item extends Found>({
   complete(items: Item[]): Promise<{ items: Item[]; isCut: boolean }>;
 }): Promise<Page<Item>> {
   const before = 'cursor' in place ? continuedOf(place.cursor) : places.find(list, place.offset);
-  const from = before?.mark;
   const offset = 'offset' in place ? place.offset : 0;
   const { limit } = place;
-  /** With the first one of the next page. */
-  let onPage: Item[];
-  let total: number;
-  if (filter) {
-    const fitting = await fittingOf(filter, read);
-    const start =
-      'cursor' in place && from
-        ? fitting.findIndex(({ createdAt, id }) => isAfter({ at: createdAt, id }, from))
-        : offset;
-    onPage = start < 0 ? [] : fitting.slice(start, start + limit + 1);
-    total = fitting.length;
-  } else {
-    total = before?.total ?? (await count());
-    const start = from ?? (offset > 0 ? await markAt(offset - 1) : undefined);
-    onPage = limit === 0 || (offset > 0 && !start) ? [] : await firstOf(read, start, limit + 1);
+
+  async function pageOfFitting(by: Filter): Promise<{ onPage: Item[]; total: number }> {
+    const fitting = await fittingOf(by, read);
+    const mark = 'cursor' in place ? before?.mark : undefined;
+    const start = mark ? fitting.findIndex(({ createdAt, id }) => isAfter({ at: createdAt, id }, mark)) : offset;
+    return { onPage: start < 0 ? [] : fitting.slice(start, start + limit + 1), total: fitting.length };
   }
+
+  async function pageOfAll(): Promise<{ onPage: Item[]; total: number }> {
+    const total = before?.total ?? (await count());
+    const start = before?.mark ?? (offset > 0 ? await markAt(offset - 1) : undefined);
+    const isEmpty = limit === 0 || (offset > 0 && !start);
+    return { onPage: isEmpty ? [] : await firstOf(read, start, limit + 1), total };
+  }
+
+  // With the first one of the next page.
+  const { onPage, total } = await (filter ? pageOfFitting(filter) : pageOfAll());
   const { items: found, isCut } = await complete(onPage.slice(0, limit));
   const last = found.at(-1);
   if (!last || (!isCut && onPage.length <= limit)) return { found, total };

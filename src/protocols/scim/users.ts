@@ -194,6 +194,22 @@ export function createScimUsers(
     }
   }
 
+  /** Gives all people of the connection what it fills; false: it was changed meanwhile, or the job is to end. */
+  async function fillAll(connection: ScimConnection, signal: AbortSignal): Promise<boolean> {
+    const { id, name } = connection;
+    const request = { connection, by: { scim: { id, name } } };
+    for await (const ids of incomplete(request)) {
+      if (signal.aborted) return false;
+      for (const userId of ids) {
+        // After another change the next run gives what counts then.
+        if (signal.aborted || !(await scimConnections.isCurrent(connection))) return false;
+        await fill(userId, request);
+      }
+    }
+    await scimConnections.noteApplied(connection);
+    return true;
+  }
+
   /** `false` disables, always. `true` enables only whom the directory disabled: an administrator's decision stays. */
   async function obey(
     { id, isEnabled }: Account,
@@ -498,19 +514,7 @@ export function createScimUsers(
           if (!(await releaseAll(id, signal))) return;
           await scimConnections.forget(id);
         }
-        for (const connection of await scimConnections.unapplied()) {
-          const { id, name } = connection;
-          const request = { connection, by: { scim: { id, name } } };
-          for await (const ids of incomplete(request)) {
-            if (signal.aborted) return;
-            for (const userId of ids) {
-              // After another change the next run gives what counts then.
-              if (signal.aborted || !(await scimConnections.isCurrent(connection))) return;
-              await fill(userId, request);
-            }
-          }
-          await scimConnections.noteApplied(connection);
-        }
+        for (const connection of await scimConnections.unapplied()) if (!(await fillAll(connection, signal))) return;
       },
     } satisfies ScheduledJob,
 
