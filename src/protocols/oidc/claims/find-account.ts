@@ -79,17 +79,7 @@ export function createFindAccount(
     if (!account) return undefined;
     // Only with a token: an authorization request gets a page instead (engine/interaction-policy.ts).
     if (token?.clientId && !(await mayHold(ctx, account, { token, application }))) return undefined;
-    return {
-      accountId: id,
-      record: account,
-      claims: async (use, _scope, asked = {}, rejected = []) => {
-        const claims = claimsOf(account, application, use, requestedLanguages(token, use));
-        const isAsked = 'groups' in asked && !rejected.includes('groups');
-        // Without the scope, the engine drops what the parameter `claims` does not name.
-        const overage = isAsked && GROUPS_OVERAGE in claims ? [{ claims: { [GROUPS_OVERAGE]: true } }] : [];
-        return { ...claims, [APPLICATION_CLAIMS]: [...claims[APPLICATION_CLAIMS], ...overage], sub: id };
-      },
-    };
+    return engineAccount(account, application, token);
   };
 
   /** Whether the rotation of a refresh token has lasted as long as the setting, or the application, lets it. */
@@ -130,14 +120,15 @@ export function createFindAccount(
     const address = isTokenRequest ? appContext(ctx).state.request.address : undefined;
     const { allowed, reason } = application ? accessDecision(application, account, address) : UNREGISTERED;
     if (application && reason === 'other_network') throw otherNetwork(application, address);
-    if (!allowed && isTokenRequest)
-      await revokeAccess(account.id, token.clientId ?? '', reason, appContext(ctx).state.request);
-    if (!allowed) return false;
+    if (!allowed) {
+      if (isTokenRequest) await revokeAccess(account.id, token.clientId ?? '', reason, appContext(ctx).state.request);
+      return false;
+    }
     const apis = apisOf(ctx, token);
     if (account.group && apis.some((api) => Object.hasOwn(ownResources(config.issuer), api))) throw ownApiInGroup();
-    const rule = await unreachableApi(dependencies, apis, account);
-    if (rule && isTokenRequest) throw unreachableTarget(rule);
-    if (rule) return false;
+    const closed = await unreachableApi(dependencies, apis, account);
+    if (closed && isTokenRequest) throw unreachableTarget(closed);
+    if (closed) return false;
     if (application && FIRST_USE.has(token.kind)) await consents.recordUse(account.id, application.id);
     return true;
   }
@@ -214,6 +205,24 @@ function startOf(token: object): number {
 /** The account of this server that belongs to the engine's account object, for one group if the token is. */
 export function accountOf(found: EngineAccount): AccountInGroup {
   return found.record as AccountInGroup;
+}
+
+function engineAccount(
+  account: AccountInGroup,
+  application: ClientApplication | undefined,
+  token: Token | undefined,
+): EngineAccount {
+  return {
+    accountId: account.id,
+    record: account,
+    claims: async (use, _scope, asked = {}, rejected = []) => {
+      const claims = claimsOf(account, application, use, requestedLanguages(token, use));
+      const isAsked = 'groups' in asked && !rejected.includes('groups');
+      // Without the scope, the engine drops what the parameter `claims` does not name.
+      const overage = isAsked && GROUPS_OVERAGE in claims ? [{ claims: { [GROUPS_OVERAGE]: true } }] : [];
+      return { ...claims, [APPLICATION_CLAIMS]: [...claims[APPLICATION_CLAIMS], ...overage], sub: account.id };
+    },
+  };
 }
 
 /** Every claim that scopes can request, and the application's own claims, each with its scope if it has one. */

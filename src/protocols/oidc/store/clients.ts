@@ -155,9 +155,9 @@ export function createClientSource(dependencies: Core & ClientSourceDependencies
     let rows = await sql.query<Row>(statements.find, clientId);
     if (rows.length === 0) return loadDocument(clientId, address);
     if (rows[0]?.source === 'document') {
-      const isCurrent = await refreshDocument(rows[0], address);
-      if (isCurrent === undefined) return undefined;
-      if (!isCurrent) rows = await sql.query<Row>(statements.find, clientId);
+      const state = await refreshDocument(rows[0], address);
+      if (state === 'not allowed') return undefined;
+      if (state === 'changed') rows = await sql.query<Row>(statements.find, clientId);
     }
     const [row] = rows;
     // A website on the host of this server is closed: the issuer may have changed since it was registered.
@@ -174,15 +174,16 @@ export function createClientSource(dependencies: Core & ClientSourceDependencies
     return serviceProvider(application, await dependencies.assertionConsumerUrls(clientId));
   }
 
-  /** Whether the row is as its document; undefined where clients of its host are not allowed any more. */
-  async function refreshDocument(row: Row, address: string | undefined): Promise<boolean | undefined> {
-    if (!row.enabled || !sql.macs.isGenuine('applications', row, row.mac)) return true;
+  /** Brings the row in line with its document. `not allowed`: clients of its host are not any more. */
+  async function refreshDocument(row: Row, address: string | undefined): Promise<'same' | 'changed' | 'not allowed'> {
+    if (!row.enabled || !sql.macs.isGenuine('applications', row, row.mac)) return 'same';
     if (!(await documents.isAllowed(row.clientId))) {
       known.delete(row.clientId);
-      return undefined;
+      return 'not allowed';
     }
-    if (address === undefined) return true;
-    return !(await documents.refresh({ ...row, metadata: readMetadata('oidc', row.metadata) }, address));
+    if (address === undefined) return 'same';
+    const metadata = readMetadata('oidc', row.metadata);
+    return (await documents.refresh({ ...row, metadata }, address)) ? 'changed' : 'same';
   }
 
   return {

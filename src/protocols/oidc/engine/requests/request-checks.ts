@@ -33,14 +33,9 @@ export function createRequestCheck(dependencies: RequestCheckDependencies) {
     if (!client || !application || !params) return;
     limitSize({ ...params });
     if (application.protocol === 'saml') {
-      // PAR (RFC 9126) and request objects (RFC 9101) are rejected here, because they were validated before this browser's
-      // AuthnRequest was known.
-      const isPlain = ctx.oidc.route === 'authorization' && !ctx.query.request_uri && !ctx.query.request;
-      if (params.response_mode !== 'saml' || !isPlain)
-        throw rejection('this application signs in by SAML', 'an AuthnRequest');
-      if (!(await isPendingAuthnRequest(ctx, { ...params }))) {
+      assertSaml(ctx, params);
+      if (!(await isPendingAuthnRequest(ctx, { ...params })))
         throw rejection('no pending AuthnRequest in this browser', 'a pending AuthnRequest');
-      }
       return;
     }
     if (params.response_mode === 'saml')
@@ -51,18 +46,28 @@ export function createRequestCheck(dependencies: RequestCheckDependencies) {
         'a test that was started in this browser',
       );
     }
-    // An API decides whether it may ask; nothing else here is for clients that nobody registered.
-    const apis = Object.keys(ctx.oidc.resourceServers ?? {});
-    if (application.source === 'document' && apis.length === 0)
-      throw new errors.InvalidTarget('resource is missing: a client with a metadata document names an API (RFC 8707)');
-    if (isUnregistered(application)) {
-      if (apis.length > 1) throw new errors.InvalidTarget('resource must name one API: nobody registered this client');
-      keepClaimsOfSignIn(params);
-    }
+    assertApis(ctx, application);
+    if (isUnregistered(application)) keepClaimsOfSignIn(params);
     restoreOfflineAccess(ctx, application);
     await requireScope(ctx, application, dependencies);
     recordRequestedLanguages(params);
   };
+}
+
+/** PAR (RFC 9126) and request objects (RFC 9101) were validated before this browser's AuthnRequest was known. */
+function assertSaml({ oidc: { route }, query }: KoaContextWithOIDC, params: { response_mode?: unknown }): void {
+  const isPlain = route === 'authorization' && !query.request_uri && !query.request;
+  if (params.response_mode !== 'saml' || !isPlain)
+    throw rejection('this application signs in by SAML', 'an AuthnRequest');
+}
+
+/** An API decides whether a client that nobody registered may ask; nothing else here is for it. */
+function assertApis({ oidc: { resourceServers = {} } }: KoaContextWithOIDC, application: ClientApplication): void {
+  const { length: count } = Object.keys(resourceServers);
+  if (application.source === 'document' && count === 0)
+    throw new errors.InvalidTarget('resource is missing: a client with a metadata document names an API (RFC 8707)');
+  if (isUnregistered(application) && count > 1)
+    throw new errors.InvalidTarget('resource must name one API: nobody registered this client');
 }
 
 /** Of the parameter `claims`, those about the sign-in itself: what a client learns about a person follows from its scopes. */
