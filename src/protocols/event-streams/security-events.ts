@@ -150,10 +150,10 @@ export function createSecurityEvents({
       db.user.findMany({ where: { id: { in: [...people] } }, select: { id: true } }),
       db.applicationUser.findMany({ where: { applicationId: id, userId: { in: [...people] } } }),
     ]);
-    const found = new Set(rows.map(({ userId }) => userId));
-    const exist = new Set(users.map((user) => user.id));
-    const gone = people.filter((id) => !exist.has(id));
-    if (gone.length === 0) return found;
+    const whoUsedIt = new Set(rows.map(({ userId }) => userId));
+    const existing = new Set(users.map((user) => user.id));
+    const gone = people.filter((id) => !existing.has(id));
+    if (gone.length === 0) return whoUsedIt;
     const types = ['authorization.granted', 'consent.revoked'];
     const newest = await db.auditEvent.groupBy({
       by: ['subjectId', 'type'],
@@ -161,11 +161,11 @@ export function createSecurityEvents({
       orderBy: { _max: { id: 'asc' } },
     });
     const lastType = new Map(newest.map(({ subjectId, type }) => [subjectId, type]));
-    for (const id of gone) if (lastType.get(id) === 'authorization.granted') found.add(id);
-    return found;
+    for (const id of gone) if (lastType.get(id) === 'authorization.granted') whoUsedIt.add(id);
+    return whoUsedIt;
   }
 
-  /** Whether the old address was verified; a new one that is not is left out of the claims. */
+  /** Whether the old address was verified. Takes a new one that is not from the claims. */
   async function provenChange(
     { verified: [old, changed] = [undefined, undefined], claims }: Signal,
     id: string | null,
@@ -175,11 +175,15 @@ export function createSecurityEvents({
     return old ?? user?.emailVerified ?? false;
   }
 
+  /** Whom the signal is about; undefined where the receiver gets nothing of it. */
   async function subjectIdOf(
     { subjectId, data, type }: SealedEvent,
+    signal: Signal,
     application: OidcApplication,
     { format }: SignalReceiver,
   ): Promise<SubjectId | undefined> {
+    if (signal.email !== undefined)
+      return (await provenChange(signal, subjectId)) ? { format: 'email', email: signal.email } : undefined;
     if (subjectId === null) return undefined;
     if (format === 'email' && mayLearnAddresses(application)) {
       const { before } = JSON.parse(data) as { before?: { email?: string | null; emailVerified?: boolean } };
@@ -219,10 +223,10 @@ export function createSecurityEvents({
         const event = events.get(seq);
         const signal = event && signalOf(event, stream, application);
         if (!signal) continue;
-        if (signal.email !== undefined && !(await provenChange(signal, event.subjectId))) continue;
-        const address = signal.email === undefined ? undefined : { format: 'email', email: signal.email };
-        const ofStream = signal.uri === VERIFICATION ? { format: 'opaque', id: stream.id } : address;
-        const subject = ofStream ?? (await subjectIdOf(event, application, receiver));
+        const subject =
+          signal.uri === VERIFICATION
+            ? { format: 'opaque', id: stream.id }
+            : await subjectIdOf(event, signal, application, receiver);
         if (subject) tokens.set(id, await sign({ id, createdAt }, subject, signal));
       }
       return tokens;

@@ -292,28 +292,27 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
     /** What the receiver of shared signals changes itself. A stream that it disabled begins again with the events to come. */
     changeReceiver: (stream: EventStream, change: ReceiverChange, by: Actor) =>
       transaction(db, async (tx): Promise<EventStream> => {
-        const { id, enabled: wasEnabled } = stream;
+        const { id } = stream;
         const { authorization, receiver, events, status, reason = null, ...declared } = change;
-        const isEnabled = status !== 'disabled';
+        if (status === 'disabled')
+          await tx.eventDelivery.deleteMany({ where: { streamId: id, doneAt: null, failedAt: null } });
+        const head = await tx.auditChain.findUnique({ where: { id: 'head' }, select: { seq: true } });
         const chosen = receiver ?? stream.receiver;
         const isPaused = status === undefined ? stream.receiver?.isPaused : status === 'paused';
-        const next = chosen && { ...chosen, isPaused };
-        if (!isEnabled) await tx.eventDelivery.deleteMany({ where: { streamId: id, doneAt: null, failedAt: null } });
-        const head = await tx.auditChain.findUnique({ where: { id: 'head' }, select: { seq: true } });
-        const state = {
-          ...NO_FAILURES,
-          enabled: isEnabled,
-          pausedAt: status === 'paused' ? now() : null,
-          lastError: status === 'enabled' ? null : reason,
-          ...(!wasEnabled && { cursor: head?.seq ?? 0 }),
-        };
+        const at = now();
         const data = {
           ...declared,
-          ...(next && { receiver: JSON.stringify(next) }),
+          ...(chosen && { receiver: JSON.stringify({ ...chosen, isPaused }) }),
           ...(events && { events: JSON.stringify(events) }),
           ...(authorization !== undefined && { secretSealed: authorization && seal(id, authorization) }),
-          ...(status && state),
-          updatedAt: now(),
+          ...(status && {
+            ...NO_FAILURES,
+            enabled: status !== 'disabled',
+            pausedAt: status === 'paused' ? at : null,
+            lastError: status === 'enabled' ? null : reason,
+          }),
+          ...(status && !stream.enabled && { cursor: head?.seq ?? 0 }),
+          updatedAt: at,
         };
         await tx.eventStream.update({ where: { id }, data, select: { id: true } });
         await record('updated', stream, by, tx, { after: { ...logged(declared), receiver, events, status } });
