@@ -65,19 +65,21 @@ export function createScimClients({ outgoingRules, now }: Core) {
       });
       const { status } = response;
       if (status === 204 && method !== 'GET') return {};
-      if (response.ok) {
-        const resource = objectOf(await response.text());
-        // Such as the login page of a proxy, or its JSON, which has done nothing.
-        if (resource?.id === undefined && !Array.isArray(resource?.schemas))
-          throw new TargetUnavailable(`answered without SCIM (${status})`);
-        return resource;
-      }
-      const text = await textOf(response);
-      const isMoved = status >= 300 && status < 400;
-      if (isMoved) throw new TargetUnavailable(`redirects (${status}), which is not followed`);
-      if (UNAVAILABLE.includes(status)) throw new TargetUnavailable(text, retryAfterSeconds(response, now()));
-      throw new TargetRejected(status, text);
+      if (!response.ok) throw await failureOf(response, now());
+      const resource = objectOf(await response.text());
+      // Such as the login page of a proxy, or its JSON, which has done nothing.
+      if (resource?.id === undefined && !Array.isArray(resource?.schemas))
+        throw new TargetUnavailable(`answered without SCIM (${status})`);
+      return resource;
     };
+}
+
+async function failureOf(response: Response, at: Date): Promise<TargetUnavailable | TargetRejected> {
+  const { status } = response;
+  const text = await textOf(response);
+  if (status >= 300 && status < 400) return new TargetUnavailable(`redirects (${status}), which is not followed`);
+  if (UNAVAILABLE.includes(status)) return new TargetUnavailable(text, retryAfterSeconds(response, at));
+  return new TargetRejected(status, text);
 }
 
 /** JSON that is an object; else undefined. */

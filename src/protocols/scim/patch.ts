@@ -47,20 +47,25 @@ export async function stepsOf(
   const steps: Step[] = [];
   let values = 0;
   for await (const { op, path, value } of inTurns(operations, STEPS)) {
-    if (!path && op === 'remove') throw scimError('noTarget', 'An operation `remove` needs a path.');
-    if (!path && !isObject(value))
-      throw scimError('invalidValue', `An operation \`${op}\` without a path has an object as value.`);
-    const parts = path || !isObject(value) ? [value] : Object.values(value);
-    values += parts.map((part) => (Array.isArray(part) ? part.length : 1)).reduce((sum, count) => sum + count, 0);
+    const parts: [string, unknown][] = path ? [[path, value]] : attributesIn(op, value);
+    for (const [, part] of parts) values += Array.isArray(part) ? part.length : 1;
     if (values > MAX_MEMBERS) throw scimError('tooMany', `The operations have more than ${MAX_MEMBERS} values.`);
-    if (path) steps.push({ op, path: parsePath(path, type), value });
-    else if (isObject(value))
-      for (const [key, part] of Object.entries(value)) steps.push(...stepOf(op, key, part, type));
+    for (const [key, part] of parts)
+      if (path) steps.push({ op, path: parsePath(key, type), value: part });
+      else steps.push(...stepOf(op, key, part, type));
     if (steps.length > limits.scim.operations)
       throw scimError('tooMany', `The operations change more than ${limits.scim.operations} attributes.`);
   }
   for (const { path, value } of steps) assertMutable(path, value, id);
   return steps.filter(({ path }) => path.attribute.mutability !== 'readOnly');
+}
+
+/** The attributes that an operation without a path changes. */
+function attributesIn(op: Step['op'], value: unknown): [string, unknown][] {
+  if (op === 'remove') throw scimError('noTarget', 'An operation `remove` needs a path.');
+  if (!isObject(value))
+    throw scimError('invalidValue', `An operation \`${op}\` without a path has an object as value.`);
+  return Object.entries(value);
 }
 
 /** Keys without a meaning here are ignored, as in a body; a path that cannot be read is an error. */

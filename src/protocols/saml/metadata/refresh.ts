@@ -157,6 +157,22 @@ export function createCertificateNotice(
     );
   }
 
+  /** Queues the mail of this key, and returns whether it was not queued before. */
+  const sendOnce = (
+    key: string,
+    { clientId, name }: SamlApplication,
+    email: string,
+    certificate: { until: Date; isNextPublished: boolean },
+  ) =>
+    transaction(db, async (tx): Promise<boolean> => {
+      const rememberUntil = new Date(certificate.until.getTime() + 30 * DAY_MS);
+      // In the transaction of the mail, so that neither exists without the other.
+      if (!(await isFirstUse(sql.in(tx), `certificate:${sha256(key)}`, rememberUntil))) return false;
+      const to = { email, application: clientId };
+      await outbox.send({ kind: 'saml-certificate', to, application: name, ...certificate }, tx);
+      return true;
+    });
+
   return async function notify(): Promise<number> {
     const [ending] = keyring.expiringCertificates().filter(({ state }) => state === 'active');
     if (!ending) return 0;
@@ -169,17 +185,7 @@ export function createCertificateNotice(
       if (application.protocol !== 'saml' || !application.enabled) continue;
       for (const email of await contactsOf(application)) {
         const key = [kid, stage, application.id, email].join('\n');
-        const rememberUntil = new Date(until.getTime() + 30 * DAY_MS);
-        const isSent = await transaction(db, async (tx) => {
-          // In the transaction of the mail, so that neither exists without the other.
-          if (!(await isFirstUse(sql.in(tx), `certificate:${sha256(key)}`, rememberUntil))) return false;
-          const facts = { application: application.name, until, isNextPublished: next !== undefined };
-          await outbox.send(
-            { kind: 'saml-certificate', to: { email, application: application.clientId }, ...facts },
-            tx,
-          );
-          return true;
-        });
+        const isSent = await sendOnce(key, application, email, { until, isNextPublished: next !== undefined });
         if (isSent) mails += 1;
       }
     }
