@@ -49,12 +49,17 @@ export async function deliveriesOf(
   return {
     items: rows.map((row) => ({
       ...row,
-      state: row.doneAt ? ('done' as const) : row.failedAt ? ('failed' as const) : ('waiting' as const),
+      state: stateOf(row),
       type: row.seq === TEST_SEQ ? TEST : (eventAt.get(row.seq)?.type ?? null),
       hash: eventAt.get(row.seq)?.chainHash ?? null,
     })),
     next: end ? `${end.createdAt.getTime()}.${end.seq}.${end.id}` : undefined,
   };
+}
+
+function stateOf({ doneAt, failedAt }: { doneAt: Date | null; failedAt: Date | null }) {
+  if (doneAt) return 'done';
+  return failedAt ? 'failed' : 'waiting';
 }
 
 /** What a delivery sends of its first events, as the log and the stream are now. */

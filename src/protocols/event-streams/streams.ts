@@ -189,13 +189,12 @@ export function secretFaults(stream: StreamDeclaration, secret: string): Fault[]
  */
 export function changeFaults(stored: EventStream, given: StreamDeclaration, secret: string | undefined): Fault[] {
   if (given.kind !== stored.kind) return [fault(['kind'], 'never-changes')];
+  const faults: Fault[] = [];
+  if (isSigned(given) !== isSigned(stored)) faults.push(fault(['url'], 'alert-address'));
   const isMoved = originOf(given.url) !== originOf(stored.url);
-  return [
-    ...(isSigned(given) === isSigned(stored) ? [] : [fault(['url'], 'alert-address')]),
-    ...(stored.hasSecret && isMoved && secret === undefined
-      ? [isSigned(stored) ? fault(['url'], 'stream-origin') : fault(['secret'], 'empty')]
-      : []),
-  ];
+  if (stored.hasSecret && isMoved && secret === undefined)
+    faults.push(isSigned(stored) ? fault(['url'], 'stream-origin') : fault(['secret'], 'empty'));
+  return faults;
 }
 
 export function createEventStreams({ db, vault, now, audit, wake }: Core) {

@@ -287,13 +287,13 @@ async function endPending(
 /** Ends these sessions, those of each account in a logout run of its own. Returns the first run. */
 async function endByAccount(
   services: EndSessionServices,
-  found: SessionEntry[],
+  entries: SessionEntry[],
   reason: EndReason,
   by: EndBy,
   tx: Tx,
 ): Promise<EndResult | undefined> {
   let first: EndResult | undefined;
-  for (const group of byAccount(found)) {
+  for (const group of byAccount(entries)) {
     // One browser runs one logout run; sessions of further accounts are notified by deliveries alone.
     const { frontChannel, ...others } = by;
     const ended = await endSome(services, group, reason, first ? others : by, tx);
@@ -302,9 +302,9 @@ async function endByAccount(
   return first;
 }
 
-function byAccount(found: SessionEntry[]): SessionEntry[][] {
+function byAccount(entries: SessionEntry[]): SessionEntry[][] {
   const groups = new Map<string, SessionEntry[]>();
-  for (const session of found) groups.set(session.accountId, [...(groups.get(session.accountId) ?? []), session]);
+  for (const session of entries) groups.set(session.accountId, [...(groups.get(session.accountId) ?? []), session]);
   return [...groups.values()];
 }
 
@@ -395,9 +395,10 @@ function planSaml(
   const has = (binding: SloEndpoint['binding']) => endpoints.some((endpoint) => endpoint.binding === binding);
   // The browser is preferred, because applications find their session by cookie; and redirect over POST, because a POST
   // from another site has no SameSite=Lax cookies.
-  const visit = has('redirect') ? 'redirect' : has('post') ? 'post' : undefined;
-  const channel: Channel | undefined = hasBrowser && visit ? visit : has('soap') ? 'soap' : undefined;
-  if (channel) return { ...common, data: { ...data, hasSoap: has('soap') }, channel, state: 'waiting' };
+  const visit = (['redirect', 'post'] as const).find(has);
+  const soap = has('soap') ? 'soap' : undefined;
+  const channel: Channel | undefined = hasBrowser ? (visit ?? soap) : soap;
+  if (channel) return { ...common, data: { ...data, hasSoap: soap !== undefined }, channel, state: 'waiting' };
   return { ...common, data, channel: 'none', state: 'unsupported', reason: visit ? 'needs_browser' : 'no_logout' };
 }
 

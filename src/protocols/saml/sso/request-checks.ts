@@ -179,23 +179,19 @@ export function authnRequestRules(brokenRule: BrokenRule): RuleResult[] {
 // The ACS that a Response goes to. A request may only choose among the registered ones of its service provider (SAML
 // Profiles 4.1.4.1).
 
+type NamedAcs = Pick<AuthnRequest, 'acsUrl' | 'acsIndex'>;
+
 /**
  * The registered ACS that the request names, by URL or index, or the default one.
  *
  * @throws SamlError acs_not_registered, which must not be sent to any URL of the request
  */
-function resolveAcs(
-  request: Pick<AuthnRequest, 'acsUrl' | 'acsIndex'>,
-  registered: readonly AcsEndpoint[],
-): AcsEndpoint {
+function resolveAcs(request: NamedAcs, registered: readonly AcsEndpoint[]): AcsEndpoint {
   const usable = registered.filter((endpoint) => endpoint.binding === bindings.post);
   const { acsUrl, acsIndex } = request;
-  let found: AcsEndpoint | undefined;
-  if (acsUrl !== undefined) found = endpointAt(acsUrl, usable);
-  else if (acsIndex !== undefined) found = usable.find((endpoint) => endpoint.index === acsIndex);
-  else found = defaultAcs(usable);
+  const acs = namedAcs(request, usable);
   // Core 3.4.1 makes them exclusive, because two readers of both could choose different ones. Some toolkits send both of the same one.
-  if (acsUrl !== undefined && acsIndex !== undefined && found?.index !== acsIndex) {
+  if (acsUrl !== undefined && acsIndex !== undefined && acs?.index !== acsIndex) {
     throw new SamlError('acs_not_registered', {
       message: 'The request names an ACS URL and the index of another one.',
       detail: 'both URL and index',
@@ -203,7 +199,7 @@ function resolveAcs(
       expected: 'one of the two, or both of the same ACS',
     });
   }
-  if (!found) {
+  if (!acs) {
     const isByIndex = acsUrl === undefined && acsIndex !== undefined;
     throw new SamlError('acs_not_registered', {
       ...(isByIndex && { message: 'The ACS index in the request isn’t registered for this application.' }),
@@ -212,7 +208,12 @@ function resolveAcs(
       expected: usable.map(({ url, index }) => (isByIndex ? `index ${index}: ${url}` : url)).join('\n'),
     });
   }
-  return found;
+  return acs;
+}
+
+function namedAcs({ acsUrl, acsIndex }: NamedAcs, usable: readonly AcsEndpoint[]): AcsEndpoint | undefined {
+  if (acsUrl !== undefined) return endpointAt(acsUrl, usable);
+  return acsIndex === undefined ? defaultAcs(usable) : usable.find(({ index }) => index === acsIndex);
 }
 
 /** The registered endpoint at this address: the Response goes to the URL as it is registered. */
