@@ -57,7 +57,7 @@ export async function deliveriesOf(
   };
 }
 
-function stateOf({ doneAt, failedAt }: { doneAt: Date | null; failedAt: Date | null }) {
+function stateOf({ doneAt, failedAt }: { doneAt: Date | null; failedAt: Date | null }): 'done' | 'failed' | 'waiting' {
   if (doneAt) return 'done';
   return failedAt ? 'failed' : 'waiting';
 }
