@@ -93,53 +93,71 @@ export function createAccounts(
    */
   function update(
     of: string | Account,
-    { source, attributes: given, ...rest }: AccountChanges,
+    { source: newSource, attributes: given, ...rest }: AccountChanges,
     by: Actor = {},
     outer?: Tx,
     hasProvenPhone = false,
   ): Promise<Account> {
     return withinTransaction(db, outer, async (tx) => {
       const before = typeof of === 'string' ? await lockedAccount(of, tx) : of;
-      const { id } = before;
       const attributes = typeof given === 'function' ? given(before.attributes) : given;
       const changes: Partial<Profile> = { ...rest, ...(attributes && { attributes }) };
-      const { username_domains: allowed } = settings.latest();
-      // Attributes from before the schema stay as they are until they are changed.
-      if (source !== 'file' && JSON.stringify(changes.attributes) !== JSON.stringify(before.attributes))
-        assertAttributes(changes.attributes, schemaFor(by), before.attributes);
-      const profile = changedProfile(before, changes);
-      const domains = source === 'file' || by.scim ? 'any' : domainsFor(before, profile, allowed);
-      const checked = profileColumns(profile, domains, before);
-      const isSamePhone = before.phoneNumberVerified && (checked.phoneNumber ?? null) === before.phoneNumber;
-      const columns = { ...checked, phoneNumberVerified: hasProvenPhone || isSamePhone };
+      const isByFile = newSource === 'file';
+      const columns = checkedColumns(before, changes, { by, isByFile, hasProvenPhone });
+      const source = newSource ?? before.source;
       const difference = differenceOf(before, columns);
-      if (!difference && (source ?? before.source) === before.source) return before;
+      if (!difference && source === before.source) return before;
       if (difference && !by.scim) await assertNotManaged(before, difference.after, tx);
-      const emailKey = before.email === null ? null : nameKey(before.email);
-      if (columns.usernameKey !== nameKey(before.username) || columns.emailKey !== emailKey)
-        await assertNotTaken(tx, sql, id, columns);
-      // All that the MAC covers: the row was verified, and is locked.
-      const { isEnabled, termsVersion, termsAcceptedAt, deleteAt, createdAt } = before;
-      const kept = { id, isEnabled, termsVersion, termsAcceptedAt, deleteAt, createdAt };
-      const at = now();
-      const isRescheduled = difference && ['activeFrom', 'activeUntil'].some((field) => field in difference.after);
-      const notice = isRescheduled ? { endNotice: '' } : {};
-      const data = { ...columns, ...kept, ...notice, source: source ?? before.source, updatedAt: at };
-      await tx.user.update({ where: { id }, data, select: { id: true } }).catch(throwTaken);
-      if (difference && 'attributes' in difference.after) {
-        await tx.userValue.deleteMany({ where: { userId: id } });
-        await addValues(id, profile.attributes ?? {}, tx);
-      }
-      // Links that were mailed to the old address must not work.
-      if (columns.emailKey !== emailKey) await deleteLinkTokens(tx, id);
-      const event = { ...by, type: 'account.updated', outcome: 'success', subjectId: id } as const;
-      if (difference) await audit.record({ ...event, data: difference }, tx);
-      const after = changedAccount(before, columns, data);
-      // A new upload comes after this (pictures.ts).
-      if (after.picture !== before.picture) await tx.userPicture.deleteMany({ where: { userId: id } });
-      if (after.email !== before.email || after.emailProven !== before.emailProven) await addressChanged(after, by, tx);
-      return after;
+      return store(before, { ...columns, source }, difference, by, tx);
     });
+  }
+
+  /** The columns of the account after the changes; throws invalid_input (400). */
+  function checkedColumns(
+    before: Account,
+    changes: Partial<Profile>,
+    { by, isByFile, hasProvenPhone }: { by: Actor; isByFile: boolean; hasProvenPhone: boolean },
+  ) {
+    const { username_domains: domains } = settings.latest();
+    // Attributes from before the schema stay as they are until they are changed.
+    if (!isByFile && JSON.stringify(changes.attributes) !== JSON.stringify(before.attributes))
+      assertAttributes(changes.attributes, schemaFor(by), before.attributes);
+    const profile = changedProfile(before, changes);
+    const columns = profileColumns(profile, isByFile || by.scim ? 'any' : domainsFor(before, profile, domains), before);
+    const isSamePhone = before.phoneNumberVerified && (columns.phoneNumber ?? null) === before.phoneNumber;
+    return { ...columns, phoneNumberVerified: hasProvenPhone || isSamePhone };
+  }
+
+  /** Writes the columns of a locked account, and what follows from those that are different. */
+  async function store(
+    before: Account,
+    { source, ...columns }: Columns & { source: Account['source'] },
+    difference: ReturnType<typeof differenceOf>,
+    by: Actor,
+    tx: Tx,
+  ): Promise<Account> {
+    const { id, isEnabled, termsVersion, termsAcceptedAt, deleteAt, createdAt } = before;
+    const changed = difference?.after ?? {};
+    const hasNewAddress = columns.emailKey !== (before.email === null ? null : nameKey(before.email));
+    if (hasNewAddress || columns.usernameKey !== nameKey(before.username)) await assertNotTaken(tx, sql, id, columns);
+    // All that the MAC covers: the row was verified, and is locked.
+    const kept = { id, isEnabled, termsVersion, termsAcceptedAt, deleteAt, createdAt };
+    const notice = 'activeFrom' in changed || 'activeUntil' in changed ? { endNotice: '' } : {};
+    const data = { ...columns, ...kept, ...notice, source, updatedAt: now() };
+    const after = changedAccount(before, columns, data);
+    await tx.user.update({ where: { id }, data, select: { id: true } }).catch(throwTaken);
+    if ('attributes' in changed) {
+      await tx.userValue.deleteMany({ where: { userId: id } });
+      await addValues(id, after.attributes, tx);
+    }
+    // Links that were mailed to the old address must not work.
+    if (hasNewAddress) await deleteLinkTokens(tx, id);
+    const event = { ...by, type: 'account.updated', outcome: 'success', subjectId: id } as const;
+    if (difference) await audit.record({ ...event, data: difference }, tx);
+    // A new upload comes after this (pictures.ts).
+    if (after.picture !== before.picture) await tx.userPicture.deleteMany({ where: { userId: id } });
+    if (after.email !== before.email || after.emailProven !== before.emailProven) await addressChanged(after, by, tx);
+    return after;
   }
 
   async function findOrThrow(id: string, tx: Tx): Promise<Account> {

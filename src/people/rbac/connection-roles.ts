@@ -32,6 +32,13 @@ export function createSetConnectionRoles(
   services: Core & { logoutOnRoleChange: LogoutOnRoleChange },
 ): SetConnectionRoles {
   const { db, now, audit, logoutOnRoleChange } = services;
+
+  /** Whether nobody would be an administrator without this grant. */
+  async function isLastGrantOfAdmin(userId: string, role: { id: string; name: string }, via: string, tx: Tx) {
+    const isDirectToo = (await tx.userRole.count({ where: { userId, roleId: role.id, via: { not: via } } })) > 0;
+    return role.name === ADMIN_ROLE && !isDirectToo && isLastAdmin(userId, tx, now());
+  }
+
   return (userId, { connectionId, roleIds }, by = {}, outer) =>
     withinTransaction(db, outer, async (tx) => {
       const via = `connection:${connectionId}`;
@@ -39,17 +46,14 @@ export function createSetConnectionRoles(
       if (rows.length + roleIds.length === 0) return { added: [], removed: [] };
       const involved = [...roleIds, ...rows.map(({ roleId }) => roleId)];
       const named = await tx.role.findMany({ where: { id: { in: involved } }, select: { id: true, name: true } });
-      const roles = named.filter(({ id }) => roleIds.includes(id));
       const held = await tx.userRole.findMany({ where: { userId, via } });
-      const added = roles.filter(({ id }) => !held.some(({ roleId }) => roleId === id));
-      const removed: { roleId: string; name: string }[] = [];
-      for (const { roleId } of rows) {
-        if (roles.some(({ id }) => id === roleId)) continue;
-        const role = named.find(({ id }) => id === roleId);
-        if (!role) continue; // its grants ended with it
-        const isDirectToo = (await tx.userRole.count({ where: { userId, roleId, via: { not: via } } })) > 0;
-        if (role.name === ADMIN_ROLE && !isDirectToo && (await isLastAdmin(userId, tx, now()))) continue;
-        removed.push({ roleId, name: role.name });
+      const isHeld = (id: string) => held.some(({ roleId }) => roleId === id);
+      const added = named.filter(({ id }) => roleIds.includes(id) && !isHeld(id));
+      const removed: typeof named = [];
+      // Without the roles that are gone: their grants ended with them.
+      for (const role of named) {
+        if (roleIds.includes(role.id) || (await isLastGrantOfAdmin(userId, role, via, tx))) continue;
+        removed.push(role);
       }
       const given: Role[] = [];
       for (const { id } of added) given.push(await roleById(id, tx));
@@ -60,7 +64,7 @@ export function createSetConnectionRoles(
           await tx.userRole.upsert({ where, create: row, update: row });
         }
       });
-      for (const { roleId } of removed) await tx.userRole.deleteMany({ where: { userId, roleId, via } });
+      for (const { id: roleId } of removed) await tx.userRole.deleteMany({ where: { userId, roleId, via } });
       const about = { ...by, outcome: 'success', subjectId: userId } as const;
       for (const { name: roleName } of added)
         await audit.record({ ...about, type: 'role.assigned', data: { roleName, via } }, tx);

@@ -95,11 +95,7 @@ export function createRoles(
       const after = { ...before, ...changes, permissions };
       if (!isRoleName(after.name)) throw invalidName();
       if (JSON.stringify(after) === JSON.stringify(before)) return before;
-      await authority.assertMay(by, { what: 'role', role: before }, tx);
-      // Applications know a role by its name: a new one is another role, which the actor does not have.
-      if (after.name !== before.name) await authority.assertMay(by, { what: 'role', role: after }, tx);
-      // To take a permission from a role, the actor must have it, too.
-      await authority.assertMay(by, { what: 'permissions', permissions: [...before.permissions, ...permissions] }, tx);
+      await assertMayChange(before, after, by, tx);
       const added = permissions.filter((permission) => !before.permissions.includes(permission));
       await assertNoLookAlike({ ...after, permissions: added }, tx, before.name);
       // The file's own groups are checked as a whole, when it is planned.
@@ -112,19 +108,33 @@ export function createRoles(
       const isNew = isSensitiveRole(after) && !isSensitiveRole(before);
       const toHolders = { people: holdersOf(id, limits.lists.counted * 3), roles: isNew ? [after] : [], by };
       await recordingAdministrators(dependencies, toHolders, tx, () => sets.replace(id, permissions, tx));
-      if (name !== before.name) {
-        const others = [
-          ...(await sets.rolesWithLimit({ kind: 'role', name: before.name }, tx)),
-          ...(await sets.rolesWithLimit({ kind: 'role', name }, tx)),
-        ].filter((other) => other !== id);
-        await withNewRoleMacs(others, tx, () => sets.renameLimit(before.name, name, tx));
-        await nameChanged?.({ kind: 'role', before: before.name, after: name }, by, tx);
-      }
+      if (name !== before.name) await followName(id, { before: before.name, after: name }, by, tx);
       await protectRole(after, tx);
       const event = { ...by, type: 'role.updated', outcome: 'success', data: { before, after } } as const;
       if (JSON.stringify({ ...after, source: before.source }) !== JSON.stringify(before)) await audit.record(event, tx);
       return after;
     });
+  }
+
+  /** Throws forbidden (403). */
+  async function assertMayChange(before: Role, after: Role, by: Actor, tx: Tx): Promise<void> {
+    await authority.assertMay(by, { what: 'role', role: before }, tx);
+    // Applications know a role by its name: a new one is another role, which the actor does not have.
+    if (after.name !== before.name) await authority.assertMay(by, { what: 'role', role: after }, tx);
+    // To take a permission from a role, the actor must have it, too.
+    const permissions = [...before.permissions, ...after.permissions];
+    await authority.assertMay(by, { what: 'permissions', permissions }, tx);
+  }
+
+  /** What names the renamed role follows: permissions that are limited to it, and registrations. */
+  async function followName(id: string, { before, after }: { before: string; after: string }, by: Actor, tx: Tx) {
+    const limited = [
+      ...(await sets.rolesWithLimit({ kind: 'role', name: before }, tx)),
+      ...(await sets.rolesWithLimit({ kind: 'role', name: after }, tx)),
+    ];
+    const others = limited.filter((other) => other !== id);
+    await withNewRoleMacs(others, tx, () => sets.renameLimit(before, after, tx));
+    await nameChanged?.({ kind: 'role', before, after }, by, tx);
   }
 
   /** Throws group_sensitive (409) where owners, requests, domains or connections give the role, which is to get a permission in Gatehouse. */
