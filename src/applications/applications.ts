@@ -127,8 +127,8 @@ export function createApplications(
   }
 
   function assertIdentifier(protocol: Protocol, identifier: string): void {
-    const found = identifierFault(protocol, identifier);
-    if (found) throw invalidInput([found]);
+    const wrong = identifierFault(protocol, identifier);
+    if (wrong) throw invalidInput([wrong]);
   }
 
   /** Throws invalid_input (400) for a client that breaks the rules, and as `insert` does. */
@@ -234,73 +234,75 @@ export function createApplications(
       const before = await getForChange(of, source, tx);
       if (before.protocol !== protocol)
         throw conflict('conflict', { message: t(`console.applications.error.not-${protocol as keyof Declarations}`) });
-      const { id, clientId } = before;
       // The issuer may have changed since the website was registered.
-      if (protocol === 'proxy') assertIdentifier(protocol, clientId);
-      const client =
-        before.protocol === 'oidc'
-          ? checkClient({ ...(input as Declarations['oidc']), client_id: clientId }, change, before.metadata)
-          : undefined;
-      const row = client
-        ? columnsOfClient(client)
-        : before.protocol === 'proxy'
-          ? columnsOfWebsite(checkWebsite(input, clientId))
-          : columnsOfProvider(input as Declarations['saml']);
+      if (protocol === 'proxy') assertIdentifier(protocol, before.clientId);
+      const { row, client } = checkDeclaration(before, input, change);
       await assertMayDeclare(before, { ...row, protocol }, by, tx);
       await assertPathsNamed({ ...row, protocol }, tx);
       if (source === 'dynamic' && row.name !== before.name) await assertOwnName(row.name, tx);
-      const { access, provision, ...columns } = row;
-      // All that the MAC covers, because the configuration file may replace a row that another program wrote.
-      const data = {
-        ...columns,
-        id,
-        clientId,
-        protocol,
-        access: kindOf(access),
-        source: change.source ?? before.source,
-      };
-      const updatedAt = now();
-      await tx.application.update({
-        where: { id },
-        data: { ...data, nameKey: listKey(row.name), updatedAt },
-        select: { id: true },
-      });
-      await setAccess(id, access, tx);
-      const tokens = { before: before.metadata.provision, after: provision };
-      const hasNewToken = await provisioningTokens.declare(id, tokens, tx);
-      if (before.enabled && !row.enabled) await removeClientArtifacts(clientId, tx);
-      const { roles, groups = [] } = access === 'everyone' ? { roles: [] } : access;
-      const application = fromRow({
-        ...data,
-        createdAt: before.createdAt,
-        updatedAt,
-        roles: [...new Set(roles)].map((name) => ({ role: { name } })),
-        groups: [...new Set(groups)].map((name) => ({ group: { name } })),
-      });
-      // Tokens of the time before are not bound to a key, and codes may lack PKCE.
-      if (profileOf(application) !== undefined && profileOf(before) === undefined)
-        await removeClientArtifacts(clientId, tx, { keepsRegistration: true });
-      if (source === 'document' || source === 'dynamic') await endWhatChanged(before, application, tx);
+      const application = await replaceRow(before, row, change.source ?? before.source, tx);
+      const tokens = { before: before.metadata.provision, after: row.provision };
+      const hasNewToken = await provisioningTokens.declare(before.id, tokens, tx);
+      await endWhatChanged(before, application, source, tx);
       await planPictureOf(application, tx);
       const difference = declarationDifference(before, application);
-      if (before.source === 'document' && source === 'local')
-        assertNotOfDocument(before, Object.keys(difference.after));
+      const changed = Object.keys(difference.after);
+      if (before.source === 'document' && source === 'local') assertNotOfDocument(before, changed);
       const recorded = { name: row.name, ...difference, ...(hasNewToken && { newProvisioningToken: true }) };
-      if (Object.keys(difference.after).some((field) => field !== 'source') || hasNewToken)
-        await recordChange('application.updated', clientId, tx, by, recorded);
+      if (hasNewToken || changed.some((field) => field !== 'source'))
+        await recordChange('application.updated', before.clientId, tx, by, recorded);
       const clientSecret = client && (await updateSecrets(before as OidcApplication, client, change, tx));
       return { application, ...(clientSecret !== undefined && { clientSecret }) };
     });
   }
 
-  /**
-   * After a client changed itself, by its metadata document or its registration (RFC 7592): people consented to what it said about itself and
-   * where it takes them, and its tokens were given to others than it names now.
-   */
-  async function endWhatChanged(before: Application, after: Application, tx: Tx): Promise<void> {
+  /** The columns of a new declaration; throws invalid_input (400). `client`: of OpenID Connect. */
+  function checkDeclaration(
+    before: Application,
+    input: unknown,
+    change: Change,
+  ): { row: ApplicationColumns; client?: OidcClient } {
+    const { protocol, clientId } = before;
+    if (protocol === 'saml') return { row: columnsOfProvider(input as Declarations['saml']) };
+    if (protocol === 'proxy') return { row: columnsOfWebsite(checkWebsite(input, clientId)) };
+    const client = checkClient({ ...(input as Declarations['oidc']), client_id: clientId }, change, before.metadata);
+    return { row: columnsOfClient(client), client };
+  }
+
+  /** Writes all that the MAC covers, because the configuration file may replace a row that another program wrote. */
+  async function replaceRow(
+    { id, clientId, protocol, createdAt }: Application,
+    { access, provision: _, ...columns }: ApplicationColumns,
+    source: ApplicationSource,
+    tx: Tx,
+  ): Promise<Application> {
+    const updatedAt = now();
+    const row = { ...columns, id, clientId, protocol, access: kindOf(access), source, updatedAt };
+    const data = { ...row, nameKey: listKey(row.name) };
+    await tx.application.update({ where: { id }, data, select: { id: true } });
+    await setAccess(id, access, tx);
+    const { roles, groups = [] } = access === 'everyone' ? { roles: [] } : access;
+    return fromRow({
+      ...row,
+      createdAt,
+      roles: [...new Set(roles)].map((name) => ({ role: { name } })),
+      groups: [...new Set(groups)].map((name) => ({ group: { name } })),
+    });
+  }
+
+  /** What a changed application loses; `source`: who changed it. */
+  async function endWhatChanged(before: Application, after: Application, source: ApplicationSource, tx: Tx) {
+    const { id, clientId } = after;
+    if (before.enabled && !after.enabled) await removeClientArtifacts(clientId, tx);
+    // Tokens of the time before are not bound to a key, and codes may lack PKCE.
+    if (profileOf(after) !== undefined && profileOf(before) === undefined)
+      await removeClientArtifacts(clientId, tx, { keepsRegistration: true });
+    // A client that changed itself, by its metadata document or its registration (RFC 7592): people consented to what it said about itself
+    // and where it takes them, and its tokens were given to others than it names now.
+    if (source !== 'document' && source !== 'dynamic') return;
     const isElsewhere = !hasSameReceivers(before, after);
-    if (isElsewhere) await removeClientArtifacts(after.clientId, tx, { keepsRegistration: true });
-    if (isElsewhere || after.source === 'document' || after.name !== before.name) await withdrawAll(after.id, tx);
+    if (isElsewhere) await removeClientArtifacts(clientId, tx, { keepsRegistration: true });
+    if (isElsewhere || after.source === 'document' || after.name !== before.name) await withdrawAll(id, tx);
   }
 
   /** The picture of the logo_uri is read by a job, so that saving waits for no other server. */
