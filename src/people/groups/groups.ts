@@ -74,6 +74,21 @@ export interface NewMember {
   until?: Date | null | undefined;
 }
 
+interface Times {
+  since: Date | null;
+  until: Date | null;
+}
+
+/** A membership to store. */
+interface NewRow extends Times {
+  groupId: string;
+  userId: string;
+  source: string;
+  notice: string;
+  addedBy: string | null;
+  createdAt: Date;
+}
+
 /** What puts people in groups at sign-in. */
 export type SignInSource = Extract<MemberSource, `${string}:${string}`>;
 
@@ -434,9 +449,7 @@ export function createGroups(
       const before = await tx.groupOwner.findUnique({ where: { groupId_userId: key } });
       const [held] = before ? await holding([before], now(), tx) : [];
       const end = own.until && own.until < until ? own.until : until;
-      const isOwn = held?.deputyOf === own.userId;
-      if (held && (isOwn ? sameTime(held.until, end) : held.deputyOf === null || !held.until || held.until >= end))
-        return;
+      if (held && isAtLeast(held, own.userId, end)) return;
       const columns = { ...key, until: end, covers: '[]', deputyOf: own.userId };
       const row = { ...columns, appointedBy: own.userId, createdAt: now() };
       await tx.groupOwner.upsert({ where: { groupId_userId: key }, create: row, update: columns });
@@ -529,11 +542,9 @@ export function createGroups(
     options: GroupChange,
     tx: Tx,
   ) {
-    const userIds = [...new Set(members.map(({ userId }) => userId))];
-    const users = await tx.user.findMany({ where: { id: { in: userIds } }, select: { id: true } });
-    const known = new Set(users.map(({ id }) => id));
-    const unknown = userIds.find((id) => !known.has(id));
-    if (unknown !== undefined) throw unknownUser(unknown);
+    const wanted = new Map(members.map((one) => [one.userId, one]));
+    const userIds = [...wanted.keys()];
+    await assertKnown(userIds, tx);
     const sources = isPersonal(via) ? [...PERSONAL] : [via];
     const where = { groupId: group.id, userId: { in: userIds }, source: { in: [...sources, ...instead] } };
     const rows = await tx.groupMember.findMany({ where });
@@ -541,47 +552,28 @@ export function createGroups(
       new Map(rows.filter(({ source }) => instead.includes(source) === isInstead).map((row) => [row.userId, row]));
     const [stored, others] = [rowsOf(false), rowsOf(true)];
     const at = now();
-    const fresh = [];
+    const fresh: NewRow[] = [];
+    /** People whose membership of another source becomes this one. */
     const taken = new Set<string>();
     /** `isMoved`: joined, or left by a new end. */
     const changed: { userId: string; isMoved: boolean }[] = [];
-    for (const { userId, since = null, until = null } of new Map(members.map((one) => [one.userId, one])).values()) {
+    for (const { userId, since = null, until = null } of wanted.values()) {
       assertTimes({ since, until }, at);
-      const row = stored.get(userId);
       const times = { since, until, notice: since !== null && since > at ? 'begins' : '' };
+      const row = stored.get(userId);
       const other = others.get(userId);
-      const isTaken = other !== undefined && sameTime(other.since, since) && sameTime(other.until, until);
+      const isTaken = other !== undefined && isSameTime(other, times);
       if (isTaken) taken.add(userId);
-      if (row && sameTime(row.since, since) && sameTime(row.until, until)) continue;
-      if (row || !isTaken)
-        changed.push({ userId, isMoved: (row !== undefined && isCurrent(row, at)) !== isCurrent(times, at) });
-      if (row) {
-        const key = { groupId: group.id, userId, source: row.source };
-        await tx.groupMember.update({ where: { groupId_userId_source: key }, data: times, select: { groupId: true } });
-        const { since: oldSince, until: oldUntil } = row;
-        const before = { since: oldSince, until: oldUntil };
-        await record('group.member-changed', group, options, tx, {
-          subjectId: userId,
-          via: row.source,
-          before,
-          since,
-          until,
-        });
-      } else {
-        const addedBy = (isTaken ? other.addedBy : options.by?.actorId) ?? null;
-        fresh.push({ groupId: group.id, userId, source: via, ...times, addedBy, createdAt: at });
-      }
+      if (row && isSameTime(row, times)) continue;
+      const wasIn = row !== undefined && isCurrent(row, at);
+      if (row || !isTaken) changed.push({ userId, isMoved: wasIn !== isCurrent(times, at) });
+      const addedBy = (isTaken ? other.addedBy : options.by?.actorId) ?? null;
+      if (row) await changeTimes(group, row, times, options, tx);
+      else fresh.push({ groupId: group.id, userId, source: via, ...times, addedBy, createdAt: at });
     }
     const takenRows = { groupId: group.id, userId: { in: [...taken] }, source: { in: [...instead] } };
     if (taken.size > 0) await tx.groupMember.deleteMany({ where: takenRows });
-    // A row that another program wrote is replaced.
-    if (fresh.length > 0) {
-      const forged = { groupId: group.id, userId: { in: fresh.map(({ userId }) => userId) }, source: { in: sources } };
-      await tx.groupMember.deleteMany({ where: forged });
-      await tx.groupMember.createMany({ data: fresh }).catch((error: unknown) => {
-        throw isUniqueConstraintError(error) ? conflict('changed_meanwhile', { cause: error }) : error;
-      });
-    }
+    if (fresh.length > 0) await insertMembers(fresh, sources, tx);
     const added = fresh
       .filter(({ userId }) => !taken.has(userId))
       .map(({ userId, since, until }) =>
@@ -589,6 +581,37 @@ export function createGroups(
       );
     await audit.recordAll(added, tx);
     return changed;
+  }
+
+  /** Throws not_found (404). */
+  async function assertKnown(userIds: string[], tx: Tx): Promise<void> {
+    const users = await tx.user.findMany({ where: { id: { in: userIds } }, select: { id: true } });
+    const known = new Set(users.map(({ id }) => id));
+    const unknown = userIds.find((id) => !known.has(id));
+    if (unknown !== undefined) throw unknownUser(unknown);
+  }
+
+  async function changeTimes(
+    group: Group,
+    { userId, source, since, until }: { userId: string; source: string } & Times,
+    times: Times & { notice: string },
+    options: GroupChange,
+    tx: Tx,
+  ): Promise<void> {
+    const key = { groupId: group.id, userId, source };
+    await tx.groupMember.update({ where: { groupId_userId_source: key }, data: times, select: { groupId: true } });
+    const data = { subjectId: userId, via: source, before: { since, until }, since: times.since, until: times.until };
+    await record('group.member-changed', group, options, tx, data);
+  }
+
+  /** In place of rows of these sources that another program wrote. */
+  async function insertMembers(rows: NewRow[], sources: string[], tx: Tx): Promise<void> {
+    const [groupId] = rows.map((row) => row.groupId);
+    const forged = { groupId, userId: { in: rows.map(({ userId }) => userId) }, source: { in: sources } };
+    await tx.groupMember.deleteMany({ where: forged });
+    await tx.groupMember.createMany({ data: rows }).catch((error: unknown) => {
+      throw isUniqueConstraintError(error) ? conflict('changed_meanwhile', { cause: error }) : error;
+    });
   }
 
   /** Removes the memberships of these people that have the source `via`; `direct` stands for every source of a person's own one. Returns their number. */
@@ -664,12 +687,10 @@ export function createGroups(
       const held = rows.map(({ groupId }) => groupId);
       const inner = { ...options, tx, via };
       const added: string[] = [];
-      for (const id of groupIds)
-        if (!held.includes(id) && (await mayJoin(id, via, tx)) && (await addMembers(id, [{ userId }], inner)) > 0)
-          added.push(id);
+      for (const id of groupIds.filter((one) => !held.includes(one)))
+        if ((await mayJoin(id, via, tx)) && (await addMembers(id, [{ userId }], inner)) > 0) added.push(id);
       const removed: string[] = [];
-      for (const id of held) {
-        if (groupIds.includes(id)) continue;
+      for (const id of held.filter((one) => !groupIds.includes(one))) {
         const isLast = (await rights.confersAdmin([id], tx)) && (await isLastAdmin(userId, tx, now()));
         if (!isLast && (await removeMembers(id, [userId], inner)) > 0) removed.push(id);
       }
@@ -748,26 +769,26 @@ export function createGroups(
       const key = nameKey(withoutUnstorable(search));
       const [size] = await db.$queryRaw<{ count: number | bigint }[]>(fragment`SELECT COUNT(*) AS count FROM
         (SELECT 1 FROM group_members WHERE group_id = ${id} LIMIT ${few + 1}) AS found`);
-      const found = key === '' ? noFragment : fragment`AND ${sql.dialect.contains('u.search_key', key)}`;
+      const isMatch = key === '' ? noFragment : fragment`AND ${sql.dialect.contains('u.search_key', key)}`;
       // A CROSS JOIN leads SQLite, which has no statistics, and a limit in front of it PostgreSQL.
       const read = (from: Fragment) =>
         db.$queryRaw<
           { nameKey: string; userId: string; source: string }[]
         >(fragment`SELECT u.name_key AS "nameKey", m.user_id AS "userId", m.source FROM ${from}
-          WHERE m.group_id = ${id} AND u.id = m.user_id ${found} ${beyond(after)}
+          WHERE m.group_id = ${id} AND u.id = m.user_id ${isMatch} ${beyond(after)}
           ORDER BY u.name_key, u.id, m.source LIMIT ${limit + 1}`);
       // Many are met soon in the order of the names of all users, unless they are all at its end; others are sorted.
       const byName = fragment`FROM users u WHERE TRUE ${fromUser(after)} ORDER BY u.name_key, u.id LIMIT`;
-      const isLarge = Number(size?.count ?? 0) > few;
-      const met = isLarge
-        ? await read(fragment`(SELECT u.id, u.name_key, u.search_key ${byName} ${near}) u CROSS JOIN group_members m`)
-        : [];
-      const isAll =
-        isLarge &&
-        (met.length > limit ||
-          (await db.$queryRaw<object[]>(fragment`SELECT 1 ${byName} 1 OFFSET ${near}`)).length === 0);
+      const readNear = async () => {
+        const next = fragment`(SELECT u.id, u.name_key, u.search_key ${byName} ${near}) u`;
+        const keys = await read(fragment`${next} CROSS JOIN group_members m`);
+        if (keys.length > limit) return keys;
+        const further = await db.$queryRaw<object[]>(fragment`SELECT 1 ${byName} 1 OFFSET ${near}`);
+        return further.length === 0 ? keys : undefined;
+      };
       const own = fragment`(SELECT * FROM group_members WHERE group_id = ${id} LIMIT ${ALL}) m`;
-      const keys = isAll ? met : await read(fragment`${own} CROSS JOIN users u`);
+      const isLarge = Number(size?.count ?? 0) > few;
+      const keys = (isLarge && (await readNear())) || (await read(fragment`${own} CROSS JOIN users u`));
       const page = keys.slice(0, limit);
       const userIds = [...new Set(page.map(({ userId }) => userId))];
       const rows = await inChunks(userIds, (piece) =>
@@ -1002,6 +1023,15 @@ export const isPersonal = (source: string): boolean => PERSONAL.some((one) => on
 
 function throwTaken(error: unknown): never {
   throw isUniqueConstraintError(error) ? conflict('group_name_taken', { cause: error }) : error;
+}
+
+const isSameTime = (one: Times, other: Times): boolean =>
+  sameTime(one.since, other.since) && sameTime(one.until, other.until);
+
+/** Whether an ownership stays where this owner appoints its person as a deputy until then. */
+function isAtLeast(held: { deputyOf: string | null; until: Date | null }, owner: string, end: Date): boolean {
+  if (held.deputyOf === owner) return sameTime(held.until, end);
+  return held.deputyOf === null || held.until === null || held.until >= end;
 }
 
 const unknownUser = (userId: string) => notFound({ message: t('console.person.unknown'), detail: { userId } });

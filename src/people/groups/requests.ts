@@ -50,7 +50,7 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
   const about = { group: true, user: true } as const;
 
   /** Groups that accept requests and have an owner with an active account. */
-  function asked() {
+  function askableGroup() {
     const owners = { some: { user: whereActive(now()), OR: [{ until: null }, { until: { gt: now() } }] } };
     return { acceptsRequests: true, ancestors: { some: { ancestor: { owners } } } };
   }
@@ -61,7 +61,7 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
     return tx.asStored.applicationGroup.findMany({
       where: {
         application: { id: applicationId, ...closed },
-        group: { ...asked(), ...(groupId !== undefined && { id: groupId }) },
+        group: { ...askableGroup(), ...(groupId !== undefined && { id: groupId }) },
       },
       select: {
         application: { select: { id: true, name: true } },
@@ -87,11 +87,9 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
       const account = await accounts.find(userId, tx);
       if (!account || account.groups.some(({ id }) => id === groupId)) return;
       if (await tx.groupRequest.findFirst({ where: { userId, groupId, ...isOpen() } })) return;
-      const dayAgo = new Date(at.getTime() - DAY * 1000);
-      if (
-        (await tx.groupRequest.count({ where: { userId, createdAt: { gt: dayAgo } } })) >= limits.groups.requestsPerDay
-      )
-        throw tooManyRequests(DAY);
+      const ofDay = { userId, createdAt: { gt: new Date(at.getTime() - DAY * 1000) } };
+      const asked = await tx.groupRequest.count({ where: ofDay });
+      if (asked >= limits.groups.requestsPerDay) throw tooManyRequests(DAY);
       const id = randomId();
       const expiresAt = new Date(at.getTime() + limits.groups.requestDays * DAY * 1000);
       const columns = { id, groupId, userId, applicationId, reason, until, expiresAt };
@@ -151,10 +149,10 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
       const via = isOwner ? 'request' : 'direct';
       // An owner says no without a confirmed appointment too: that gives nothing.
       if (isGranted || via === 'direct') await groups.assertMayPut(groupId, via, { by }, tx);
-      await close(id, { state: isGranted ? 'granted' : 'denied', answer, decidedBy: by.actorId ?? null }, tx);
+      const state = isGranted ? 'granted' : 'denied';
+      await close(id, { state, answer, decidedBy: by.actorId ?? null }, tx);
       if (isGranted) await groups.addMembers(groupId, [{ userId, until }], { by, tx, via });
-      const end = isGranted ? { until } : {};
-      await record(isGranted ? 'group.request-granted' : 'group.request-denied', { group, userId }, { by }, tx, end);
+      await record(`group.request-${state}`, { group, userId }, { by }, tx, isGranted ? { until } : {});
       const to = recipientOf(user);
       const facts = { group: group.name, isGranted, until: isGranted ? until : null };
       if (to) await outbox.send({ to, kind: 'group-answer', ...facts }, tx);
@@ -192,7 +190,7 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
      * person would open it.
      */
     async askable(userId: string, { except, search, limit }: { except: object; search: string; limit: number }) {
-      const groups = { some: { group: asked() } };
+      const groups = { some: { group: askableGroup() } };
       const named = search === '' ? {} : { nameKey: { contains: nameKey(search) } };
       const found = await db.asStored.application.findMany({
         where: { ...closed, ...named, groups, NOT: except },
