@@ -120,22 +120,10 @@ export function createAudit({ db, sql, vault, logger, now }: Base, recorded: (tx
 
     /** Lists the entries that match the filter, newest first unless it says otherwise. */
     async list({ isVisible, ...filter }: AuditFilter = {}): Promise<AuditEntry[]> {
-      const { types, partyId, groupId, from, until, before, after, isOldestFirst, limit = PAGE, ...equals } = filter;
-      const ids = isVisible && (await limitedIds(db, { ...filter, limit }, isVisible));
+      const { isOldestFirst, limit = PAGE } = filter;
+      const where = isVisible ? { id: { in: await limitedIds(db, { ...filter, limit }, isVisible) } } : whereOf(filter);
       const rows = await db.auditEvent.findMany({
-        where: ids
-          ? { id: { in: ids } }
-          : {
-              ...equals,
-              ...(types ? { type: { in: types } } : {}),
-              ...(groupId === undefined
-                ? {}
-                : { type: { in: types ?? GROUP_EVENTS }, data: { startsWith: dataOfGroup(groupId) } }),
-              ...(partyId ? { OR: [{ subjectId: partyId }, { actorId: partyId }] } : {}),
-              ...(from || until ? { at: { ...(from ? { gte: from } : {}), ...(until ? { lt: until } : {}) } } : {}),
-              ...(before === undefined ? {} : { id: { lt: before } }),
-              ...(after === undefined ? {} : { id: { gt: after } }),
-            },
+        where,
         orderBy: { id: isOldestFirst ? 'asc' : 'desc' },
         take: limit,
         omit: { salt: true, digest: true, rowMac: true, chainSeq: true, chainHash: true },
@@ -188,6 +176,19 @@ const COLUMNS = {
 const GROUP_EVENTS = auditEventTypes.filter((type) => type.startsWith('group.'));
 /** How the data of every event about a group begins (people/groups). */
 const dataOfGroup = (groupId: string) => `{"groupId":${JSON.stringify(groupId)}`;
+
+function whereOf(filter: Omit<AuditFilter, 'isVisible'>) {
+  const { types, partyId, groupId, from, until, before, after, isOldestFirst: _, limit: _limit, ...equals } = filter;
+  return {
+    ...equals,
+    ...(types && { type: { in: types } }),
+    ...(groupId !== undefined && { type: { in: types ?? GROUP_EVENTS }, data: { startsWith: dataOfGroup(groupId) } }),
+    ...(partyId && { OR: [{ subjectId: partyId }, { actorId: partyId }] }),
+    ...((from || until) && { at: { ...(from && { gte: from }), ...(until && { lt: until }) } }),
+    ...(before !== undefined && { id: { lt: before } }),
+    ...(after !== undefined && { id: { gt: after } }),
+  };
+}
 
 /** The ids of a page of the entries that match the filter and are about users for whom `isVisible` holds, in its order. */
 async function limitedIds(

@@ -510,32 +510,44 @@ function conditions(
   if (lastSeenBefore !== undefined) where.push(fragment`f.last_seen_at < ${lastSeenBefore}`);
   if (name !== undefined) where.push(fragment`f.name_key = ${nameKey(withoutUnstorable(name))}`);
   if (source !== undefined) where.push(fragment`f.source = ${source}`);
-  if (invitation === 'needed') where.push(...withoutCredentials);
-  if (invitation === 'none' || invitation === 'needed')
-    where.push(fragment`NOT EXISTS (SELECT 1 FROM mail_tokens AS m
-      WHERE m.user_id = f.id AND m.purpose = 'invite' AND m.used_at IS NULL)`);
-  else if (invitation !== undefined) where.push(fragment`f.id IN (${usersByInvitation(invitation, now)})`);
+  if (invitation !== undefined) where.push(...withInvitation(invitation, now));
   if (ids) where.push(isIn(ids));
-  if (key && isLarge) {
-    const ranges = rangesOf(key, hiddenFields).map((range) => fragment`SELECT id FROM (${range}) AS found`);
-    where.push(fragment`f.id IN (${joinFragments(ranges, ' UNION ')})`);
-  } else if (key) {
-    const inside = dialect.contains('f.search_key', key);
-    where.push(
-      hiddenFields
-        ? fragment`(${inside} OR f.id IN (SELECT id FROM (${valuesWith(key, hiddenFields)}) AS found))`
-        : inside,
-    );
-  }
-  for (const { count, isSet, ...one } of members) {
-    const ids = membersIn(one, now);
-    if (!ids) where.push(fragment`1 = 0`);
-    else if (count <= few) where.push(fragment`f.id IN (${ids})`);
-    // The limit tells PostgreSQL that it fits into a hash table.
-    else if (isSet) where.push(fragment`(f.id IN (SELECT user_id FROM (${ids}) AS held LIMIT ${inSet})) IS TRUE`);
-    else where.push(isOneOf(one, now));
-  }
+  if (key) where.push(isFound(dialect, key, hiddenFields, isLarge));
+  for (const member of members) where.push(isMember(member, now));
   return where;
+}
+
+function withInvitation(invitation: NonNullable<AccountFilter['invitation']>, now: Date): Fragment[] {
+  if (invitation !== 'none' && invitation !== 'needed')
+    return [fragment`f.id IN (${usersByInvitation(invitation, now)})`];
+  const hasNone = fragment`NOT EXISTS (SELECT 1 FROM mail_tokens AS m
+      WHERE m.user_id = f.id AND m.purpose = 'invite' AND m.used_at IS NULL)`;
+  return invitation === 'needed' ? [...withoutCredentials, hasNone] : [hasNone];
+}
+
+/** The accounts that a search finds: in many only what begins with the text, by index. */
+function isFound(
+  dialect: Dialect,
+  key: string,
+  hiddenFields: AccountFilter['hiddenFields'],
+  isLarge: boolean,
+): Fragment {
+  if (isLarge) {
+    const ranges = rangesOf(key, hiddenFields).map((range) => fragment`SELECT id FROM (${range}) AS found`);
+    return fragment`f.id IN (${joinFragments(ranges, ' UNION ')})`;
+  }
+  const inside = dialect.contains('f.search_key', key);
+  if (!hiddenFields) return inside;
+  return fragment`(${inside} OR f.id IN (SELECT id FROM (${valuesWith(key, hiddenFields)}) AS found))`;
+}
+
+function isMember({ count, isSet, ...one }: NonNullable<FilterSizes['members']>[number], now: Date): Fragment {
+  const ids = membersIn(one, now);
+  if (!ids) return fragment`1 = 0`;
+  if (count <= few) return fragment`f.id IN (${ids})`;
+  // The limit tells PostgreSQL that it fits into a hash table.
+  if (isSet) return fragment`(f.id IN (SELECT user_id FROM (${ids}) AS held LIMIT ${inSet})) IS TRUE`;
+  return isOneOf(one, now);
 }
 
 const isIn = (ids: readonly string[]): Fragment =>

@@ -18,6 +18,12 @@ const PAGE = 50;
 export const retiredIds = (vault: Vault, sub: string): [string, ...string[]] =>
   vault.deriveKeys('retired-subject').map((key) => hmacSha256(key)(sub)) as [string, ...string[]];
 
+interface Retired {
+  id: string;
+  userId: string;
+  retiredAt: Date;
+}
+
 /** In the transaction that deletes the account. */
 export async function retire(sub: string, { vault, now, wake }: Core, tx: Tx): Promise<void> {
   const [id] = retiredIds(vault, sub);
@@ -28,8 +34,8 @@ export async function retire(sub: string, { vault, now, wake }: Core, tx: Tx): P
 
 /**
  * Erases the personal data of deleted accounts from the audit log, and the rows about them that outlive the account, as soon as the setting
- * `erase_after_days` says; but not before all that follows the log has read of the deletion, for a day at most. Again for a day, after pauses that grow: a notice to an application may be under way that long, and writes entries.
- * One that fails keeps no other waiting.
+ * `erase_after_days` says; but not before all that follows the log has read of the deletion, for a day at most. Again for a day, after
+ * pauses that grow: a notice to an application may be under way that long, and writes entries. One that fails keeps no other waiting.
  */
 export function erasureJob({
   db,
@@ -67,6 +73,23 @@ export function erasureJob({
     tried.delete(id);
   }
 
+  /** Erases what is due now; later again if that fails. */
+  async function eraseDue({ id, userId, retiredAt }: Retired, due: Date, signal: AbortSignal): Promise<void> {
+    const last = tried.get(id);
+    if (last && last.nextTryAt > now()) return;
+    if (!last && !(await isRead(userId, retiredAt))) return;
+    const isOver = retiredAt.getTime() + DAY_MS <= due.getTime();
+    const tries = (last?.tries ?? 0) + 1;
+    const pause = Math.min(EVERY_SECONDS * 1000 * 2 ** tries, LONGEST_PAUSE_MS);
+    tried.set(id, { tries, nextTryAt: new Date(now().getTime() + pause) });
+    try {
+      await erase({ id, userId, isOver }, signal);
+    } catch (err) {
+      if (unavailableIn(err)) throw err;
+      logger.error({ err, tries }, 'the personal data of a deleted account could not be erased');
+    }
+  }
+
   return {
     name: 'erasure',
     everySeconds: EVERY_SECONDS,
@@ -78,21 +101,8 @@ export function erasureJob({
           orderBy: { id: 'asc' },
           take: PAGE,
         });
-        for (const { id, userId, retiredAt } of rows) {
-          const last = tried.get(id);
-          if (userId === null || signal.aborted || (last && last.nextTryAt > now())) continue;
-          if (!last && !(await isRead(userId, retiredAt))) continue;
-          const isOver = retiredAt.getTime() + DAY_MS <= due.getTime();
-          const tries = (last?.tries ?? 0) + 1;
-          const pause = Math.min(EVERY_SECONDS * 1000 * 2 ** tries, LONGEST_PAUSE_MS);
-          tried.set(id, { tries, nextTryAt: new Date(now().getTime() + pause) });
-          try {
-            await erase({ id, userId, isOver }, signal);
-          } catch (err) {
-            if (unavailableIn(err)) throw err;
-            logger.error({ err, tries }, 'the personal data of a deleted account could not be erased');
-          }
-        }
+        for (const { userId, ...row } of rows)
+          if (userId !== null && !signal.aborted) await eraseDue({ ...row, userId }, due, signal);
         after = rows.at(-1)?.id ?? '';
         if (rows.length < PAGE) return;
       }

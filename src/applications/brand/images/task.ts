@@ -46,28 +46,43 @@ function checkJpeg(bytes: Buffer): CheckedImage {
   const kept = [bytes.subarray(0, 2)];
   let size: { width: number; height: number } | undefined;
   let scans = 0;
+  for (const { code, data, whole } of segmentsOf(bytes)) {
+    if (FRAMES.includes(code)) {
+      if (size) throw damaged('JPEG');
+      size = sizeOf(data);
+    }
+    if (code === SOS) {
+      scans += 1;
+      if (!size || scans > MAX_SCANS) throw damaged('JPEG');
+    }
+    if (isNeeded(code, data)) kept.push(whole);
+  }
+  if (!size || scans === 0) throw damaged('JPEG');
+  return { kind: 'jpg', bytes: Buffer.concat([...kept, Buffer.from([0xff, EOI])]), ...size };
+}
+
+/** `whole`: with the marker and, behind the header of a scan, the compressed data. */
+interface Segment {
+  code: number;
+  data: Buffer;
+  whole: Buffer;
+}
+
+/** The segments in front of the end of the image, which has to be there (B.1.1). */
+function* segmentsOf(bytes: Buffer): Generator<Segment> {
   for (let at = 2; at + 2 <= bytes.length; ) {
     const code = bytes[at + 1] ?? 0;
     if (bytes[at] !== 0xff) break;
+    if (code === EOI) return;
     if (code === 0xff) {
       at += 1; // a marker may follow fill bytes
       continue;
     }
-    if (code === EOI) {
-      if (!size || scans === 0) break;
-      return { kind: 'jpg', bytes: Buffer.concat([...kept, bytes.subarray(at, at + 2)]), ...size };
-    }
-    const head = at + 4 <= bytes.length ? bytes.readUInt16BE(at + 2) : 0;
-    const data = bytes.subarray(at + 4, at + 2 + head);
-    if (head < 2 || data.length !== head - 2) break;
-    if (FRAMES.includes(code)) {
-      if (size) break;
-      size = sizeOf(data);
-    }
-    if (code === SOS) scans += 1;
-    if (scans > MAX_SCANS || (code === SOS && !size)) break;
-    const end = code === SOS ? endOfScan(bytes, at + 2 + head) : at + 2 + head;
-    if (isNeeded(code, data)) kept.push(bytes.subarray(at, end));
+    const length = at + 4 <= bytes.length ? bytes.readUInt16BE(at + 2) : 0;
+    const data = bytes.subarray(at + 4, at + 2 + length);
+    if (length < 2 || data.length !== length - 2) break;
+    const end = code === SOS ? endOfScan(bytes, at + 2 + length) : at + 2 + length;
+    yield { code, data, whole: bytes.subarray(at, end) };
     at = end;
   }
   throw damaged('JPEG');
@@ -210,6 +225,8 @@ function chunkBytes({ type, data }: Chunk): Buffer {
 
 const crcOf = (bytes: Buffer): number => crc32(bytes);
 
+// SVG (SVG 2, W3C): written again with the elements and attributes of these tables.
+
 const NAMESPACE = 'http://www.w3.org/2000/svg';
 const SHAPES = ['path', 'rect', 'circle', 'ellipse', 'line', 'polyline', 'polygon'];
 const CONTAINERS = ['svg', 'g', 'defs', 'linearGradient', 'radialGradient', 'clipPath', 'mask', 'text', 'tspan'];
@@ -273,13 +290,11 @@ function svgSizeOf(root: Element): { width: number; height: number } {
     .trim()
     .split(/[\s,]+/)
     .map(Number);
-  const [width, height] =
-    box.length === 4
-      ? box.slice(2)
-      : ['width', 'height'].map((name) => Number.parseFloat(root.getAttribute(name) ?? ''));
-  if (!(Number.isFinite(width) && Number.isFinite(height) && Number(width) > 0 && Number(height) > 0))
+  const declared = () => ['width', 'height'].map((name) => Number.parseFloat(root.getAttribute(name) ?? ''));
+  const [width = 0, height = 0] = box.length === 4 ? box.slice(2) : declared();
+  if (!(Number.isFinite(width) && Number.isFinite(height) && width > 0 && height > 0))
     throw new ImageError(fault([], 'picture-view-box'));
-  return { width: Number(width), height: Number(height) };
+  return { width, height };
 }
 
 interface Place {
@@ -305,14 +320,19 @@ function safeMarkup(element: Element, place: Place): string {
     const rules = safeRules(element.textContent ?? '');
     return rules ? `<style>${escaped(rules)}</style>` : '';
   }
-  const inside: string[] = [];
+  const inside = contentOf(element, TEXTS.has(name), { budget, drawn, depth: depth + 1, mayRefer });
+  return inside === undefined ? `<${name}${attributes}/>` : `<${name}${attributes}>${inside}</${name}>`;
+}
+
+/** The allowed elements inside of an element, and its text where it `hasText`; undefined without any. */
+function contentOf(element: Element, hasText: boolean, place: Place): string | undefined {
+  const parts: string[] = [];
   for (let node = element.firstChild; node; node = node.nextSibling) {
-    if (node.nodeType === 3 || node.nodeType === 4) {
-      if (TEXTS.has(name)) inside.push(escaped(node.nodeValue ?? ''));
-    } else if (node.nodeType === 1 && isAllowed(node as Element))
-      inside.push(safeMarkup(node as Element, { budget, drawn, depth: depth + 1, mayRefer }));
+    const isText = node.nodeType === 3 || node.nodeType === 4; // with CDATA sections
+    if (isText && hasText) parts.push(escaped(node.nodeValue ?? ''));
+    if (node.nodeType === 1 && isAllowed(node as Element)) parts.push(safeMarkup(node as Element, place));
   }
-  return inside.length === 0 ? `<${name}${attributes}/>` : `<${name}${attributes}>${inside.join('')}</${name}>`;
+  return parts.length === 0 ? undefined : parts.join('');
 }
 
 const isAllowed = ({ localName, namespaceURI }: Element) =>

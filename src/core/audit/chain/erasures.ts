@@ -15,6 +15,12 @@ export function hashOfLeft(row: Omit<ChainRow, 'salt' | 'erasedBy'>): string {
   return createHash('sha256').update(text).digest('base64url');
 }
 
+/** What an entry `account.erased` says: its place in the chain, and of each erased entry the id and the hash of what is left. */
+interface Erasure {
+  seq: number;
+  entries: ReadonlySet<string>;
+}
+
 /** Entries `account.erased` that are remembered, of 10 KB. */
 const MAX_REMEMBERED = 100;
 
@@ -22,7 +28,17 @@ export type Erasures = ReturnType<typeof createErasures>;
 
 /** Which erased entries the log itself says were erased. Without the secret only entries in the chain count. */
 export function createErasures(db: Tx, vault: Vault | undefined) {
-  const known = new Map<number, { seq: number; entries: ReadonlySet<string> }>();
+  const known = new Map<number, Erasure>();
+
+  /** Undefined for an entry that says nothing, or that another program wrote. */
+  async function read(id: number): Promise<Erasure | undefined> {
+    const event = await db.auditEvent.findUnique({ where: { id } });
+    if (event?.type !== 'account.erased' || !isContentIntact(event)) return undefined;
+    const isGenuine = vault ? isRowGenuine(event, vault) : event.chainSeq !== null;
+    if (!isGenuine) return undefined;
+    const { entries } = JSON.parse(event.data) as { entries?: unknown };
+    return Array.isArray(entries) ? { seq: event.chainSeq ?? Infinity, entries: new Set(entries) } : undefined;
+  }
 
   return {
     /** Reads the entries that name these rows; before `isIntact`. */
@@ -32,11 +48,8 @@ export function createErasures(db: Tx, vault: Vault | undefined) {
       if (known.size + missing.length > MAX_REMEMBERED)
         for (const id of known.keys()) if (!ids.has(id)) known.delete(id);
       for (const id of missing) {
-        const event = await db.auditEvent.findUnique({ where: { id } });
-        if (event?.type !== 'account.erased' || !isContentIntact(event)) continue;
-        if (vault ? !isRowGenuine(event, vault) : event.chainSeq === null) continue;
-        const { entries } = JSON.parse(event.data) as { entries?: unknown };
-        if (Array.isArray(entries)) known.set(id, { seq: event.chainSeq ?? Infinity, entries: new Set(entries) });
+        const erasure = await read(id);
+        if (erasure) known.set(id, erasure);
       }
     },
 
