@@ -91,16 +91,16 @@ export async function planGroups(planning: Planning): Promise<Planned> {
 
 const none = async () => {};
 
+interface Before {
+  stored: ReadonlyMap<string, StoredGroup>;
+  /** The group of the entry. */
+  existing: StoredGroup | undefined;
+  /** The owners that stay have to be confirmed. */
+  isShort: boolean;
+}
+
 /** What to do in each pass: take what could forbid what others get, give, take the rest, and let people in. */
-function passes(
-  { groups, groupDomains, now }: Planning,
-  entry: DeclaredGroup,
-  {
-    stored,
-    existing,
-    isShort,
-  }: { stored: ReadonlyMap<string, StoredGroup>; existing: StoredGroup | undefined; isShort: boolean },
-) {
+function passes({ groups, groupDomains, now }: Planning, entry: DeclaredGroup, { stored, existing, isShort }: Before) {
   const inTx = (tx: Tx) => ({ ...byFile, tx });
   const idOf = async (name: string, tx: Tx) =>
     stored.get(groupKey(name))?.id ?? (await groups.find(name, tx))?.id ?? '';
@@ -110,11 +110,13 @@ function passes(
   const ownerKeys = owners && new Set(owners.map(({ name }) => nameKey(name)));
   const wanted = new Map((members ?? []).map((member) => [nameKey(member.name), member]));
   const before = existing?.members ?? [];
-  const kept = new Set(
-    before.filter((row) => row.source === 'file' && isSame(row, wanted.get(row.name))).map(({ name }) => name),
-  );
+  const staying = before.filter((row) => row.source === 'file' && isSame(row, wanted.get(row.name)));
+  const kept = new Set(staying.map(({ name }) => name));
+  const known = existing?.owners ?? [];
+  const isAppointed = (owner: Timed) =>
+    !isShort && known.some((one) => one.name === nameKey(owner.name) && isSame(one, owner));
   return [
-    async (tx: Tx) => {
+    async function takeWhatForbids(tx: Tx) {
       if (!existing) return;
       for (const { name, userId } of existing.owners)
         if (ownerKeys && !ownerKeys.has(name)) await groups.dismissOwner(existing.id, userId, inTx(tx));
@@ -123,7 +125,7 @@ function passes(
       for (const key of existing.children)
         if (!children.includes(key)) await groups.removeChild(existing.id, stored.get(key)?.id ?? '', inTx(tx));
     },
-    async (tx: Tx) => {
+    async function give(tx: Tx) {
       const id = await idOf(entry.name, tx);
       for (const name of entry.groups) await groups.addChild(id, await idOf(name, tx), inTx(tx));
       for (const role of entry.roles) await groups.addRole(id, role, inTx(tx));
@@ -131,7 +133,7 @@ function passes(
       if (joining.length > 0)
         await groups.addMembers(id, await withUserIds(joining, tx), { ...inTx(tx), via: 'file', instead: PERSONAL });
     },
-    async (tx: Tx) => {
+    async function takeRest(tx: Tx) {
       if (!existing) return;
       const { id } = existing;
       for (const name of existing.roles) {
@@ -144,16 +146,10 @@ function passes(
       const others = members === undefined ? [] : before.filter(({ source }) => source !== 'file');
       if (others.length > 0) await groups.removeMembers(id, userIdsOf(others), inTx(tx));
     },
-    async (tx: Tx) => {
+    async function letPeopleIn(tx: Tx) {
       const id = await idOf(entry.name, tx);
-      const known = existing?.owners ?? [];
-      const isAppointed = (owner: Timed) =>
-        !isShort && known.some((one) => one.name === nameKey(owner.name) && isSame(one, owner));
-      for (const owner of await withUserIds(
-        (owners ?? []).filter((one) => !isAppointed(one)),
-        tx,
-      ))
-        await groups.appointOwner(id, owner, inTx(tx));
+      const appointed = (owners ?? []).filter((one) => !isAppointed(one));
+      for (const owner of await withUserIds(appointed, tx)) await groups.appointOwner(id, owner, inTx(tx));
       for (const domain of entry.domains) await groupDomains.add(id, domain, inTx(tx));
       if (entry.requests) await groups.update(id, { acceptsRequests: true }, inTx(tx));
     },
@@ -257,30 +253,28 @@ async function graphAfter(planning: Planning, stored: ReadonlyMap<string, Stored
   const nodes = new Map<string, Node>();
   const mapped = await mappedAfter(planning);
   for (const [key, group] of stored)
-    if (group.source !== 'file') {
-      const opened =
-        group.owners.length > 0
-          ? 'owners'
-          : group.domains.length > 0
-            ? 'domains'
-            : group.requests
-              ? 'requests'
-              : mapped.has(key)
-                ? 'group_mappings'
-                : undefined;
-      nodes.set(key, { ...group, index: undefined, parents: [], opened });
-    }
-  for (const [index, { name, groups, roles: given, owners, domains, requests }] of declared.groups.entries()) {
-    const byConnection = mapped.has(groupKey(name)) ? 'group_mappings' : undefined;
-    const others = domains.length > 0 ? 'domains' : requests ? 'requests' : byConnection;
-    const owning = owners ?? stored.get(groupKey(name))?.owners ?? [];
-    const opened = owning.length > 0 ? 'owners' : others;
-    nodes.set(groupKey(name), { name, index, children: groups.map(groupKey), parents: [], roles: given, opened });
+    if (group.source !== 'file')
+      nodes.set(key, { ...group, index: undefined, parents: [], opened: openedBy(group, mapped.has(key)) });
+  for (const [index, entry] of declared.groups.entries()) {
+    const key = groupKey(entry.name);
+    const owners = entry.owners ?? stored.get(key)?.owners ?? [];
+    const opened = openedBy({ ...entry, owners }, mapped.has(key));
+    nodes.set(key, { ...entry, index, children: entry.groups.map(groupKey), parents: [], opened });
   }
   for (const [key, { children }] of nodes) for (const child of children) nodes.get(child)?.parents.push(key);
   const stays = (await roles.list()).filter(({ source }) => source !== 'file');
   const permissions = new Map([...stays, ...declared.roles].map((role) => [role.name, role.permissions]));
   return { nodes, isSensitive: (name) => isStaff({ roles: [name], permissions: permissions.get(name) ?? [] }) };
+}
+
+function openedBy(
+  { owners, domains, requests }: { owners: readonly unknown[]; domains: readonly unknown[]; requests: boolean },
+  isMapped: boolean,
+): Node['opened'] {
+  if (owners.length > 0) return 'owners';
+  if (domains.length > 0) return 'domains';
+  if (requests) return 'requests';
+  return isMapped ? 'group_mappings' : undefined;
 }
 
 /** The keys of the groups that a connection puts people in once the file is applied. */
@@ -297,9 +291,9 @@ async function mappedAfter({ declared, db }: Planning): Promise<Set<string>> {
 }
 
 function reached({ nodes }: Graph, from: string, direction: 'parents' | 'children'): Set<string> {
-  const found = new Set([from]);
-  for (const key of found) for (const next of nodes.get(key)?.[direction] ?? []) found.add(next);
-  return found;
+  const keys = new Set([from]);
+  for (const key of keys) for (const next of nodes.get(key)?.[direction] ?? []) keys.add(next);
+  return keys;
 }
 
 const rolesGiven = (graph: Graph, keys: ReadonlySet<string>) =>
@@ -327,12 +321,12 @@ function edgeFaults(graph: Graph): Fault[] {
         work.push(child);
         continue;
       }
-      const below = reached(graph, child, 'children');
       const place = index === undefined ? ['groups'] : ['groups', index, 'groups', position];
-      const found = below.has(key)
+      const isCycle = reached(graph, child, 'children').has(key);
+      const wrong = isCycle
         ? fault(place, 'group-cycle', { group: name })
         : fault(place, 'group-depth', { max: MAX_DEPTH });
-      faults.set(`${key}/${child}`, found);
+      faults.set(`${key}/${child}`, wrong);
     }
   }
   return [...faults.values()];
@@ -393,11 +387,9 @@ async function storedGroups({ db, declared }: Planning): Promise<Map<string, Sto
   ]);
   const keys = new Map(rows.map(({ id, nameKey: key }) => [id, key]));
   const roleNames = new Map((await db.role.findMany({ select: { id: true, name: true } })).map((r) => [r.id, r.name]));
-  const [childrenOf, rolesOf, ownersOf] = [
-    byGroup(edges, ({ parentId }) => parentId),
-    byGroup(roleRows, ({ groupId }) => groupId),
-    byGroup(ownerRows, ({ groupId }) => groupId),
-  ];
+  const childrenOf = byGroup(edges, ({ parentId }) => parentId);
+  const rolesOf = byGroup(roleRows, ({ groupId }) => groupId);
+  const ownersOf = byGroup(ownerRows, ({ groupId }) => groupId);
   const domainsOf = byGroup(domains, ({ groupId }) => groupId);
   const declaring = new Set(declared.groups.flatMap(({ name, members }) => (members ? [groupKey(name)] : [])));
   const stored = new Map<string, StoredGroup>();
@@ -436,23 +428,23 @@ async function storedGroups({ db, declared }: Planning): Promise<Map<string, Sto
 
 /** The memberships that a file declares, or takes over: page by page, so that a large group leaves the event loop free. */
 async function declaredMembers(groupId: string, db: Core['db']) {
-  const found = [];
+  const members = [];
   for await (const userIds of pagesOfIds({ groupId }, db)) {
     const where = { groupId, userId: { in: userIds }, source: { in: declaredSources } };
     const include = { user: { select: { usernameKey: true, username: true } } } as const;
-    found.push(...(await db.groupMember.findMany({ where, include })));
+    members.push(...(await db.groupMember.findMany({ where, include })));
   }
-  return found;
+  return members;
 }
 
 function byGroup<Row>(rows: readonly Row[], groupOf: (row: Row) => string): Map<string, Row[]> {
-  const found = new Map<string, Row[]>();
+  const byId = new Map<string, Row[]>();
   for (const row of rows) {
-    const list = found.get(groupOf(row));
+    const list = byId.get(groupOf(row));
     if (list) list.push(row);
-    else found.set(groupOf(row), [row]);
+    else byId.set(groupOf(row), [row]);
   }
-  return found;
+  return byId;
 }
 
 /** @param known the names of the roles and users that the export has */
