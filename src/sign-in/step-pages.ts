@@ -150,12 +150,11 @@ const wasReset = (ctx: Context) => ('reset' in ctx.query ? t('sign-in.reset') : 
 async function showIdentify(services: SignInState, page: Page): Promise<void> {
   const { settings, upstream } = services;
   const { ctx, current, client, appName, logo, state } = page;
-  const { account, attempt, interaction, needsPassword } = current;
+  const { attempt, needsPassword } = current;
   const { error, next, loginHint, status = 200, waiting } = state;
-  const { username = '' } = interaction.prompt.details as { username?: string };
-  const requested = String(interaction.params.login_hint ?? username);
-  const hint = attempt.choosesOtherAccount ? (isHinted(current) ? requested : '') : (account?.username ?? requested);
-  const login = loginHint ?? attempt.login ?? hint;
+  const login = loginHint ?? attempt.login ?? hintOf(current);
+  // The account is known and has proven something else; only its password is missing.
+  const notice = needsPassword ? t('second-factor.needs-password') : wasReset(ctx);
   const takesRegistrations = settings.latest().self_registration;
   const linking = attempt.upstream?.linkTo === undefined ? undefined : attempt.upstream.connectionName;
   const offer = await upstream.offer(current.rule);
@@ -174,8 +173,7 @@ async function showIdentify(services: SignInState, page: Page): Promise<void> {
       ...linksOfApplication(client),
       error,
       next,
-      // The account is known and has proven something else; only its password is missing.
-      notice: error ? undefined : needsPassword ? t('second-factor.needs-password') : wasReset(ctx),
+      notice: error ? undefined : notice,
       linking,
       loginHint: login,
       takesPassword: takesPassword || asksAddress,
@@ -190,6 +188,15 @@ async function showIdentify(services: SignInState, page: Page): Promise<void> {
     },
     status,
   );
+}
+
+/** The name that the form begins with. */
+function hintOf(current: CurrentStep): string {
+  const { account, attempt, interaction } = current;
+  const { username = '' } = interaction.prompt.details as { username?: string };
+  const requested = String(interaction.params.login_hint ?? username);
+  if (!attempt.choosesOtherAccount) return account?.username ?? requested;
+  return isHinted(current) ? requested : '';
 }
 
 async function showPasswordChange({ credentials, mfa }: SignInState, page: Page): Promise<void> {

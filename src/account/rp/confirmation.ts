@@ -55,6 +55,12 @@ export interface ConfirmationState {
   cancelUrl: string;
 }
 
+/** Where a code is sent to, as the page names it. */
+function placeOf(way: Way, { email = '', sms = '' }: { email?: string; sms?: string }): string | undefined {
+  if (way === 'email') return maskEmail(email) || undefined;
+  return way === 'sms' ? maskNumber(sms) || undefined : undefined;
+}
+
 /** A challenge answers one confirmation, whose address nobody can guess. */
 const purposeOf = (account: Account, path: string) => `${account.id} ${path}`;
 
@@ -93,13 +99,12 @@ export function createConfirmation(
     const way = possible.find((one) => one === method) ?? possible[0];
     if (!way) return undefined;
     const channels = codeDelivery.channels(account, await mfa.factors.of(account.id));
-    const place = way === 'email' ? maskEmail(channels.email ?? '') : way === 'sms' && maskNumber(channels.sms ?? '');
     return {
       ...state,
       way,
       username: account.username,
       passkey: way === 'passkey' ? await passkeyOf(account, state.action) : undefined,
-      place: place || undefined,
+      place: placeOf(way, channels),
       isSent: sent === 'yes',
       others: possible
         .filter((one) => one !== way)
@@ -138,18 +143,22 @@ export function createConfirmation(
     const channels = codeDelivery.channels(account, await mfa.factors.of(account.id));
     const sentTo = way === 'totp' ? '' : (channels[way] ?? '');
     if (sent.send && way !== 'totp') {
-      const result = await codeDelivery.send(account, way, sentTo, withLanguage(ctx));
-      if (result.outcome === 'wait') throw tooManyTries(result.retryAfterSeconds, { method: way });
-      if (result.outcome === 'failed')
-        throw new StepError('upstream_failed', { message: t('second-factor.not-sent'), method: way });
+      await sendCode(ctx, account, way, sentTo);
       return { sent: way };
     }
     const result = await checkCode(services, ctx, account, { method: way, sentTo, code: sent.code });
-    if (result.outcome === 'wait') throw tooManyTries(result.retryAfterSeconds, { method: way });
     if (result.outcome === 'ok') return { proven: [AMR[way]] };
+    if (result.outcome === 'wait') throw tooManyTries(result.retryAfterSeconds, { method: way });
     const isWrong = result.outcome === 'wrong';
     const message = isWrong ? t('second-factor.wrong-code') : t('second-factor.expired-code');
     throw new StepError('sign_in_failed', { message, method: way });
+  }
+
+  async function sendCode(ctx: Context, account: Account, method: 'sms' | 'email', sentTo: string): Promise<void> {
+    const result = await codeDelivery.send(account, method, sentTo, withLanguage(ctx));
+    if (result.outcome === 'wait') throw tooManyTries(result.retryAfterSeconds, { method });
+    if (result.outcome === 'failed')
+      throw new StepError('upstream_failed', { message: t('second-factor.not-sent'), method });
   }
 
   async function provePasskey(
