@@ -179,14 +179,12 @@ export function authnRequestRules(brokenRule: BrokenRule): RuleResult[] {
 // The ACS that a Response goes to. A request may only choose among the registered ones of its service provider (SAML
 // Profiles 4.1.4.1).
 
-type NamedAcs = Pick<AuthnRequest, 'acsUrl' | 'acsIndex'>;
-
 /**
  * The registered ACS that the request names, by URL or index, or the default one.
  *
  * @throws SamlError acs_not_registered, which must not be sent to any URL of the request
  */
-function resolveAcs(request: NamedAcs, registered: readonly AcsEndpoint[]): AcsEndpoint {
+function resolveAcs(request: AuthnRequest, registered: readonly AcsEndpoint[]): AcsEndpoint {
   const usable = registered.filter((endpoint) => endpoint.binding === bindings.post);
   const { acsUrl, acsIndex } = request;
   const acs = namedAcs(request, usable);
@@ -211,7 +209,7 @@ function resolveAcs(request: NamedAcs, registered: readonly AcsEndpoint[]): AcsE
   return acs;
 }
 
-function namedAcs({ acsUrl, acsIndex }: NamedAcs, usable: readonly AcsEndpoint[]): AcsEndpoint | undefined {
+function namedAcs({ acsUrl, acsIndex }: AuthnRequest, usable: readonly AcsEndpoint[]): AcsEndpoint | undefined {
   if (acsUrl !== undefined) return endpointAt(acsUrl, usable);
   return acsIndex === undefined ? defaultAcs(usable) : usable.find(({ index }) => index === acsIndex);
 }
