@@ -184,7 +184,7 @@ export function authnRequestRules(brokenRule: BrokenRule): RuleResult[] {
  *
  * @throws SamlError acs_not_registered, which must not be sent to any URL of the request
  */
-function resolveAcs(request: AuthnRequest, registered: readonly AcsEndpoint[]): AcsEndpoint {
+function resolveAcs(request: Wishes, registered: readonly AcsEndpoint[]): AcsEndpoint {
   const usable = registered.filter((endpoint) => endpoint.binding === bindings.post);
   const { acsUrl, acsIndex } = request;
   const acs = namedAcs(request, usable);
@@ -209,7 +209,7 @@ function resolveAcs(request: AuthnRequest, registered: readonly AcsEndpoint[]): 
   return acs;
 }
 
-function namedAcs({ acsUrl, acsIndex }: AuthnRequest, usable: readonly AcsEndpoint[]): AcsEndpoint | undefined {
+function namedAcs({ acsUrl, acsIndex }: Wishes, usable: readonly AcsEndpoint[]): AcsEndpoint | undefined {
   if (acsUrl !== undefined) return endpointAt(acsUrl, usable);
   return acsIndex === undefined ? defaultAcs(usable) : usable.find(({ index }) => index === acsIndex);
 }
