@@ -389,7 +389,7 @@ export const limits = {
     pollSeconds: 5,
     compareSeconds: DAY,
     leavers: 10,
-    previewed: 5000,
+    previewed: 500,
   },
   /**
    * Questions of proxies without a session that a process answers: of browsers that began a sign-in, and as many others. `share`: what an address

@@ -107,9 +107,11 @@ describe('an algorithm that is not listed', () => {
     ]);
     expect(await optionsOf('/admin/apis/new', 'signing_alg')).toEqual(['RS256', 'PS256']);
     await idp.services.settings.set('signing_algorithms', ['RS256', 'PS256', 'ES256']);
+    await idp.services.settings.reload();
     const resource = { identifier: 'https://api.example/old', scopes: ['read'], signing_alg: 'ES256' };
     expect((await api.send('POST', '/resources', resource)).status).toBe(201);
     await idp.services.settings.set('signing_algorithms', ['RS256', 'PS256']);
+    await idp.services.settings.reload();
     expect(await optionsOf(`/admin/apis/${encodeURIComponent(resource.identifier)}`, 'signing_alg')).toEqual([
       'RS256',
       'PS256',

@@ -71,6 +71,34 @@ describe('settings', () => {
     expect(await one.get('mfa')).toBe('optional');
   });
 
+  it('do not go back to a read that a change has overtaken', async () => {
+    const { db } = database.database;
+    let finish = () => {};
+    const slow = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    let reads = 0;
+    const findMany: typeof db.setting.findMany = (async (query: Parameters<typeof db.setting.findMany>[0]) => {
+      const rows = await db.setting.findMany(query);
+      reads += 1;
+      if (reads === 1) await slow;
+      return rows;
+    }) as never;
+    const setting = new Proxy(db.setting, { get: (of, key) => (key === 'findMany' ? findMany : Reflect.get(of, key)) });
+    const settings = createSettings({
+      db: new Proxy(db, { get: (of, key) => (key === 'setting' ? setting : Reflect.get(of, key)) }),
+      now,
+    });
+    const begun = settings.reload();
+    await expect.poll(() => reads).toBe(1);
+    await settings.set('mfa', 'required');
+    await settings.reload();
+    finish();
+    expect((await begun).mfa).toBe('optional');
+    expect(settings.latest().mfa).toBe('required');
+    await settings.unset('mfa');
+  });
+
   it('have their default when the stored value is not accepted', async () => {
     const row = { key: 'session_hours', value: '100000', updatedAt: new Date() };
     const mac = protectedRows.macOf('settings', coveredSetting(row));

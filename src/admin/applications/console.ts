@@ -1,8 +1,7 @@
 // /admin/applications: the list, with filters, sorting, and how much each application is used; and every page below it.
 
 import { z } from 'zod';
-import type { Protocol } from '../../applications/application.ts';
-import { type Application, isServiceAccount } from '../../applications/application.ts';
+import { type Application, isServiceAccount, type Protocol } from '../../applications/application.ts';
 import { limits } from '../../base/limits.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Cell, Empty, Search } from '../console/blocks.ts';
@@ -49,6 +48,11 @@ const listIn = listAt(
   ['name', '-name', 'sign-ins', '-sign-ins', 'match'],
 );
 
+function protocolsOf(found: readonly Application[]): Record<Protocol, number> {
+  const count = (wanted: Protocol) => found.filter(({ protocol }) => protocol === wanted).length;
+  return { oidc: count('oidc'), saml: count('saml'), proxy: count('proxy') };
+}
+
 function addListPage(
   { list: addList }: Pages<ApplicationDetails>,
   { admin, pictures, signIns }: ConsoleServices,
@@ -60,20 +64,20 @@ function addListPage(
     const counts = await signIns.lastDays();
     const isBySignIns = sort.endsWith('sign-ins');
     const filter = { search: q, ...(state && { enabled: state === 'enabled' }), ...(source && { source }) };
-    const [page, byProtocol] = await Promise.all([
-      applications.list(
-        {
-          ...filter,
-          after,
-          limit: limits.api.pageSize,
-          ...(protocol && { protocol }),
-          ...(sort !== 'match' && { isDescending: sort.startsWith('-') }),
-          ...(isBySignIns && { rank: mostUsed(counts) }),
-        },
-        by,
-      ),
-      applications.countByProtocol(filter, by),
-    ]);
+    const page = await applications.list(
+      {
+        ...filter,
+        after,
+        limit: limits.api.pageSize,
+        ...(protocol && { protocol }),
+        ...(sort !== 'match' && { isDescending: sort.startsWith('-') }),
+        ...(isBySignIns && { rank: mostUsed(counts) }),
+      },
+      by,
+    );
+    // A search looks into every application: not again where the page has all that it finds.
+    const isAll = !after && !protocol && !page.next;
+    const byProtocol = isAll ? protocolsOf(page.applications) : await applications.countByProtocol(filter, by);
     const logos = await pictures.addressesOf(page.applications.map(({ id }) => id));
     /** A cell about sign-ins; empty for a service account, and before the first count. */
     const signInCell =

@@ -450,16 +450,21 @@ function createCache({ now, load }: { now: Clock; load: (last: SettingValues) =>
 
   const isFresh = () => isWithin(limits.settings.cacheSeconds, readAt, now());
   const reload = () => {
-    reading ??= load(values)
+    if (reading) return reading;
+    const begun = load(values)
       .then((loaded) => {
-        values = loaded;
-        readAt = now().getTime();
-        return values;
+        // Not one that a change has overtaken.
+        if (reading === begun) {
+          values = loaded;
+          readAt = now().getTime();
+        }
+        return loaded;
       })
       .finally(() => {
-        reading = undefined;
+        if (reading === begun) reading = undefined;
       });
-    return reading;
+    reading = begun;
+    return begun;
   };
   return {
     reload,
@@ -471,6 +476,7 @@ function createCache({ now, load }: { now: Clock; load: (last: SettingValues) =>
     },
     expire() {
       readAt = Number.NEGATIVE_INFINITY;
+      reading = undefined;
     },
   };
 }

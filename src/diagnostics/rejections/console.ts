@@ -144,7 +144,7 @@ function rejectionDetails(router: Router<State, Extras>, { admin, frame, rejecti
       ctx,
       async () => {
         const { isFixed } = await rejections.fix(code, fix, frame.actor(ctx));
-        if (isFixed) frame.redirect(ctx, address, t('console.rejections.fixed'));
+        if (isFixed) frame.redirect(ctx, address);
         else frame.redirect(ctx, address, t('console.rejections.changed'), 'plain');
       },
       () => (wanted ? fixPage(address, wanted) : detailsPage(explanation, mayOf(ctx))),

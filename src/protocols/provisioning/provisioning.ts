@@ -124,7 +124,7 @@ export function createProvisioning(services: Core & People & ApplicationServices
       };
       let compared = 0;
       for await (const people of everybody(target)) {
-        for (const { account, row } of people) {
+        for (const { account, row } of people.slice(0, most - compared)) {
           const wanted = differences.wantedOf(target, account);
           const { pending, paths } = differenceOf(target, { account, wanted }, row);
           if (pending === '') {

@@ -59,7 +59,7 @@ async function fix(code: string, rule: string, button: string, ...values: string
   // A fix with a warning has a page of its own.
   const link = linksOf(page.text, page.url).find(({ href, label }) => href.includes('/fix/') && label === button);
   const done = await admin.follow(await admin.submit(link ? await admin.get(link.href) : page, {}, { button }));
-  expect(textOf(done.text)).toMatch(/Fixed|Changed/);
+  expect(textOf(done.text)).toMatch(/This is fixed|Saved/);
   // No red check beside the word.
   if (textOf(done.text).includes('This is fixed')) {
     expect(done.text).not.toContain('<li class="failed">');
@@ -124,7 +124,7 @@ describe('a rejected authorization request', () => {
     expect(textOf(again.text)).toContain(`Address ${evil}`);
     expect(textOf(again.text)).toContain('https://app.example.com.evil.example is new for Wiki');
     expect(JSON.stringify(await idp.services.applications.get(applicationId))).not.toContain(evil);
-    expect(textOf((await client.follow(await client.submit(again))).text)).toContain('Fixed.');
+    expect(textOf((await client.follow(await client.submit(again))).text)).toContain('This is fixed.');
   });
 
   it('is fixed by enabling the disabled application', async () => {
@@ -246,7 +246,7 @@ describe('a rejected authorization request', () => {
       'Anyone can send a request like this. First look for PKCE in the settings of Old wiki',
     );
     const done = await admin.follow(await admin.submit(asked, {}, { button: 'Accept requests without PKCE' }));
-    expect(textOf(done.text)).toContain('Fixed.');
+    expect(textOf(done.text)).toContain('This is fixed.');
     expect((await withoutPkce(clientId)).said.pathname).toContain('/signin/');
 
     const open = await aClient(idp.services, { redirect_uris: [REDIRECT], token_endpoint_auth_method: 'none' });

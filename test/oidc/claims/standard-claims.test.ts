@@ -143,6 +143,9 @@ describe('the standard claims', () => {
     const forged = { nickname: 'Annie', family_name: 'Forged', locality: 'Forged' };
     expect((await browser.submit(page, forged, { form: '/account/profile' })).status).toBe(303);
     expect((await admin.get(path(user))).json()).toMatchObject({ nickname: 'Annie', family_name: null, address: null });
+    await idp.services.settings.set('profile_claims', []);
+    await idp.services.settings.reload();
+    expect(textOf((await browser.get('/account/profile')).text)).not.toContain('Save profile');
     await idp.services.settings.unset('profile_claims');
     await idp.services.settings.reload();
     expect((await browser.get('/account/profile/phone')).status).toBe(200);

@@ -1,5 +1,6 @@
 // /admin/applications/:id/provisioning: how the provisioning of an application goes, what it would do, and what an administrator decides.
 import { nameAndUsername } from '../../../base/http/pages/tokens.ts';
+import { limits } from '../../../base/limits.ts';
 import { type PageText, t } from '../../../base/texts/text.ts';
 import type {
   ChangeKind,
@@ -47,9 +48,7 @@ export function addProvisioningPages(
               { label: t('console.provisioning.kind.unchanged'), value: unchanged },
             ],
           },
-          ...(isCut
-            ? [{ kind: 'text' as const, tone: 'notice' as const, text: t('console.provisioning.preview.cut') }]
-            : []),
+          ...(isCut ? [cutNotice] : []),
           ...KINDS.filter((kind) => changes[kind].count > 0).map((kind) => peopleTable(kind, changes[kind])),
         ],
       };
@@ -69,6 +68,12 @@ export function addProvisioningPages(
       },
     });
 }
+
+const cutNotice: Block = {
+  kind: 'text',
+  tone: 'notice',
+  text: t('console.provisioning.preview.cut', { count: limits.provisioning.previewed }),
+};
 
 function peopleTable(
   kind: ChangeKind,
