@@ -47,12 +47,12 @@ async function namesOfServer(brandName: string | undefined) {
 }
 
 describe('the name of the server', () => {
-  it('is the host or the product without a brand, and then the name of the brand', async () => {
+  it('is the product without a brand, in an authenticator app the host, and then the name of the brand', async () => {
     const { host, hostname } = new URL(idp.issuer);
     const alarm = `Alarm: the database of ${host} was changed`;
     expect(await namesOfServer(undefined)).toEqual({
-      subject: `You’ve been invited to ${host}`,
-      text: host,
+      subject: 'You’ve been invited to Gatehouse',
+      text: 'Gatehouse',
       alarm,
       issuer: hostname,
       account: `/${hostname}`,

@@ -21,13 +21,12 @@ async function invited(mail = true) {
   return {
     account,
     outcome,
-    link: async () => linkIn(await mailOf(test.box, email ?? '', `You’ve been invited to ${host()}`)),
+    link: async () => linkIn(await mailOf(test.box, email ?? '', 'You’ve been invited to Gatehouse')),
   };
 }
 /** Of the passkey that a page asks for. */
 const optionsIn = ({ text }: Page) =>
   JSON.parse((/data-options="([^"]*)"/.exec(text)?.[1] ?? '').replaceAll('&quot;', '"'));
-const host = () => new URL(test.idp.issuer).host;
 
 describe('an invitation', () => {
   it('names the account, and its link sets the first password, verifies the address and signs in', async () => {
@@ -53,7 +52,7 @@ describe('an invitation', () => {
     await mailIsIdle(test.idp.services);
     const subjects = () =>
       test.box.messages.filter(({ to }) => to.includes(account.email ?? '')).map(({ subject }) => subject);
-    expect(subjects()).toEqual([`You’ve been invited to ${host()}`]);
+    expect(subjects()).toEqual(['You’ve been invited to Gatehouse']);
     const elsewhere = httpClient(test.idp.issuer);
     const form = await elsewhere.follow(await elsewhere.get('/login'));
     const signedIn = await elsewhere.follow(
@@ -81,7 +80,7 @@ describe('an invitation', () => {
     await settings.set('user_attributes', {});
     await mailIsIdle(test.idp.services);
     const own = test.box.messages.filter(({ to }) => to.includes(account.email ?? ''));
-    expect(own.map(({ subject }) => subject)).toEqual([`You’ve been invited to ${host()}`]);
+    expect(own.map(({ subject }) => subject)).toEqual(['You’ve been invited to Gatehouse']);
   });
 
   it('signs in once, in the browser that accepted it, within minutes, and not after the password is set anew', async () => {
@@ -200,7 +199,7 @@ describe('an invitation', () => {
     const message = 'Hi <b>Greta</b>,\r\nsee https://intranet.example.com\u202e\u0000\n\n\n\nYour team';
     await test.links.invitations.invite(account, {}, { message });
     // The mails of two invitations may arrive in any order.
-    const next = () => mailOf(test.box, account.email ?? '', `You’ve been invited to ${host()}`);
+    const next = () => mailOf(test.box, account.email ?? '', 'You’ve been invited to Gatehouse');
     const [one, other] = [await next(), await next()];
     const { text, html } = one.text.includes('Message from') ? one : other;
     expect(text).toContain(

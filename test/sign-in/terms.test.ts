@@ -280,7 +280,7 @@ describe('a new account', () => {
       const account = await idp.services.accounts.create({ username, email });
       const service = await aService(idp);
       await service.send('POST', `/users/${account.id}/invite`);
-      const link = linkIn(await mailOf(box, email, `You’ve been invited to ${new URL(idp.issuer).host}`));
+      const link = linkIn(await mailOf(box, email, 'You’ve been invited to Gatehouse'));
       const { browser: client, page } = await open(idp, link);
       expect(page.forms.map(({ fields }) => fields.terms)).toEqual(['2026-11', '2026-11']);
       await version(sent);

@@ -392,7 +392,7 @@ export function createTestMail(
     const look = brandOf();
     const write = (): RenderedMail => {
       const content = compose(message, issuer, look?.name);
-      return { subject: content.subject, text: plainText(content, look?.name), html: renderHtml(content, look, mode) };
+      return { subject: content.subject, text: plainText(content), html: renderHtml(content, look, mode) };
     };
     return inLanguage(language, write, texts());
   };

@@ -16,15 +16,17 @@ export interface MailContent {
   facts?: { label: string; value: string }[];
   /** Below the link: what to do when the recipient did not cause the mail. */
   after: string[];
-  /** The sender: the host of the issuer. */
+  /** The name of this server, as its pages display it. */
+  sender: string;
+  /** The host of the issuer. */
   service: string;
 }
 
 const WIDTH = 76;
 
-/** The content as plain text in the current language (RFC 2046, section 5.1.4), in lines of at most 76 characters. `name`: that of the brand. */
-export function plainText(content: MailContent, name?: string): string {
-  const { subject, quote, code, action, facts = [], after, service } = content;
+/** The content as plain text in the current language (RFC 2046, section 5.1.4), in lines of at most 76 characters. */
+export function plainText(content: MailContent): string {
+  const { subject, quote, code, action, facts = [], after, sender, service } = content;
   const [opening, ...paragraphs] = content.paragraphs.map(wrap);
   const blocks = [
     subject,
@@ -38,7 +40,7 @@ export function plainText(content: MailContent, name?: string): string {
     ...(action ? [`${words('page.label', { label: action.label })}\n${action.url}`] : []),
     ...after.map(wrap),
     // The signature separator (RFC 3676, section 4.3).
-    `-- \n${name === undefined ? '' : `${name}\n`}${service}`,
+    `-- \n${sender}\n${service}`,
   ];
   return `${blocks.join('\n\n')}\n`;
 }

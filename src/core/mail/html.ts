@@ -25,12 +25,10 @@ export function createHtmlRenderer(viewsDir: string): RenderHtml {
   return (content, brand, mode) => {
     const language = currentLanguage();
     const brandColor: typeof color = (name, mode) => brand?.colors?.[mode][name] ?? color(name, mode);
-    const sender = brand?.name ?? content.service;
     const logo = brand?.mailLogo && `cid:${LOGO_ID}`;
     const direction = directionOf(language);
     return eta.render('mail/mail', {
       ...withWholeWords(content, language),
-      sender,
       logo,
       color: brandColor,
       t,

@@ -59,7 +59,7 @@ interface Parts<Notice> {
 }
 
 /** The line below the subject is the name of the server, and nothing follows the button, where a text does not say so. */
-type MailText = Omit<MailContent, 'service' | 'preheader' | 'after'> &
+type MailText = Omit<MailContent, 'sender' | 'service' | 'preheader' | 'after'> &
   Partial<Pick<MailContent, 'preheader' | 'after'>>;
 
 /** Its text, and a link to the page of the console that helps. */
@@ -234,11 +234,11 @@ export type MailMessage = { to: Recipient } /** `isSent`: by an administrator; e
 
 export type MailKind = MailMessage['kind'];
 
-/** The content of a message: its text and its link. `brandName`: how the texts for people name this server, by default by its host. */
+/** The content of a message: its text and its link. `brandName`: how the texts for people name this server. */
 export function compose(message: MailMessage, issuer: string, brandName?: string): MailContent {
   const known = factsOf(message, issuer, brandName);
   const text = texts[message.kind] as (known: Facts<MailMessage>) => MailText;
-  return { service: known.host, preheader: known.server, after: [], ...text(known) };
+  return { sender: known.server, service: known.host, preheader: known.server, after: [], ...text(known) };
 }
 
 type Closing = Pick<MailText, 'action' | 'after'>;
@@ -263,7 +263,7 @@ interface Facts<Message> {
   to: Recipient;
   /** Of the issuer. */
   host: string;
-  /** The name of the brand, or the host. */
+  /** The name of the brand, as on the pages. */
   server: string;
   /** The greeting. */
   hello: string;
@@ -290,7 +290,7 @@ function factsOf<Message extends MailMessage>(message: Message, issuer: string, 
     action: { label: words('mail.review.action'), url: link('/account') },
     after: [words('mail.review.after'), words('mail.review.mailbox')],
   };
-  return { message, to, host, server: brandName || host, hello, account, link, notYou, reviewAccount };
+  return { message, to, host, server: brandName || 'Gatehouse', hello, account, link, notYou, reviewAccount };
 }
 
 /** Kind of message -> its text. */
@@ -476,9 +476,9 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => MailText }
     facts: accounts.map(({ name, until }) => ({ label: short(name), value: describeDay(until) })),
     action: { label: 'Open users', url: link('/admin/users?state=ending') },
   }),
-  deletion: ({ message: { until }, hello, host, link }) => ({
+  deletion: ({ message: { until }, hello, server, link }) => ({
     subject: words('mail.deletion.subject', { day: describeDay(until) }),
-    paragraphs: [hello, words('mail.deletion.text', { host, day: describeDay(until) })],
+    paragraphs: [hello, words('mail.deletion.text', { host: server, day: describeDay(until) })],
     action: { label: words('deletion.keep'), url: link('/account/data') },
     after: [words('mail.deletion.after')],
   }),
@@ -594,7 +594,11 @@ function passwordElsewhere(other: { name: string; isDirectory: boolean } | undef
   return other.isDirectory ? words('mail.elsewhere.directory', { name }) : words('mail.elsewhere.connection', { name });
 }
 
-function testMailText(known: { message: { at: Date }; hello: string; host: string }): Omit<MailContent, 'service'> {
+function testMailText(known: {
+  message: { at: Date };
+  hello: string;
+  host: string;
+}): Omit<MailContent, 'sender' | 'service'> {
   const { message, hello, host } = known;
   return {
     subject: `Test email from ${host}`,

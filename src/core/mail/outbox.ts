@@ -72,7 +72,7 @@ export function createOutbox({
       const look = (application !== undefined && brandOf(application)) || brand();
       const write = () => {
         const content = compose(message, issuer, look?.name);
-        return { subject: content.subject, text: plainText(content, look?.name), html: renderHtml(content, look) };
+        return { subject: content.subject, text: plainText(content), html: renderHtml(content, look) };
       };
       const written = inLanguage(mailLanguage(message, offered()), write, texts());
       const stored: StoredContent = {
