@@ -5,8 +5,14 @@ import { AppError } from '../base/http/errors.ts';
 import type { Clock } from '../base/platform/clock.ts';
 import type { Logger } from '../base/platform/logger.ts';
 import type { Db } from '../base/storage/database.ts';
+import type { Account } from '../people/accounts/account.ts';
+import { createAccountList } from '../people/accounts/account-list.ts';
+import { listAdministrators } from '../people/rbac/administrators.ts';
 import { ADMIN_ROLE } from '../people/rbac/built-in.ts';
 import { createAccountWithPassword } from './new-account.ts';
+
+/** What the list of accounts is read with. */
+type Core = Parameters<typeof createAccountList>[0];
 
 export type FirstAdmin = { username: string; password: string };
 
@@ -54,15 +60,29 @@ export async function isFirstPasswordUnused({ db, now }: { db: Db; now: Clock })
 /** What to do then. */
 export const FIRST_PASSWORD_ADVICE = `If its password is lost, run: gatehouse user set-password ${USERNAME}`;
 
+/** The name of an administrator, where none of them has a way to sign in, such as those that a new configuration file declares. */
+export async function lockedOutAdministrator({
+  find,
+  ...core
+}: Core & { find(id: string): Promise<Account | undefined> }): Promise<string | undefined> {
+  const ids = (await listAdministrators(core, find)).map(({ id }) => id);
+  if (ids.length === 0) return undefined;
+  const { accounts } = await createAccountList(core).list({ ids, sort: 'created', limit: ids.length });
+  return accounts.every(({ invitation }) => invitation === 'needed') ? accounts[0]?.username : undefined;
+}
+
+/** What to do then. */
+export const lockedOutAdvice = (username: string): string => `Run: gatehouse user set-password ${username}`;
+
 /** For the log of a start. */
-export async function warnOfUnusedPassword({
+export async function warnOfAdministrators({
   logger,
-  ...dependencies
-}: {
-  db: Db;
-  now: Clock;
-  logger: Logger;
-}): Promise<void> {
-  if (await isFirstPasswordUnused(dependencies))
+  accounts: { find },
+  ...core
+}: Core & { logger: Logger; accounts: { find(id: string): Promise<Account | undefined> } }): Promise<void> {
+  const lockedOut = await lockedOutAdministrator({ ...core, find });
+  if (lockedOut !== undefined)
+    logger.warn(`no administrator has a password or another way to sign in. ${lockedOutAdvice(lockedOut)}`);
+  if (await isFirstPasswordUnused(core))
     logger.warn(`nobody has signed in as ${USERNAME} yet. ${FIRST_PASSWORD_ADVICE}`);
 }

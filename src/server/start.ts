@@ -26,7 +26,7 @@ import type { Tracing } from '../base/platform/tracing.ts';
 import type { DatabaseLimits } from '../base/storage/open-options.ts';
 import { ignoredTexts } from '../base/texts/overrides.ts';
 import { formatFault } from '../config-file/file.ts';
-import { ensureFirstAdmin, type FirstAdmin, warnOfUnusedPassword } from '../config-file/first-admin.ts';
+import { ensureFirstAdmin, type FirstAdmin, warnOfAdministrators } from '../config-file/first-admin.ts';
 import { type ConfigurationFile, readValidFile } from '../config-file/read-file.ts';
 import { createScheduler, type Scheduler } from '../core/jobs/scheduler.ts';
 import { createMailDelivery } from '../core/mail/create-mail.ts';
@@ -274,7 +274,7 @@ export async function prepareData(services: Services): Promise<void> {
   if (!file?.declared.settings.brand_applications) await warnOfUnknownBrandApplications(services);
   const { user_attributes: schema = {} } = services.settings.latest();
   if (!file?.declared.settings.user_attributes) for (const text of namedAsClaims(schema)) services.logger.warn(text);
-  await warnOfUnusedPassword(services);
+  await warnOfAdministrators(services);
   const { texts, rate_limits: limitsRates } = services.settings.latest();
   const ignored = ignoredTexts(texts);
   if (ignored.length > 0)

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ensureFirstAdmin, isFirstPasswordUnused, warnOfUnusedPassword } from '../../src/config-file/first-admin.ts';
+import { ensureFirstAdmin, isFirstPasswordUnused, warnOfAdministrators } from '../../src/config-file/first-admin.ts';
 import { testDatabase } from '../support/database/database.ts';
 import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { startIdp } from '../support/idp.ts';
@@ -38,7 +38,7 @@ describe('the first administrator', () => {
       'beside the start that stores it',
     ).toBe(false);
     const warnings: string[] = [];
-    await warnOfUnusedPassword({ ...later, logger: { warn: (text: string) => void warnings.push(text) } as never });
+    await warnOfAdministrators({ ...later, logger: { warn: (text: string) => void warnings.push(text) } as never });
     expect(warnings).toEqual([
       'nobody has signed in as admin yet. If its password is lost, run: gatehouse user set-password admin',
     ]);
@@ -49,6 +49,25 @@ describe('the first administrator', () => {
       data: { mustChange: false },
     });
     expect(await isFirstPasswordUnused(later), 'after a change').toBe(false);
+  });
+
+  it('is not made beside administrators of the file; a start says that none of them can sign in, and what gives a way', async () => {
+    await bench.apply('users: [{ username: alice }, { username: root, roles: [admin] }]');
+    const warnings: string[] = [];
+    const start = () =>
+      warnOfAdministrators({
+        ...bench,
+        now: () => bench.clock.at,
+        logger: { warn: (text: string) => void warnings.push(text) } as never,
+      });
+    await start();
+    expect(warnings).toEqual([
+      'no administrator has a password or another way to sign in. Run: gatehouse user set-password root',
+    ]);
+    const root = (await bench.accounts.findByLogin('root')) ?? expect.fail();
+    await bench.credentials.setPassword(root, 'a long new passphrase 7');
+    await start();
+    expect(warnings).toHaveLength(1);
   });
 
   it('is created once', async () => {

@@ -141,6 +141,7 @@ export async function configFileBench(shared?: string) {
   const file = (text: string, path = '/nowhere/gatehouse.yaml') => ({ ...parseFile(text), path });
   return {
     db,
+    sql,
     url,
     close: () => Promise.all([passwords.close(), brandImages.close(), close()]),
     clock,

@@ -23,7 +23,12 @@ import { createProtectedRows, type ProtectedRows } from '../../base/storage/prot
 import { faultLine } from '../../base/texts/faults.ts';
 import { ignoredTexts } from '../../base/texts/overrides.ts';
 import { readStoredText } from '../../base/texts/stored-text.ts';
-import { FIRST_PASSWORD_ADVICE, isFirstPasswordUnused } from '../../config-file/first-admin.ts';
+import {
+  FIRST_PASSWORD_ADVICE,
+  isFirstPasswordUnused,
+  lockedOutAdministrator,
+  lockedOutAdvice,
+} from '../../config-file/first-admin.ts';
 import { createAudit } from '../../core/audit/audit.ts';
 import { isDown } from '../../core/jobs/outages.ts';
 import { decryptDataKeys } from '../../core/keys/data-keys.ts';
@@ -264,6 +269,9 @@ async function adminFinding({ database: { db, sql }, now }: Opened): Promise<Fin
     return [
       warning('admins', 'the temporary password of the first administrator was never used', FIRST_PASSWORD_ADVICE),
     ];
+  const lockedOut = await lockedOutAdministrator({ ...core, find: createAccountLookup(core).find });
+  if (lockedOut !== undefined)
+    return [warning('admins', 'none of them has a password or another way to sign in', lockedOutAdvice(lockedOut))];
   if (count > 0) return [ok('admins', `${plural(count, 'active user')} with the role ${ADMIN_ROLE}`)];
   return [failure('admins', 'no active user has the role admin', `Run: gatehouse user add NAME --role ${ADMIN_ROLE}`)];
 }
