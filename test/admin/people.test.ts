@@ -210,6 +210,9 @@ it('offers no group whose members the configuration file declares', async () => 
   expect(await isOffered()).toBe(true);
   await idp.services.db.group.update({ where: { id }, data: { source: 'file', fileMembers: true } });
   expect(await isOffered()).toBe(false);
+  expect(textOf((await admin.get(`/admin/applications/${app.id}/people`)).text)).toContain(
+    `The group ${name} isn’t in this list: the configuration file declares who its members are.`,
+  );
 });
 
 it('creates nothing where a part of the change fails', async () => {

@@ -199,9 +199,14 @@ describe('the tabs of an application', () => {
     expect([empty.status, textOf(empty.text)]).toEqual([400, expect.stringMatching(/Document/)]);
   });
 
-  it('preview the claims of a chosen person', async () => {
+  it('preview the claims of a chosen person, and suggest the own fields of this server', async () => {
     const ann = await staff(idp);
+    const office = { type: 'string', title: 'Office' } as const;
+    await idp.services.settings.set('user_attributes', { type: 'object', properties: { office } });
     const page = await admin.get(`${oidc}/claims?user=${ann.username}`);
+    const suggested = [...page.text.matchAll(/<option value="(attributes\.\w+)">/g)].map(([, value]) => value);
+    expect([...new Set(suggested)]).toEqual(['attributes.office']);
+    await idp.services.settings.set('user_attributes', {});
     expect(textOf(page.text)).toContain(`"preferred_username": "${ann.username}"`);
     expect(textOf((await admin.get(`${oidc}/claims?user=no-such`)).text)).toContain('There is no user no-such.');
     expect(textOf((await admin.get(`${saml}/claims?user=${ann.username}`)).text)).toContain('<saml:NameID');

@@ -10,7 +10,7 @@ import { aUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient } from '../../support/http.ts';
 import type { TestIdp } from '../../support/idp.ts';
 import { some } from '../../support/long-run.ts';
-import { textOf } from '../../support/pages/html.ts';
+import { linksOf, textOf } from '../../support/pages/html.ts';
 import { sharedIdpWithConnections } from '../../support/shared-idp.ts';
 import { aLiveSp, answerIn, redirect } from '../live.ts';
 import { aCredential } from '../support.ts';
@@ -160,11 +160,28 @@ it('an uploaded file is read in the console, which says what it read, and has it
     return admin.request('POST', path, { headers, body: Buffer.from(`${parts.join('')}--part--\r\n`) });
   };
   const keys = key(rsa.certificatePem, '', 'signing') + key(rsa.certificatePem);
-  const { entityId, xml, acsUrl } = metadata({ keys });
+  const requested = (name: string, required: boolean) =>
+    `<md:RequestedAttribute Name="${name}" isRequired="${required}"/>`;
+  const services = `<md:AttributeConsumingService index="0"><md:ServiceName xml:lang="en">Wiki</md:ServiceName>${requested('urn:mail', true)}${requested('displayName', true)}${requested('urn:phone', false)}</md:AttributeConsumingService>`;
+  const { entityId, acsUrl, ...document } = metadata({ keys });
+  const xml = document.xml.replace('</md:SPSSODescriptor>', `${services}</md:SPSSODescriptor>`);
   const wrong = await send({ name: 'n'.repeat(256), metadata_file: xml });
   expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('&lt;md:EntityDescriptor')]);
-  const done = textOf((await admin.follow(await send({ metadata_file: xml }))).text);
-  expect(done).toContain(`Next: configure ${new URL(entityId).host}`);
+  const page = await admin.follow(await send({ metadata_file: xml }));
+  const done = textOf(page.text);
+  expect(done).toContain('Requested attributes urn:mail (required) displayName (required) urn:phone');
+  // Of displayName, the form has a value.
+  const unsent = 'requires the attribute urn:mail, which isn’t sent.';
+  expect(done).toContain(unsent);
+  const view = linksOf(page.text, page.url).find(({ label }) => label === 'View application');
+  const attributes = await admin.get(`${view?.href}/claims`);
+  expect(textOf(attributes.text)).toContain(unsent);
+  const saved = await admin.follow(
+    await admin.submit(attributes, { 'attributes.name': 'urn:mail', 'attributes.field': 'email' }),
+  );
+  expect(textOf(saved.text)).toContain('displayName, which isn’t sent.');
+  expect(textOf(saved.text)).not.toContain(unsent);
+  expect(done).toContain('Next: configure Wiki');
   expect(done).toContain(`Read from the metadata Entity ID ${entityId} ACS URLs ${acsUrl}`);
   expect(done).toMatch(/Key \(Signing\) expires .*20\d\d.* [0-9A-F]{2}(:[0-9A-F]{2}){31}.*Key \(Encryption\) expires/);
 });

@@ -37,12 +37,17 @@ export interface Choices {
   apis: readonly string[];
   /** The setting `signing_algorithms`. */
   signingAlgs: readonly string[];
+  /** Names of own fields of users. */
+  ownFields?: readonly string[];
 }
 
 export const NO_CHOICES: Choices = { roles: [], connections: [], apis: [], signingAlgs: [] };
 
 /** The suggestions where a user field is typed. */
-const suggestions = [...userFieldNames, 'attributes.department'];
+const userFields = ({ ownFields = [] }: Choices) => [
+  ...userFieldNames,
+  ...ownFields.map((name) => `attributes.${name}`),
+];
 const choice = (value: string, label: PageText, hint?: PageText): Option => ({ value, label, ...(hint && { hint }) });
 
 /** How a service provider is known: the field that the three groups of its keys belong to. */
@@ -115,7 +120,7 @@ export function newOpenings(sent: Sent): Opening[] {
 
 const inside = (key: string, values: Values): Values => ({ [key]: values[key.replace(/^provision\./, '')] });
 
-function provisionKeys(source: FieldSource): FormKey[] {
+function provisionKeys(source: FieldSource, suggestions: readonly string[]): FormKey[] {
   const name = (part: string) => `provision.${part}`;
   const choices = (part: string, values: readonly string[]) =>
     fieldKey({
@@ -263,11 +268,11 @@ export const ownKeys: Readonly<Record<string, (source: FieldSource, choices: Cho
   }),
 
   /** A row each: name, user field, and the scope that the claim belongs to. */
-  claims: (source) =>
+  claims: (source, choices) =>
     rowsKey(source, {
       columns: [
         { name: 'name', label: t('console.fields.own-claims.claim') },
-        { name: 'field', label: t('console.shared.value'), suggestions },
+        { name: 'field', label: t('console.shared.value'), suggestions: userFields(choices) },
         { name: 'scope', label: t('console.fields.own-claims.scope') },
       ],
       toLines: (value) => claimSources(value as OwnClaims).map(({ claim, field, scope = '' }) => [claim, field, scope]),
@@ -278,10 +283,10 @@ export const ownKeys: Readonly<Record<string, (source: FieldSource, choices: Cho
       },
     }),
 
-  attributes: (source) =>
+  attributes: (source, choices) =>
     mapKey(source, [
       { name: 'name', label: t('console.fields.attributes.attribute') },
-      { name: 'field', label: t('console.shared.value'), suggestions },
+      { name: 'field', label: t('console.shared.value'), suggestions: userFields(choices) },
     ]),
 
   roles_rename: (source) =>
@@ -297,8 +302,8 @@ export const ownKeys: Readonly<Record<string, (source: FieldSource, choices: Cho
     ]),
 
   /** An object with a field for each setting; without an address, nobody is written to the application. */
-  provision: (source) => {
-    const keys = provisionKeys(source);
+  provision: (source, choices) => {
+    const keys = provisionKeys(source, userFields(choices));
     return {
       key: source.name,
       fields: ({ provision = {} }) => keys.flatMap(({ key, fields }) => fields(inside(key, provision as Values))),
@@ -311,10 +316,10 @@ export const ownKeys: Readonly<Record<string, (source: FieldSource, choices: Cho
   },
 
   /** Those of a well-known server, or `own` with the rows `headers.own`. */
-  headers: (source) => {
+  headers: (source, choices) => {
     const own = mapKey({ ...source, name: 'headers.own' }, [
       { name: 'name', label: t('console.fields.website-headers.header') },
-      { name: 'field', label: t('console.shared.value'), suggestions },
+      { name: 'field', label: t('console.shared.value'), suggestions: userFields(choices) },
     ]);
     const offered = [...Object.keys(headerSets), 'own'].map((set) =>
       choice(set, textAt(`console.field.headers.${set}`) ?? set),

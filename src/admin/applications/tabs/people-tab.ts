@@ -10,7 +10,7 @@ import { forbidden, invalidInput, ownedByFile } from '../../../base/http/errors.
 import { nameAndUsername } from '../../../base/http/pages/tokens.ts';
 import { limits } from '../../../base/limits.ts';
 import { fault, textFault } from '../../../base/texts/faults.ts';
-import { listOf, type PageText, sentences, type Text, t } from '../../../base/texts/text.ts';
+import { allOf, listOf, type PageText, sentences, type Text, t } from '../../../base/texts/text.ts';
 import type { Actor } from '../../../core/audit/audit.ts';
 import { type Account, ownedUser } from '../../../people/accounts/account.ts';
 import { within } from '../../../people/rbac/rights.ts';
@@ -185,8 +185,10 @@ async function peopleBlocks(
     pages: list.pages(page.next),
   };
   const lead = openLead(application);
-  const fields = mayGive ? await givingFields(visit, open, admin, { typed }) : [];
-  if (fields.length === 0) return { blocks: [...lead, table] };
+  if (!mayGive) return { blocks: [...lead, table] };
+  const { fields, reason } = await givingFields(visit, open, admin, { typed });
+  if (fields.length === 0)
+    return { blocks: [...lead, ...(reason ? [{ kind: 'text', tone: 'notice', text: reason } as const] : []), table] };
   const person: Field = {
     name: 'user',
     label: t('console.people.person'),
@@ -209,7 +211,7 @@ async function peopleBlocks(
 const openLead = ({ access, name }: Application): Block[] =>
   access === 'everyone' ? [{ kind: 'text', tone: 'notice', text: t('console.people.everyone', { app: name }) }] : [];
 
-/** The fields of what lets a person in; none where the administrator can give nothing that does. */
+/** The fields of what lets a person in; none where the administrator can give nothing that does. `reason`: which groups are missing. */
 async function givingFields(
   { by, may }: Visit<unknown>,
   { application, isEditable }: OpenApplication,
@@ -218,30 +220,33 @@ async function givingFields(
     typed = { way: '', name: '', until: '' },
     account,
   }: { typed?: z.output<typeof giving> | undefined; account?: Account } = {},
-): Promise<Field[]> {
+): Promise<{ fields: Field[]; reason: PageText }> {
   const { role, group } = namesOf(application);
   const found = may(CREATES.group) ? await groups.findAll(group) : [];
   // The file declares the roles of its users.
   const isOfFile = account?.source === 'file';
+  const ofFile = found.flatMap(({ name, source, fileMembers }) => (source === 'file' && fileMembers ? name : []));
+  const reason = ofFile.length > 0 ? t('console.people.of-file', { groups: allOf(ofFile), count: ofFile.length }) : '';
   const options = wayOptions(application, {
     roles: isOfFile ? [] : (await roles.choices(by)).map(({ value }) => value),
     mayOpen: isEditable,
     newRole: may(CREATES.role) && !isOfFile,
     groups: may(CREATES.group),
-    ofFile: found.flatMap(({ name, source, fileMembers }) => (source === 'file' && fileMembers ? name : [])),
+    ofFile,
   });
-  if (options.length === 1) return [];
+  if (options.length === 1) return { fields: [], reason };
   const named = [...role.map((name) => `role:${name}`), ...group.map((name) => `group:${name}`)];
   const [first = '', ...others] = options.map(({ value }) => value).filter((value) => named.includes(value));
   const way = typed.way || (others.length === 0 ? first : '');
-  return [
-    { name: 'way', label: t('console.people.by'), type: 'select', value: way, options, required: true },
+  const fields: Field[] = [
+    { name: 'way', label: t('console.people.by'), type: 'select', value: way, options, required: true, hint: reason },
     // Displayed for the choices that need it (views/styles/console-parts.css).
     ...(isEditable
       ? [{ name: 'name', label: t('console.people.name'), suggest: 'groups' as const, value: typed.name }]
       : []),
     untilField(typed.until),
   ];
+  return { fields, reason };
 }
 
 /** What can be given: what opens the application, other roles, and what is named or created. The first option chooses nothing. */
@@ -326,7 +331,7 @@ export function addGivePage(
   const { frame, admin } = services;
   const fields = async (visit: Visit<Opened>) => {
     const open = await openApplication({ ...visit, subject: visit.subject.details }, services);
-    return givingFields(visit, open, admin, { account: visit.subject.account });
+    return (await givingFields(visit, open, admin, { account: visit.subject.account })).fields;
   };
   addForm<Opened, z.output<typeof giving>>(router, frame, path, {
     needs: [...PEOPLE_OF, GIVE],

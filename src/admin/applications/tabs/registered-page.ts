@@ -1,7 +1,8 @@
 // The page after the registration of an application: its secret, the settings for its side, who can sign in, and what comes next.
 import type { Application } from '../../../applications/application.ts';
-import { oneOf, type PageText, t } from '../../../base/texts/text.ts';
+import { allOf, oneOf, type PageText, t } from '../../../base/texts/text.ts';
 import { metadataWarnings, parseServiceProviderMetadata } from '../../../protocols/saml/metadata/parse.ts';
+import type { RequestedAttribute } from '../../../protocols/saml/metadata/presentation.ts';
 import type { Action, Block, Cell, ConsolePage } from '../../console/blocks.ts';
 import { expiryCell } from '../../console/expiry.ts';
 import { readsRolesOrGroups, rolesReadBy } from '../presets/demands.ts';
@@ -57,7 +58,8 @@ export function registeredPage(
 }
 
 /** What was read from the metadata of a service provider. */
-function documentBlocks({ protocol, metadata }: Application, now: Date): Block[] {
+function documentBlocks(application: Application, now: Date): Block[] {
+  const { protocol, metadata } = application;
   if (protocol !== 'saml' || metadata.metadata_xml === undefined) return [];
   const read = parseServiceProviderMetadata(metadata.metadata_xml, new Date(0));
   const keys = [
@@ -75,13 +77,36 @@ function documentBlocks({ protocol, metadata }: Application, now: Date): Block[]
           },
         ]
       : []),
+    ...listed(t('console.tabs.registered.name-id'), read.nameIdFormats),
+    ...listed(
+      t('console.tabs.registered.attributes'),
+      read.requestedAttributes.map((one) =>
+        t('console.tabs.registered.attribute', { name: attributeName(one), required: one.isRequired ? 'yes' : 'no' }),
+      ),
+    ),
     ...keys.map(({ use, expiresAt, fingerprint }) => ({
       label: t('console.tabs.registered.key', { use }),
       value: [expiryCell(expiresAt, now), { text: fingerprint, code: true }],
     })),
   ];
   const facts: Block = { kind: 'facts', title: t('console.tabs.registered.read'), rows };
-  return [facts, ...metadataWarnings(read).map((text): Block => ({ kind: 'text', tone: 'warning', text }))];
+  const warnings = metadataWarnings(read).map((text): Block => ({ kind: 'text', tone: 'warning', text }));
+  return [facts, ...warnings, ...unsentBlocks(application)];
+}
+
+const listed = (label: PageText, value: Cell[]) => (value.length > 0 ? [{ label, value }] : []);
+
+const attributeName = ({ name, friendlyName }: RequestedAttribute) =>
+  friendlyName === undefined || friendlyName === name ? name : `${friendlyName} (${name})`;
+
+/** Warns of the attributes that the metadata requires and the registration does not send. */
+export function unsentBlocks({ protocol, name, metadata }: Application): Block[] {
+  if (protocol !== 'saml' || metadata.metadata_xml === undefined) return [];
+  const { requestedAttributes } = parseServiceProviderMetadata(metadata.metadata_xml, new Date(0));
+  const unsent = requestedAttributes.filter((one) => one.isRequired && metadata.attributes[one.name] === undefined);
+  if (unsent.length === 0) return [];
+  const values = { name, attributes: allOf(unsent.map(attributeName)), count: unsent.length };
+  return [{ kind: 'text', tone: 'warning', text: t('console.tabs.registered.not-sent', values) }];
 }
 
 /** The page that displays a new client secret. */

@@ -29,7 +29,7 @@ import { previewBlocks } from '../preview.ts';
 import { overviewPage } from './overview-tab.ts';
 import { addPeoplePages } from './people-tab.ts';
 import { addProvisioningPages, provisioningBlocks } from './provisioning-tab.ts';
-import { newSecretPage } from './registered-page.ts';
+import { newSecretPage, unsentBlocks } from './registered-page.ts';
 import { setupInstructionBlocks } from './setup-guide.ts';
 import { homePageOf, type OpenApplication, openApplication, READ, tabPage, tabsOf } from './tab-page.ts';
 
@@ -231,7 +231,12 @@ async function formPage(
       cancelLabel: t('console.shared.discard'),
     }),
   };
-  const above = tab === 'provisioning' ? await provisioningBlocks(visit, open, services) : [];
+  const above =
+    tab === 'provisioning'
+      ? await provisioningBlocks(visit, open, services)
+      : tab === 'claims'
+        ? unsentBlocks(application)
+        : [];
   const after = {
     settings: [pictureTask(open), ...(mayWrite ? [enableAndDeleteButtons(application, path)] : [])],
     credentials: secretBlocks(open, path, mayWrite, services.now()),
@@ -261,5 +266,6 @@ async function choicesOf(visit: Visit<ApplicationDetails>, tab: FormTab, service
     connections: connections.map(({ connection: { id, name } }) => ({ id, name })),
     apis,
     signingAlgs: services.admin.resources.signingAlgs(),
+    ownFields: Object.keys((await services.attributeSchema()).properties ?? {}),
   };
 }
