@@ -120,7 +120,7 @@ export const userCommands: Commands = {
       }
       const report = input.text('report');
       if (report !== undefined) {
-        const content = reportHeader(read.columns) + reportOf(rows, read.columns);
+        const content = reportHeader(read) + reportOf(rows, read);
         await writeFile(report, content, { mode: 0o600 });
       }
       const words = importOutcomes.flatMap((one) => {

@@ -279,7 +279,7 @@ describe('gatehouse user import and invite', () => {
     const made = await cli.gatehouse(['user', 'import', file, ...options, '--report', report]);
     expect(made).toMatchObject({ code: 0, out: '2 rows: 1 invited, 1 disabled\n' });
     expect(readFileSync(report, 'utf8')).toBe(
-      'line,result,reason,username,email,size,active,groups\r\n2,invited,,imp-cli,,,,\r\n3,disabled,,alice,,,,\r\n',
+      'line,result,reason,username,email,active,groups\r\n2,invited,,imp-cli,,,\r\n3,disabled,,alice,,,\r\n',
     );
     expect((await show('alice')).isActive).toBe(false);
     await cli.gatehouse(['user', 'enable', 'alice']);

@@ -106,8 +106,8 @@ export function importRoutes({ audit, frame, admin: { imports, userImport } }: C
     button: ({ count }) => t('console.import.invite-button', { count }),
     fields: ({ subject: { found } }) => [{ ...messageField, value: found.options.message }],
     body: z.object({ message: importOptions.shape.message }),
-    submit: async ({ by, subject: { found } }, { message }) => ({
-      to: pathOf(await imports.invite(found.id, message, by)),
+    submit: async ({ by, subject: { found, count } }, { message }) => ({
+      to: pathOf(await imports.invite(found.id, { message, count }, by)),
     }),
   });
 
@@ -116,17 +116,19 @@ export function importRoutes({ audit, frame, admin: { imports, userImport } }: C
     async submit({ ctx, by }) {
       const canceled = await imports.cancel(ctx.params.id ?? '', by);
       if (canceled.isTrial) return { to: HOME, notice: t('console.import.trial.canceled') };
-      return { to: pathOf(canceled), notice: t('console.import.canceled') };
+      const notice = isInviting(canceled) ? t('console.import.inviting.canceled') : t('console.import.canceled');
+      return { to: pathOf(canceled), notice };
     },
   });
 
   router.get('/:id/report.csv', ...frame.page(within(WRITE)), async (ctx: Params) => {
     const [by, { id, options }] = [frame.actor(ctx), await imports.get(ctx.params.id ?? '', frame.actor(ctx))];
     const { result } = parseQuery(ctx, reportQuery);
+    const file = { columns: options.columns, unknown: userImport.unknownOf(options.columns) };
     async function* report() {
-      yield reportHeader(options.columns);
+      yield reportHeader(file);
       for await (const rows of imports.report(id, by))
-        yield reportOf(result ? rows.filter(({ outcome }) => outcome === result) : rows, options.columns);
+        yield reportOf(result ? rows.filter(({ outcome }) => outcome === result) : rows, file);
     }
     sendCsv(ctx, 'import-report.csv', Readable.from(report()));
   });
@@ -137,6 +139,9 @@ export function importRoutes({ audit, frame, admin: { imports, userImport } }: C
 const reportQuery = z.object({ result: z.literal('failed').optional() });
 const pathOf = ({ id }: { id: string }) => `${HOME}/${id}`;
 const isOpen = ({ state }: StoredImport) => state === 'waiting' || state === 'running';
+/** The rows are done, and invitations follow or were stopped. */
+const isInviting = ({ state, isTrial, done, total, options, counts }: StoredImport) =>
+  state !== 'done' && !isTrial && done === total && (options.invitations ?? counts.invited ?? 0) > 0;
 /** The trial has ended, and the import waits for its start. */
 const isTried = ({ state, done, total }: StoredImport) => state === 'prepared' && done === total;
 
@@ -213,6 +218,7 @@ function importPage(own: readonly StoredImport[], columns: readonly string[], gi
 
 function stateText(one: StoredImport): PageText {
   if (one.isTrial && isOpen(one)) return t('console.import.trial');
+  if (isOpen(one) && isInviting(one)) return t('console.import.inviting.state');
   return isTried(one) ? t('console.import.trial.done') : t(`console.groups.change-state.${one.state}`);
 }
 
@@ -247,7 +253,10 @@ function progressPage(found: StoredImport, { rows, ...columns }: Progress): Cons
   const hasFailed = hasReport && (found.counts.failed ?? 0) > 0;
   const lacksGroups = isTried(found) && options.missing_groups === 'reject' && options.missing.length > 0;
   // The file is deleted.
-  const cancel = { label: t('console.import.cancel'), post: `${pathOf(found)}/cancel` };
+  const cancel = {
+    label: isInviting(found) ? t('console.import.inviting.cancel') : t('console.import.cancel'),
+    post: `${pathOf(found)}/cancel`,
+  };
   const isDone = !isTrial && state === 'done';
   const lacksInvitations = isDone && (found.counts.created ?? 0) > 0;
   const next = [
@@ -325,12 +334,12 @@ function countBlock({ isTrial, counts, changed: sent }: StoredImport): Block {
 
 /** The progress of the rows, or of the invitations after them. */
 function progressBlock(found: StoredImport): Block {
-  const { done, total, changed, counts, isTrial } = found;
-  const { invited = 0 } = counts;
-  const isInviting = !isTrial && done === total && invited > 0;
-  const progress = isInviting ? { done: changed, total: invited } : { done, total };
-  const label = isInviting ? t('console.import.inviting', progress) : resultText(found);
-  return { kind: 'progress', label, hint: t('console.import.refresh'), ...progress };
+  const { done, total, changed, counts, options } = found;
+  if (!isInviting(found))
+    return { kind: 'progress', label: resultText(found), hint: t('console.import.refresh'), done, total };
+  const progress = { done: changed, total: Math.max(options.invitations ?? 0, counts.invited ?? 0) };
+  const hint = sentences([t('console.import.refresh'), t('console.import.inviting.cancel-hint')]);
+  return { kind: 'progress', label: t('console.import.inviting', progress), hint, ...progress };
 }
 
 /** The file has unknown columns: it is tried without them, or not at all. */

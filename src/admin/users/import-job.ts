@@ -43,6 +43,8 @@ const storedOptions = importOptions.extend({
   missing: z.array(z.string()),
   /** Pieces in which the people are found who are invited afterwards; absent: none are. */
   collected: z.int().optional(),
+  /** Who has an invitation of this import then. */
+  invitations: z.int().optional(),
   /** Whom rows give roles with permissions in Gatehouse: the first of them, and how many. */
   administrators: z.object({ usernames: z.array(z.string()), roles: z.array(z.string()), count: z.int() }),
 });
@@ -176,11 +178,17 @@ export function createImportJobs(
     return count;
   }
 
-  /** Invites the people of an import that is done. Throws conflict and changed_meanwhile (409). */
-  const invite = (id: string, message: string, by: Actor): Promise<StoredImport> =>
+  /** Invites the people of an import that is done. @param count what `countUninvited` found. Throws conflict and changed_meanwhile (409). */
+  const invite = (
+    id: string,
+    { message, count }: { message: string; count: number },
+    by: Actor,
+  ): Promise<StoredImport> =>
     transaction(db, async (tx) => {
-      const { options } = importOf(await stored.get(id, by, tx));
-      return importOf(await stored.resume(id, by, JSON.stringify({ ...options, message, collected: 0 }), tx));
+      const { options, counts } = importOf(await stored.get(id, by, tx));
+      const invitations = (counts.invited ?? 0) + count;
+      const given = JSON.stringify({ ...options, message, collected: 0, invitations });
+      return importOf(await stored.resume(id, by, given, tx));
     });
 
   /** Finds the people of the next piece who are to be invited. */

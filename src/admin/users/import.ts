@@ -151,16 +151,24 @@ const REPORT_COLUMNS = ['line', 'result', 'reason'];
 
 const csvLine = (cells: readonly (string | number)[]) => `${cells.map((cell) => csvCell(cell)).join(',')}\r\n`;
 
-/** The first line of the report (RFC 4180). */
-export const reportHeader = (columns: readonly string[]): string => csvLine([...REPORT_COLUMNS, ...columns]);
+type ReportedColumns = Pick<UserFile, 'columns' | 'unknown'>;
+const isLeftOut = (column: string, unknown: readonly string[]) => unknown.includes(columnName(column));
 
-/** The rows of the report: of those that failed all cells, so that they can be corrected and imported again; of the others only who it is. */
-export function reportOf(rows: readonly ImportRow[], columns: readonly string[]): string {
+/** The first line of the report (RFC 4180). */
+export const reportHeader = ({ columns, unknown }: ReportedColumns): string =>
+  csvLine([...REPORT_COLUMNS, ...columns.filter((column) => !isLeftOut(column, unknown))]);
+
+/**
+ * The rows of the report: of those that failed all cells but those of columns that were left out, so that they can be corrected and imported
+ * again; of the others only who it is.
+ */
+export function reportOf(rows: readonly ImportRow[], { columns, unknown }: ReportedColumns): string {
   const login = loginColumn(columns);
+  const leftOut = columns.map((column) => isLeftOut(column, unknown));
   return rows
     .map(({ line, username, outcome, error, cells }) => [
       ...[line, outcome, error === undefined ? '' : String(error)],
-      ...(cells ?? columns.map((_, at) => (at === login ? username : ''))),
+      ...(cells ?? columns.map((_, at) => (at === login ? username : ''))).filter((_, at) => !leftOut[at]),
     ])
     .map(csvLine)
     .join('');

@@ -159,7 +159,7 @@ describe('an import', () => {
 
   itOnSqlite('asks about unknown columns, and leaves them out or stops', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
-    const csv = 'username,Shoe size,name#de\nimp-shoe,44,Schuh\n';
+    const csv = 'username,Shoe size,name#de\nimp-shoe,44,Schuh\nimp-shoe,45,Zwei\n';
     const asked = await triedImport(admin, csv);
     expect(textOf(asked.text)).toContain('Gatehouse doesn’t know this column: shoe size.');
     const links = linksOf(asked.text, asked.url).filter(({ label }) => label === 'Add shoe size as an own field');
@@ -170,7 +170,12 @@ describe('an import', () => {
     );
     expect(await idp.services.accounts.findByLogin('imp-shoe')).toBeUndefined();
     const made = await startedImport(admin, tried);
-    expect(textOf(made.text)).toContain('1 of 1 row: 1 created, 0 not.');
+    expect(textOf(made.text)).toContain('2 of 2 rows: 1 created, 1 not.');
+    // The file of the failed rows is imported without the question.
+    const failed = (await admin.get(`${addressOf(made)}/report.csv?result=failed`)).text;
+    expect(failed).toBe(
+      'line,result,reason,username,name#de\r\n3,failed,Line 2 has the same username.,imp-shoe,Zwei\r\n',
+    );
     expect(await idp.services.accounts.findByLogin('imp-shoe')).toBeDefined();
     // A column that became an own field is imported.
     const location = { type: 'string', title: 'Office', enum: ['Berlin', 'Paris'] };
@@ -238,6 +243,24 @@ describe('an import', () => {
     expect(await reportOf(admin, done)).toContainEqual('2,invited,,imp-later-0,,');
     const nobody = await admin.follow(await admin.get(link?.href ?? ''));
     expect(textOf(nobody.text)).toContain('Nobody of this import needs an invitation.');
+  });
+
+  itOnSqlite('says how many invitations it sends, and what stopping them leaves', async () => {
+    const admin = await consoleOf(idp, await staff(idp, 'admin'));
+    const made = await imported(admin, 'username,email\nimp-wait-0,w0@example.com\nimp-wait-1,w1@example.com\n');
+    // So many mails wait that no invitation follows.
+    const at = new Date('2099-01-01');
+    const mail = { recipient: 'imp-full@example.com', kind: 'test', subject: '', bodySealed: '', createdAt: at };
+    const waiting = Array.from({ length: limits.import.waitingMail }, (_, n) => ({ id: `imp-full-${n}`, ...mail }));
+    await idp.services.db.mailMessage.createMany({ data: waiting.map((one) => ({ ...one, nextTryAt: at })) });
+    const question = await admin.get(`${addressOf(made)}/invite`);
+    const sending = await admin.follow(await admin.submit(question, {}));
+    const text = textOf(sending.text);
+    for (const part of ['Sending invitations', '0 of 2 invitations', '“Stop invitations” keeps the users'])
+      expect(text).toContain(part);
+    const stopped = await admin.follow(await admin.submit(sending, {}, { button: 'Stop invitations' }));
+    expect(textOf(stopped.text)).toContain('The invitations were stopped. The users stay');
+    await idp.services.db.mailMessage.deleteMany({ where: { recipient: mail.recipient } });
   });
 
   itOnSqlite.each([
