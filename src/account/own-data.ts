@@ -303,18 +303,24 @@ export function createOwnData(services: Core) {
       yield ']';
     }
     yield ',\n"activity":[';
+    yield* activityPieces(account, audience);
+    yield ']}\n';
+  }
+
+  async function* activityPieces(account: Account, audience: Audience): AsyncGenerator<string> {
     let separator = '\n';
     let before: number | undefined;
     for (;;) {
-      const found = await audit.list({ partyId: account.id, limit: PAGE, ...(before && { before }) });
-      const entries = found.filter(({ type }) => audience !== 'person' || !type.startsWith('account.note-'));
+      const page = await audit.list({ partyId: account.id, limit: PAGE, ...(before && { before }) });
+      const entries = page.filter(({ type }) => audience !== 'person' || !type.startsWith('account.note-'));
       const seen = entries.map((entry) => JSON.stringify(entryOf(entry, account.id, attributesSeenBy(audience))));
-      if (seen.length > 0) yield separator + seen.join(',\n');
-      if (seen.length > 0) separator = ',\n';
-      before = found.at(-1)?.id;
-      if (found.length < PAGE) break;
+      if (seen.length > 0) {
+        yield separator + seen.join(',\n');
+        separator = ',\n';
+      }
+      if (page.length < PAGE) return;
+      before = page.at(-1)?.id;
     }
-    yield ']}\n';
   }
 
   /** The data of an entry with those own fields that they may see. */
@@ -445,15 +451,17 @@ function entryOf(entry: AuditEntry, userId: string, seen: (data: Row) => Row): R
   const { apiKey, scim, ...data } = entry.data;
   const isOwn = (actorId ?? userId) === userId && !scim;
   const isAbout = subjectId === userId;
-  const by = actorId === userId ? 'self' : actorId !== null ? 'another person' : scim ? 'directory' : undefined;
+  const person = (id: string) => (id === userId ? 'self' : 'another person');
+  const application = actorApp === null ? 'nobody who is signed in' : 'application';
+  const program = scim ? 'directory' : application;
   return {
     at: time,
     type,
     outcome,
     reason,
-    by: by ?? (actorApp === null ? 'nobody who is signed in' : 'application'),
+    by: actorId === null ? program : person(actorId),
     application: isOwn ? actorApp : null,
-    about: isAbout ? 'self' : subjectId === null ? null : 'another person',
+    about: subjectId === null ? null : person(subjectId),
     client: clientId,
     ...(isOwn && { address: entry.address, user_agent: entry.userAgent, request_id: entry.requestId }),
     ...(isOwn && apiKey !== undefined && { api_key: apiKey as Value }),

@@ -132,14 +132,7 @@ async function decide(
   const { account, provenBySession } = await subjectOf(accounts, interaction, attempt);
   ctx.state.profileLanguage = account?.locale ?? undefined;
   if (account) ctx.state.sender = { userId: account.id };
-  // The user has proven a factor of the account. The page that it links to begins again.
-  if (account && !account.isActive) {
-    await attempts.remove(attempt.uid);
-    throw forbidden('account_inactive', {
-      message: inactiveText(account),
-      next: { href: `/signin/${attempt.uid}`, label: t('sign-in.another-way') },
-    });
-  }
+  if (account && !account.isActive) return rejectInactive(attempts, account, attempt);
 
   const ownAmr = policy.amrOf([...new Set([...provenBySession, ...attempt.amr])]);
   const upstreamAmr = attempt.userId === undefined ? [] : (attempt.upstream?.amr ?? []);
@@ -151,7 +144,7 @@ async function decide(
   // "Use another account" turns every prompt into a sign-in.
   const prompt = attempt.choosesOtherAccount ? 'login' : interaction.prompt.name;
   const requestedAcr = [...requestedAcrs(interaction.params), ...(lacking?.acrs ?? [])];
-  const { methods, level, channels, lacked, ...state } =
+  const requirements =
     isKnown && !SESSION_PROMPTS.includes(prompt)
       ? await policy.requirementsOf(account, {
           amr,
@@ -165,34 +158,31 @@ async function decide(
           demand: demandOf(attempt),
         })
       : NOTHING_MISSING;
+  const { methods, level, channels, lacked, mustChangePassword } = requirements;
   // A password that cannot be entered here may be proven at the upstream.
   const atUpstream = lacked ?? (isKnown && isPasswordMissing ? PASSWORD_ACR : undefined);
   const stepUp = atUpstream && (await stepUpTo(services, atUpstream, request, attempt));
-  const hasFactorHere = state.missing === 'second-factor' && !isMailedCode(methods);
-  if (stepUp && !stepUp.wasRequested && !hasFactorHere) state.missing = 'upstream';
+  const missing = isUpstreamNext(requirements, stepUp) ? 'upstream' : requirements.missing;
   // An identity that is linked at the end may bring roles.
   const isLinking = attempt.upstream?.linkTo !== undefined;
   const isDenied =
     account !== undefined && !isLinking && !accessDecision(application, account, ctx.state.request.address).allowed;
   // A first factor is never set up in an old session, which another person may use: it begins with the password. The denial replaces the
   // enrolment, and not the code by email before it.
-  const setsUpFirst =
-    (state.missing === 'enrolment' && !isDenied) || (state.missing === 'second-factor' && isMailedCode(methods));
+  const setsUpFirst = (missing === 'enrolment' && !isDenied) || (missing === 'second-factor' && isMailedCode(methods));
   const isOld = setsUpFirst && attempt.userId === undefined && !(await isRecent(services, interaction));
-  const isIdentified = isKnown && !isOld;
+  const progress = {
+    isIdentified: isKnown && !isOld,
+    missing,
+    mustChangePassword,
+    isDenied,
+    mayReplaceFactor: attempt.usedRecoveryCode === true,
+    isAsked: await isAskedForFields(services, attempt, account),
+    isBeingDeleted: Boolean(account?.deleteAt) && attempt.userId !== undefined && !attempt.knowsDeletion,
+  };
   return {
     attempt,
-    step: nextStep(
-      { prompt },
-      {
-        isIdentified,
-        isDenied,
-        mayReplaceFactor: attempt.usedRecoveryCode === true,
-        isAsked: await isAskedForFields(services, attempt, account),
-        isBeingDeleted: Boolean(account?.deleteAt) && attempt.userId !== undefined && !attempt.knowsDeletion,
-        ...state,
-      },
-    ),
+    step: nextStep({ prompt }, progress),
     account,
     methods,
     level,
@@ -203,6 +193,21 @@ async function decide(
     requestedLevel: strongestOf(weakestOf(requestedAcr), application.mfa && acrOfRule(application.mfa)),
     stepUp,
   };
+}
+
+/** The user has proven a factor of the account. The page that it links to begins again. */
+async function rejectInactive(attempts: Attempts, account: Account, { uid }: Attempt): Promise<never> {
+  await attempts.remove(uid);
+  throw forbidden('account_inactive', {
+    message: inactiveText(account),
+    next: { href: `/signin/${uid}`, label: t('sign-in.another-way') },
+  });
+}
+
+/** The upstream proves what is missing, unless it was asked already or a factor of this server does. */
+function isUpstreamNext({ missing, methods }: SignInRequirements, stepUp: StepUp | undefined): boolean {
+  if (!stepUp || stepUp.wasRequested) return false;
+  return missing !== 'second-factor' || isMailedCode(methods);
 }
 
 /** Whether the account has a password, of this server or of a directory, that the application and the domain of the account accept. */
@@ -227,10 +232,10 @@ async function stepUpTo(
   if (demandOf(attempt)) return undefined;
   const { userId, upstream: proven, upstreamLevel } = attempt;
   const at = proven ?? (userId === undefined && session ? { sessionUid: session.uid } : undefined);
-  const found = at && (await upstream.stepUpAt(at, level, rule));
+  const stepUp = at && (await upstream.stepUpAt(at, level, rule));
   // A sign-in that has just happened there is not repeated.
-  if (!found || (proven && found.isForced)) return undefined;
-  return { ...found, level, wasRequested: acrLevel(upstreamLevel) >= acrLevel(level) };
+  if (!stepUp || (proven && stepUp.isForced)) return undefined;
+  return { ...stepUp, level, wasRequested: acrLevel(upstreamLevel) >= acrLevel(level) };
 }
 
 /** Whether a sign-in, not an old session, has to fill in own fields. What the configuration file declares stays as it is. */

@@ -172,45 +172,43 @@ function requiredText(app: string, roles: readonly string[], groups: readonly st
   return t('console.access-check.requires-either', { app, roles: oneOf(roles), groups: oneOf(groups) });
 }
 
+type Demanded = ProductFacts['results'][number];
+
 /** What the product demands, as its guide sets it up. */
 function productChecks(
   { account }: AccessFacts,
   { title: app, results, receivedRoles, roles, of }: ProductFacts,
 ): Check[] {
   const who = displayName(account);
-  return results.map(({ demand, state, scope }): Check => {
-    const withheld = scope && t('console.access-check.scope-withheld', { app, scope, end: state });
-    if (demand === 'address')
-      return {
-        id: 'email',
-        label: t('console.access-check.label.email'),
-        ...(state === 'met' ? passed() : failed(withheld ?? t('console.access-check.no-email', { who, app }))),
-      };
-    if (demand === 'verified')
-      return {
-        id: 'verified-email',
-        label: t('console.access-check.label.verified-email'),
-        ...(state === 'met' ? passed() : failed(t('console.access-check.unverified-email', { who, app }))),
-      };
-    const label = t('console.access-check.label.product-role', { app, of });
-    const id = 'product-role';
-    if (withheld) return { id, label, ...(state === 'rejected' ? failed(withheld) : warning(withheld)) };
-    if (state === 'met')
-      return { id, label, ...passed(t('console.access-check.receives-roles', { app, roles: listOf(receivedRoles) })) };
+  const roleOutcome = (state: Demanded['state'], withheld: PageText | undefined): Result => {
+    const end = state === 'rejected' ? failed : warning;
+    if (withheld) return end(withheld);
+    if (state === 'met') return passed(t('console.access-check.receives-roles', { app, roles: listOf(receivedRoles) }));
     if (state === 'other-roles')
-      return {
-        id,
-        label,
-        ...warning(t('console.access-check.other-roles', { app, who, roles: listOf(receivedRoles) })),
-      };
-    if (roles.length === 0) {
-      const none = t('console.access-check.no-role-counts', { app, of });
-      return { id, label, ...(state === 'rejected' ? failed(none) : warning(none)) };
-    }
+      return warning(t('console.access-check.other-roles', { app, who, roles: listOf(receivedRoles) }));
+    if (roles.length === 0) return end(t('console.access-check.no-role-counts', { app, of }));
     const needed = { app, who, of, roles: oneOf(roles) };
     return state === 'rejected'
-      ? { id, label, ...failed(t('console.access-check.product-rejects', needed)) }
-      : { id, label, ...warning(t('console.access-check.no-rights-there', needed)) };
+      ? failed(t('console.access-check.product-rejects', needed))
+      : warning(t('console.access-check.no-rights-there', needed));
+  };
+  return results.map(({ demand, state, scope }): Check => {
+    const withheld = scope && t('console.access-check.scope-withheld', { app, scope, end: state });
+    const metOr = (sentence: PageText) => (state === 'met' ? passed() : failed(sentence));
+    switch (demand) {
+      case 'address': {
+        const label = t('console.access-check.label.email');
+        return { id: 'email', label, ...metOr(withheld ?? t('console.access-check.no-email', { who, app })) };
+      }
+      case 'verified': {
+        const label = t('console.access-check.label.verified-email');
+        return { id: 'verified-email', label, ...metOr(t('console.access-check.unverified-email', { who, app })) };
+      }
+      default: {
+        const label = t('console.access-check.label.product-role', { app, of });
+        return { id: 'product-role', label, ...roleOutcome(state, withheld) };
+      }
+    }
   });
 }
 

@@ -127,12 +127,12 @@ async function checkPage(
 ): Promise<ConsolePage> {
   const { accessCheck, admin, frame } = services;
   const { user, app, method, request } = list.given;
-  const [found, asked] = await Promise.all([
+  const [search, asked] = await Promise.all([
     user ? accessCheck.findUser(user, frame.actor(ctx)) : undefined,
     app ? accessCheck.findAsked(app, method) : undefined,
   ]);
   const { application, page: askedPage } = asked ?? {};
-  const account = found?.account;
+  const account = search?.account;
   const page: ConsolePage = {
     title: t('console.access-check.title'),
     lead: t('console.access-check.lead'),
@@ -142,27 +142,19 @@ async function checkPage(
   const above: Block[] = [
     searchBlock(
       {
-        user: typedUserValue(user, found),
+        user: typedUserValue(user, search),
         app: askedPage ? { value: app } : await typedApplicationValue(services.names, app, application),
         method: askedPage?.method,
         request,
       },
       { isPrimary: !(account && application) },
     ),
-    ...(found && !account ? [unknown(sameNameText(user, found) ?? noUser(user))] : []),
+    ...(search && !account ? [unknown(sameNameText(user, search) ?? noUser(user))] : []),
     ...(app && !application ? [unknown(t('console.access-check.no-application', { app }))] : []),
   ];
   const isKnown = (account || !user) && (application || !app);
-  const attempts =
-    isKnown && (user || app || request)
-      ? [
-          await attemptsBlock(services, {
-            userId: account?.id,
-            clientId: application?.clientId,
-            requestId: request,
-          }),
-        ]
-      : [];
+  const about = { userId: account?.id, clientId: application?.clientId, requestId: request };
+  const attempts = isKnown && (user || app || request) ? [await attemptsBlock(services, about)] : [];
   if (!account || !asked || !application) {
     const lists = account && !app && !request && frame.meets(ctx, within('gatehouse.applications:read'));
     const open = lists ? [await applicationsBlock(services, account, list, frame.actor(ctx))] : [];
@@ -172,19 +164,14 @@ async function checkPage(
     accessCheck.diagnose(account, asked, viewerOf(frame, ctx)),
     admin.users.seenBy(account, frame.actor(ctx)).then((seen) => accessCheck.preview(seen, application)),
   ]);
+  const { mayOpen, checks } = diagnosis;
+  const title = t('console.access-check.would-receive', { app: application.name });
+  const lead = mayOpen ? t('console.access-check.every-scope') : t('console.access-check.every-scope-with-access');
   return {
     ...page,
     above: [...above, resultBlock(diagnosis, account, asked)],
-    blocks: [checksBlock(diagnosis.checks)],
-    aside: [
-      ...previewBlocks(preview, {
-        title: t('console.access-check.would-receive', { app: application.name }),
-        lead: diagnosis.mayOpen
-          ? t('console.access-check.every-scope')
-          : t('console.access-check.every-scope-with-access'),
-      }),
-      ...attempts,
-    ],
+    blocks: [checksBlock(checks)],
+    aside: [...previewBlocks(preview, { title, lead }), ...attempts],
     isHalved: true,
   };
 }

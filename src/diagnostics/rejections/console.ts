@@ -199,40 +199,31 @@ function rulesBlock({ rejection, rules, agent, isFixed }: Explanation): Block {
   };
 }
 
-function requestBlock({ rejection, application, account, connection, directory }: Explanation): Block {
+function requestBlock(explanation: Explanation): Block {
+  const { rejection, account } = explanation;
   return {
     kind: 'facts',
     title: t('console.rejections.the-request'),
     rows: [
       { label: t('console.rejections.when'), value: rejection.at },
-      rejection.endpoint === 'scim'
-        ? {
-            label: t('console.rejections.connection'),
-            value: directory
-              ? { text: directory.name, href: `/admin/scim/${directory.id}` }
-              : (rejection.clientId ?? null),
-          }
-        : rejection.endpoint === 'upstream'
-          ? {
-              label: t('console.rejections.connection'),
-              value: connection
-                ? { text: connection.name, href: `/admin/connections/${connection.id}` }
-                : (rejection.clientId ?? null),
-            }
-          : {
-              label: t('console.rejections.application'),
-              value: application
-                ? { text: application.name, href: `/admin/applications/${application.id}` }
-                : (rejection.clientId ?? null),
-            },
+      clientRow(explanation),
       rejection.endpoint === 'scim'
         ? { label: t('console.rejections.description'), value: rejection.message }
-        : {
-            label: t('console.rejections.user'),
-            value: account ? userMark(account) : null,
-          },
+        : { label: t('console.rejections.user'), value: account ? userMark(account) : null },
     ],
   };
+}
+
+/** The application, connection or directory of the request; by its identifier where it is not known. */
+function clientRow({ rejection, application, connection, directory }: Explanation) {
+  const { endpoint, clientId = null } = rejection;
+  const rowOf = (label: PageText, place: string, known: { id: string; name: string } | undefined) => ({
+    label,
+    value: known ? { text: known.name, href: `/admin/${place}/${known.id}` } : clientId,
+  });
+  if (endpoint === 'scim') return rowOf(t('console.rejections.connection'), 'scim', directory);
+  if (endpoint === 'upstream') return rowOf(t('console.rejections.connection'), 'connections', connection);
+  return rowOf(t('console.rejections.application'), 'applications', application);
 }
 
 /** What the protocol says: the error, and the received parameters. */

@@ -50,7 +50,7 @@ const MAX_GROUPS = 3;
  * it.
  */
 export async function fixesOf(rule: RuleId, about: Case, services: DiagnosticServices): Promise<ApplicableFix[]> {
-  const { applications, groups, users } = services.admin;
+  const { applications } = services.admin;
   const { application, account, connection, rejection } = about;
   if (connection) return upstreamFixesOf(rule, rejection, { connection, account }, services);
   if (!application || application.source === 'file') return [];
@@ -58,47 +58,11 @@ export async function fixesOf(rule: RuleId, about: Case, services: DiagnosticSer
   const needs = 'gatehouse.applications:write';
   if (rule === 'client') {
     if (application.enabled) return [];
-    return [
-      {
-        id: 'enable',
-        label: t('console.rejections.enable', { name }),
-        effect: t('console.rejections.effect.enable', { name }),
-        needs,
-        apply: (by) => applications.setEnabled(id, true, by),
-      },
-    ];
+    const label = t('console.rejections.enable', { name });
+    const effect = t('console.rejections.effect.enable', { name });
+    return [{ id: 'enable', label, effect, needs, apply: (by) => applications.setEnabled(id, true, by) }];
   }
-  if (rule === 'access') {
-    if (!account) return [];
-    const user = nameAndUsername(account);
-    const roles = account.source === 'file' ? [] : missingRoles(application.access, account).slice(0, MAX_ROLES);
-    const named = (await groupsThatAdmit(application, account, services.db)).slice(0, MAX_GROUPS);
-    const found = await Promise.all(named.map((group) => groups.find(group)));
-    return [
-      ...roles.map(
-        (role): ApplicableFix => ({
-          id: `role ${role}`,
-          label: t('console.rejections.give-role', { user, role }),
-          effect: t('console.rejections.effect.role', { user }),
-          gives: { kind: 'role', name: role },
-          needs: 'gatehouse.roles:write',
-          apply: (by) => users.setRoles(account.id, [...account.roles, role], by),
-        }),
-      ),
-      ...found
-        .filter((group) => group !== undefined)
-        .map(
-          (group): ApplicableFix => ({
-            id: `group ${group.name}`,
-            label: t('console.rejections.add-to-group', { user, group: group.name }),
-            effect: t('console.rejections.effect.group', { user, group: group.name }),
-            gives: { kind: 'group', name: group.name },
-            needs: 'gatehouse.groups:write',
-            apply: (by) => users.join(group.id, { userId: account.id }, by),
-          }),
-        ),
-    ];
-  }
+  if (rule === 'access') return account ? accessFixes(application, account, services) : [];
   // Its document, its registration and the APIs decide the others.
   if (about.agent) return [];
   if (application.protocol === 'saml' && isSetByMetadata(rule, application)) {
@@ -119,6 +83,42 @@ export async function fixesOf(rule: RuleId, about: Case, services: DiagnosticSer
       warning: (address && newOriginWarning(name, address.added, address.registered)) ?? warning,
       apply: (by: Actor) => applications.update(id, patch, by),
     }));
+}
+
+/** The roles and groups that would let the person in. */
+async function accessFixes(
+  application: Application,
+  account: Account,
+  { admin: { groups, users }, db }: DiagnosticServices,
+): Promise<ApplicableFix[]> {
+  const user = nameAndUsername(account);
+  const roles = account.source === 'file' ? [] : missingRoles(application.access, account).slice(0, MAX_ROLES);
+  const named = (await groupsThatAdmit(application, account, db)).slice(0, MAX_GROUPS);
+  const admitting = await Promise.all(named.map((group) => groups.find(group)));
+  return [
+    ...roles.map(
+      (role): ApplicableFix => ({
+        id: `role ${role}`,
+        label: t('console.rejections.give-role', { user, role }),
+        effect: t('console.rejections.effect.role', { user }),
+        gives: { kind: 'role', name: role },
+        needs: 'gatehouse.roles:write',
+        apply: (by) => users.setRoles(account.id, [...account.roles, role], by),
+      }),
+    ),
+    ...admitting
+      .filter((group) => group !== undefined)
+      .map(
+        (group): ApplicableFix => ({
+          id: `group ${group.name}`,
+          label: t('console.rejections.add-to-group', { user, group: group.name }),
+          effect: t('console.rejections.effect.group', { user, group: group.name }),
+          gives: { kind: 'group', name: group.name },
+          needs: 'gatehouse.groups:write',
+          apply: (by) => users.join(group.id, { userId: account.id }, by),
+        }),
+      ),
+  ];
 }
 
 function changesFor(rule: RuleId, application: Application, about: Case): Change[] {
@@ -224,13 +224,8 @@ function givesRights(application: Application, { id, patch }: Change, { ownApis 
   if (application.protocol !== 'oidc') return false;
   if (id === 'resource' && ownApis.length > 0) return true;
   const allowed = application.metadata.scope?.split(' ') ?? [];
-  if (
-    id === 'scope' &&
-    String(patch.scope)
-      .split(' ')
-      .some((one) => isOwnScope(one) && !allowed.includes(one))
-  )
-    return true;
+  const scopes = id === 'scope' ? String(patch.scope).split(' ') : [];
+  if (scopes.some((one) => isOwnScope(one) && !allowed.includes(one))) return true;
   const held = rightsOfApplication(application);
   const after = { ...application, metadata: { ...application.metadata, ...patch } };
   return rightsOfApplication(after).some((right) => !held.includes(right));
@@ -254,17 +249,21 @@ export function noteOn(rule: RuleId, about: Case, hasFix: boolean): PageText | u
     if (!change || !givesRights(application, change, about)) return undefined;
     return t('console.rejections.asks-rights', { name: application.name });
   }
-  if (application?.protocol !== 'saml' || application.source === 'file' || !isSetByMetadata(rule, application))
-    return undefined;
-  const { name } = application;
-  const url = application.metadata.metadata_url;
-  if (url !== undefined && !hasFix) return t('console.rejections.metadata-no-help', { name, url });
-  if (rule === 'acs')
-    return url === undefined
+  const isByMetadata = application?.protocol === 'saml' && isSetByMetadata(rule, application);
+  return isByMetadata && application.source !== 'file' ? metadataNote(rule, application, hasFix) : undefined;
+}
+
+/** Why new metadata does not help, or whose metadata says it. */
+function metadataNote(rule: RuleId, { name, metadata }: SamlApplication, hasFix: boolean): PageText {
+  const { metadata_url: url } = metadata;
+  const isAddressRule = rule === 'acs';
+  if (url === undefined)
+    return isAddressRule
       ? t('console.rejections.pasted-acs', { name })
-      : t('console.rejections.metadata-acs', { name, url });
-  return url === undefined
-    ? t('console.rejections.pasted-certificates', { name })
+      : t('console.rejections.pasted-certificates', { name });
+  if (!hasFix) return t('console.rejections.metadata-no-help', { name, url });
+  return isAddressRule
+    ? t('console.rejections.metadata-acs', { name, url })
     : t('console.rejections.metadata-certificates', { name, url });
 }
 

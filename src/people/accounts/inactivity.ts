@@ -22,6 +22,7 @@ const LOOKED = 1000;
 /** Days between each email and the end, at least. */
 const FIRST_DAYS = 14;
 const SECOND_DAYS = 3;
+const BETWEEN_DAYS = FIRST_DAYS - SECOND_DAYS;
 /** An email counts for so long: where the setting was off meanwhile, people are told again. */
 const NOTICE_DAYS = 30;
 /** More people than both in one run need an approval, which is for as many in each run of APPROVAL_DAYS: their next steps too. */
@@ -109,21 +110,18 @@ export function createInactivity(services: Core & { accounts: Accounts; roles: R
     const toldAt = idleNoticeAt?.getTime() ?? 0;
     const isTold = (step: Step) => notice === step && toldAt > daysAgo(NOTICE_DAYS).getTime();
     const next = (step: Step, ...times: number[]) => ({ step, at: new Date(Math.max(...times)) });
-    if (!row.isEnabled) {
-      // Never without a mail server, where nobody receives the email.
-      if (deleteDays === 0 || idleNoticeAt === null || !mailServer.isSet()) return undefined;
-      if (isTold('last')) return next('deleted', toldAt + FIRST_DAYS * DAY_MS);
-      const waits = new Map([
-        ['disabled', deleteDays - FIRST_DAYS],
-        ['last', NOTICE_DAYS],
-      ]).get(notice);
-      return waits === undefined ? undefined : next('last', toldAt + waits * DAY_MS);
+    if (row.isEnabled) {
+      if (stateOf(row, now()) !== 'active') return undefined;
+      const end = sinceOf(row) + days * DAY_MS;
+      if (isTold('second')) return next('disabled', end, toldAt + SECOND_DAYS * DAY_MS);
+      if (isTold('first')) return next('second', end - SECOND_DAYS * DAY_MS, toldAt + BETWEEN_DAYS * DAY_MS);
+      return next('first', end - FIRST_DAYS * DAY_MS);
     }
-    if (stateOf(row, now()) !== 'active') return undefined;
-    const end = sinceOf(row) + days * DAY_MS;
-    if (isTold('second')) return next('disabled', end, toldAt + SECOND_DAYS * DAY_MS);
-    const [first, second] = [FIRST_DAYS * DAY_MS, SECOND_DAYS * DAY_MS];
-    return isTold('first') ? next('second', end - second, toldAt + first - second) : next('first', end - first);
+    // Never without a mail server, where nobody receives the email.
+    if (deleteDays === 0 || idleNoticeAt === null || !mailServer.isSet()) return undefined;
+    if (isTold('last')) return next('deleted', toldAt + FIRST_DAYS * DAY_MS);
+    if (notice === 'disabled') return next('last', toldAt + (deleteDays - FIRST_DAYS) * DAY_MS);
+    return notice === 'last' ? next('last', toldAt + NOTICE_DAYS * DAY_MS) : undefined;
   }
 
   /** What is due for an account; undefined: nothing. */
@@ -176,15 +174,15 @@ export function createInactivity(services: Core & { accounts: Accounts; roles: R
 
   /** The accounts for which something is due. */
   async function allDue(all: Days, signal: AbortSignal | undefined): Promise<Due[]> {
-    const found: Due[] = [];
+    const due: Due[] = [];
     for await (const rows of unusedSince(daysAgo(all.days - FIRST_DAYS))) {
       for (const row of rows) {
         const step = stepOf(row, all);
-        if (step) found.push({ id: row.id, step, lastSeenAt: row.lastSeenAt });
+        if (step) due.push({ id: row.id, step, lastSeenAt: row.lastSeenAt });
       }
       if (signal?.aborted) break;
     }
-    return found;
+    return due;
   }
 
   const isLastAdmin = async ({ id, roles: held }: Account, tx: Tx): Promise<boolean> =>
@@ -202,14 +200,8 @@ export function createInactivity(services: Core & { accounts: Accounts; roles: R
       const at = now();
       const data = { idleNotice: step, idleNoticeAt: at, updatedAt: account.updatedAt };
       if ((await tx.user.updateMany({ where: { id }, data })).count === 0) return;
-      if (step === 'disabled') {
-        await disableAccount(services, id, {}, tx, 'unused');
-        return;
-      }
-      if (step === 'deleted') {
-        await removeAccount(services, id, {}, tx);
-        return;
-      }
+      if (step === 'disabled') return void (await disableAccount(services, id, {}, tx, 'unused'));
+      if (step === 'deleted') return void (await removeAccount(services, id, {}, tx));
       const to = recipientOf(account);
       if (!to) return;
       const until = endAfter({ step, at }, row, all);
@@ -227,24 +219,28 @@ export function createInactivity(services: Core & { accounts: Accounts; roles: R
   const isOf = (stop: Stop, { days, deleteDays }: Days) => stop.days === days && stop.deleteDays === deleteDays;
   const deletionsIn = (due: readonly Due[]) => due.filter(({ step }) => step === 'last' || step === 'deleted').length;
 
+  /** How many of these the approval is for: all that were due then, or none where they are more now. */
+  function approvedOf(due: readonly Due[], { seenBy, count, deletions }: Stop): number {
+    const then = due.filter(({ lastSeenAt }) => lastSeenAt.getTime() <= seenBy);
+    return then.length <= count && deletionsIn(then) <= deletions ? then.length : 0;
+  }
+
   /** Whether these may be warned, disabled or deleted now; otherwise an administrator has to approve it. */
   async function isAllowed(due: readonly Due[], all: Days): Promise<boolean> {
     const stored = await readStop();
     const stop = stored && isOf(stored, all) ? stored : undefined;
     const isApproved = stop?.approvedAt !== undefined && stop.approvedAt > daysAgo(APPROVAL_DAYS).getTime();
-    const approved = isApproved ? due.filter(({ lastSeenAt }) => lastSeenAt.getTime() <= stop.seenBy) : [];
-    const fits = approved.length <= (stop?.count ?? 0) && deletionsIn(approved) <= (stop?.deletions ?? 0);
-    const count = fits ? due.length - approved.length : due.length;
+    const count = due.length - (isApproved ? approvedOf(due, stop) : 0);
     const of = count > MANY ? await db.asStored.user.count({ where: whereActive(now()) }) : 0;
     if (count <= MANY || count <= of * MANY_SHARE) {
       if (stored && !isApproved) await storeStop(null, db);
       return true;
     }
     if (stop && stop.approvedAt === undefined) return false;
-    const found = { ...all, count: due.length, deletions: deletionsIn(due), of };
+    const data = { ...all, count: due.length, deletions: deletionsIn(due), of };
     await transaction(db, async (tx) => {
-      await storeStop({ ...found, seenBy: daysAgo(all.days - FIRST_DAYS).getTime() }, tx);
-      await audit.record({ type: 'inactivity.stopped', outcome: 'failure', data: found }, tx);
+      await storeStop({ ...data, seenBy: daysAgo(all.days - FIRST_DAYS).getTime() }, tx);
+      await audit.record({ type: 'inactivity.stopped', outcome: 'failure', data }, tx);
     });
     return false;
   }
