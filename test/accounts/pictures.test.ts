@@ -60,7 +60,7 @@ describe('the picture of a person', () => {
     const [owner, { account }] = [await aUser(idp.services), user];
     await admin.send('PUT', `${path(user)}/picture`, { picture: dataUrl(aPng()) });
     const shown = new URL((await pictureOf(user)) ?? '').pathname;
-    const group = await idp.services.groups.create({ name: `Pictured ${account.id}` });
+    const group = await idp.services.groups.create({ name: `Pictured ${user.username}` });
     await idp.services.groups.appointOwner(group.id, { userId: owner.account.id });
     await idp.services.groups.addMembers(group.id, [{ userId: account.id }]);
     const [console, browser] = [await consoleOf(idp, await staff(idp, 'admin')), await signedIn(idp, owner)];

@@ -215,7 +215,14 @@ export async function configurationOf(plan: Plan, gatehouse: RunningGatehouse): 
   const { issuer, alias } = gatehouse;
   const { clients } = plan;
   const common = { alias, description: plan.name };
-  const server = { discoveryUrl: `${issuer}/.well-known/openid-configuration` };
+  const server = {
+    discoveryUrl: `${issuer}/.well-known/openid-configuration`,
+    // Metadata of drafts that the suite does not know: Identity and Authorization Chaining, and the Identity Assertion Grant.
+    allow_unexpected_metadata_fields: [
+      'authorization_grant_profiles_supported',
+      'identity_chaining_requested_token_types_supported',
+    ],
+  };
   if (plan.planName.startsWith('authzen')) return { ...common, pdp: { policy_decision_point: issuer } };
   if (clients === 'none') return { ...common, server };
   if (clients === 'dynamic') {
