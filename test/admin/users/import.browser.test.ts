@@ -112,7 +112,7 @@ it('displays the progress of the rows, and of the invitations after them, until 
   // The page of a canceled import reads its rows.
   const data = { total: 1, done: 1, changed: 0, counts: '{"invited":1}' };
   await db.bulkChange.update({ where: { id: pathname.split('/').at(-1) ?? '' }, data });
-  await page.click('text=Cancel import');
-  await page.waitForSelector('text=The import was canceled.');
+  await page.click('button:has-text("Stop invitations")');
+  await page.waitForSelector('text=The invitations were stopped.');
   expect(await page.$('progress')).toBeNull();
 });
