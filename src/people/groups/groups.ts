@@ -109,6 +109,9 @@ const ALL = 1_000_000_000;
 /** A change of many rows: two hundred thousand members, or a graph of five thousand groups. */
 const LONG = { timeout: 120_000 };
 
+/** What events say of a group. */
+type RecordedGroup = Pick<Group, 'id' | 'name'>;
+
 /** Every operation on groups. A change joins the transaction `tx`, or is one of its own. */
 export function createGroups(
   core: Core & { authority: Authority; logoutOnRoleChange: LogoutOnRoleChange; nameChanged?: NameChanged },
@@ -125,19 +128,14 @@ export function createGroups(
     return outer ? locked(outer) : transaction(db, locked, LONG);
   };
 
-  const eventOf = (type: AuditEventType, group: Pick<Group, 'id' | 'name'>, { by = {} }: GroupChange, data = {}) => {
+  const eventOf = (type: AuditEventType, group: RecordedGroup, { by = {} }: GroupChange, data = {}) => {
     const { subjectId, ...rest } = data as { subjectId?: string };
     const event = { ...by, type, outcome: 'success', ...(subjectId !== undefined && { subjectId }) } as const;
     return { ...event, data: { groupId: group.id, groupName: group.name, ...rest } };
   };
 
-  const record = (
-    type: AuditEventType,
-    group: Pick<Group, 'id' | 'name'>,
-    options: GroupChange,
-    tx: Tx,
-    data = {},
-  ): Promise<void> => audit.record(eventOf(type, group, options, data), tx);
+  const record = (type: AuditEventType, group: RecordedGroup, options: GroupChange, tx: Tx, data = {}): Promise<void> =>
+    audit.record(eventOf(type, group, options, data), tx);
 
   async function get(id: string, tx: Tx = db): Promise<Group> {
     const row = await tx.group.findUnique({ where: { id } });
