@@ -37,7 +37,7 @@ import type { Progress } from './next-step.ts';
 export interface SignInRequirements extends Pick<Progress, 'missing' | 'mustChangePassword'> {
   /** How the missing factor can be given, or what can be set up. */
   methods: (SecondFactor | Enrollable)[];
-  /** The acr that the missing factor has to reach. */
+  /** The acr that the missing factor has to reach; of the whole sign-in where none is missing. */
   level: Acr;
   /** The acr of the whole sign-in that is not reached yet; also where no factor of this server can reach it. */
   lacked?: Acr | undefined;
@@ -128,8 +128,8 @@ async function requirementsOf(
   const next = nextFactor(input);
   // An impossible level does not stop the sign-in: the application learns it from `acr`, or from NoAuthnContext.
   const missing = await missingStep(dependencies, account, own, next.need);
-  const level = 'level' in next ? next.level : PASSWORD_ACR;
   const required = requiredLevel(input);
+  const level = 'level' in next ? next.level : required;
   const isLacked = next.need !== 'nothing' && acrLevel(acrOf(input.proven)) < acrLevel(required);
   const methods = 'methods' in next ? next.methods : [];
   return { missing, mustChangePassword, methods, level, channels, lacked: isLacked ? required : undefined };

@@ -326,6 +326,20 @@ describe('the access check', () => {
     expect(page).not.toContain('Every check passed.');
   });
 
+  itOnSqlite('says that a passkey alone is the two-step verification that the application requires', async () => {
+    const { clientId } = await app({ mfa: 'required' });
+    const { account, username } = await aUser(idp.services);
+    const [userId, publicKey] = [account.id, Buffer.from('key')];
+    const key = { id: `key-${userId}`, userId, name: 'Phone', publicKey, userVerified: true };
+    await idp.services.db.passkey.create({ data: key });
+    await idp.services.db.passwordCredential.deleteMany({ where: { userId } });
+    const page = textOf((await checkOf(username, clientId)).text);
+    expect(page).toMatch(
+      /Two-step verification\S* Ann Example signs in with a passkey, which counts as two-step verification\. Passed/,
+    );
+    expect(page).not.toContain('doesn’t require');
+  });
+
   describe('of a page of a website', () => {
     const page = (path: string) => `https://wiki.example.com${path}`;
     let user: TestUser;

@@ -364,7 +364,9 @@ function factor(facts: AccessFacts): Result {
     );
   if (missing === 'approval') return failed(noFirst);
   if (lacked) return tooWeak(lacked);
-  if (level === MFA_ACR || level === PHISHING_RESISTANT_ACR) return passed();
+  // Before the second step, only a passkey reaches this.
+  if (level === MFA_ACR || level === PHISHING_RESISTANT_ACR)
+    return passed(t('console.access-check.by-passkey', { who }));
   return skipped(t('console.access-check.no-factor-needed', { app: application.name, who }));
 }
 
