@@ -250,7 +250,8 @@ it('lists the applications of a user with the reasons, gives another one and ret
   const at = `/admin/users/${outside.account.id}/access`;
   const form = await admin.follow(await admin.get(`${at}/give?application=${encodeURIComponent(app.clientId)}`));
   expect(form.forms.at(-1)?.fields).toMatchObject({ way: '', name: '' });
-  const given = await admin.follow(await admin.submit(form, { way: `role:${role}` }));
+  const given = await admin.follow(await admin.submit(form, { way: `role:${role}`, until: '2040-03-05' }));
+  expect(mainOf(given.text)).toMatch(new RegExp(`by the role ${role}, until \\S*.*2040`));
   expect([new URL(given.url).pathname, mainOf(given.text)]).toEqual([at, expect.stringContaining('can open')]);
   expect((await idp.services.accounts.find(outside.account.id))?.roles).toEqual([role]);
   const single = await anApp({ roles: [role] });

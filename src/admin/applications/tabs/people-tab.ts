@@ -116,8 +116,10 @@ async function giveAccess(
   const { until } = momentsOf({ since: '', until: given.until });
   await admin.people.open(application, opening, account && { userId: account.id, until }, by);
   const { kind, name } = opening;
-  const values = { app: application.name, kind, name, user: account ? nameAndUsername(account) : '' };
-  return t(`console.people.${account ? 'added' : 'opened'}`, values);
+  const values = { app: application.name, kind, name };
+  if (!account) return t('console.people.opened', values);
+  const end = until ? { form: 'until', until } : { form: '', until: new Date(0) };
+  return t('console.people.added', { ...values, ...end, user: nameAndUsername(account) });
 }
 
 /** What the form says lets people in. Throws invalid_input. */
