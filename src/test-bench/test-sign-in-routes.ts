@@ -11,6 +11,7 @@ import {
   readsRolesOrGroups,
   receivedOf,
   roleInProduct,
+  rolesReadBy,
   rolesThatCount,
 } from '../admin/applications/presets/demands.ts';
 import { productOf } from '../admin/applications/presets/presets.ts';
@@ -54,9 +55,8 @@ const ACR_OPTIONS = [
       ] ?? value,
   })),
 ];
-const SCOPE = 'openid profile email roles groups';
 const testForm = z.object({
-  scope: z.string().max(500).default(SCOPE),
+  scope: z.string().max(500).optional(),
   acr: z.enum(['', ...acrValues]).default(''),
   again: z.literal('on').optional(),
   unsolicited: z.literal('on').optional(),
@@ -236,7 +236,8 @@ function show(frame: Frame, ctx: Context, application: Application, lead: PageTe
 }
 
 /** The parameters of an authorization request, and what has to be remembered of it. Throws conflict. */
-function authorizationRequest({ id, metadata, clientId }: OidcApplication, { scope, acr, again }: TestOptions) {
+function authorizationRequest(application: OidcApplication, { scope = scopeOf(application), acr, again }: TestOptions) {
+  const { id, metadata, clientId } = application;
   const [redirectUri] = metadata.redirect_uris;
   if (!redirectUri) throw conflict('conflict', { message: t('console.test-bench.no-sign-in') });
   if (metadata.require_pushed_authorization_requests || metadata.require_signed_request_object) {
@@ -278,7 +279,17 @@ function optionsOf(application: Application, isInSight: boolean): { fields: Fiel
       };
 }
 
-function fieldsFor({ protocol, clientId }: Application): Field[] {
+/** What the application asks for: what it is registered for, or what the guide of its product says. */
+function scopeOf(application: OidcApplication): string {
+  const { metadata } = application;
+  if (metadata.scope !== undefined) return [...new Set(['openid', ...metadata.scope.split(' ')])].join(' ');
+  const product = productOf(application);
+  const names = product ? rolesReadBy(product).length > 0 && `${readsRolesOrGroups(product)}s` : 'roles groups';
+  const renews = metadata.grant_types.includes('refresh_token') && 'offline_access';
+  return ['openid profile email', names, renews].filter(Boolean).join(' ');
+}
+
+function fieldsFor(application: Application): Field[] {
   const acr: Field = {
     name: 'acr',
     label: t('console.test-bench.field.acr'),
@@ -286,13 +297,13 @@ function fieldsFor({ protocol, clientId }: Application): Field[] {
     value: '',
     options: ACR_OPTIONS,
   };
-  return protocol === 'oidc'
+  return application.protocol === 'oidc'
     ? [
         {
           name: 'scope',
           label: t('console.test-bench.field.scopes'),
           hint: t('console.test-bench.field.scopes.hint'),
-          value: clientId === TEST_CLIENT_ID ? `${SCOPE} offline_access` : SCOPE,
+          value: scopeOf(application),
         },
         acr,
         { name: 'again', label: t('console.test-bench.field.again-oidc'), type: 'checkbox' },

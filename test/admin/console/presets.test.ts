@@ -334,6 +334,9 @@ it('the form creates missing groups only when its box is ticked, for an administ
   await idp.services.accounts.update(userId, { email: null });
   const test = await admin.get(`/admin/test/${id}`);
   await idp.services.accounts.update(userId, { email });
+  expect(test.forms.find(({ fields }) => 'scope' in fields)?.fields.scope).toBe(
+    'openid profile email groups offline_access',
+  );
   expect(textOf(test.text)).toMatch(/ends with a rejection.*you have none\. Add one to your account/s);
   expect(linksOf(test.text, test.url).map(({ href }) => href)).toContain(`${idp.issuer}/account/email`);
   expect(await groups.find('grafana-editor')).toMatchObject({ description: 'Editors in Grafana' });
