@@ -1,6 +1,6 @@
 // The smaller parts of a page: what stands in the cells of lists and facts, buttons, events, checks, answers and faults.
 
-import type { PageText } from '../../base/texts/text.ts';
+import type { PageLink, PageText } from '../../base/texts/text.ts';
 
 export type Tone = 'good' | 'bad' | 'warn' | 'plain';
 
@@ -152,6 +152,8 @@ export interface Step {
   /** When it was done. */
   doneAt?: Date;
   action?: Action;
+  /** Another way, behind the text. */
+  link?: PageLink;
 }
 
 /** A fault on a page: `field` is the name of a field there, if there is one. */

@@ -432,12 +432,17 @@ function stepsOf({
     {
       isAllowed: may('gatehouse.users:write'),
       title: t('console.overview.step.people'),
-      text: t('console.overview.step.people-text'),
       isDone: lack === undefined,
-      action:
-        lack === 'invitations'
-          ? { label: t('console.import.invite-them'), href: '/admin/users?state=needed' }
-          : { label: t('console.overview.step.people-action'), href: '/admin/users/new' },
+      ...(lack === 'invitations'
+        ? {
+            text: t('console.overview.step.people-waits'),
+            action: { label: t('console.import.invite-them'), href: '/admin/users?state=needed' },
+          }
+        : {
+            text: t('console.overview.step.people-text'),
+            link: { label: t('console.import.title'), href: '/admin/users/import' },
+            action: { label: t('console.overview.step.people-action'), href: '/admin/users/new' },
+          }),
     },
     {
       isAllowed: may('gatehouse.users:write') && may('gatehouse.roles:manage'),

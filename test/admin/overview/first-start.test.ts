@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { aUser } from '../../support/factories.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
-import { textOf } from '../../support/pages/html.ts';
+import { linksOf, textOf } from '../../support/pages/html.ts';
 import { consoleOf, staff } from '../console/support.ts';
 
 let idp: TestIdp;
@@ -16,8 +16,15 @@ it('has people invited once not everybody else still needs an invitation', async
   const { accounts } = idp.services;
   // The administrator of the first start.
   await accounts.remove((await accounts.findByLogin('admin'))?.id ?? '');
+  const empty = await admin.get('/admin');
+  expect(linksOf(empty.text, empty.url)).toContainEqual({
+    href: `${idp.issuer}/admin/users/import`,
+    label: 'Import users',
+  });
   const { id } = await accounts.create({ username: 'imported' });
-  expect(textOf((await admin.get('/admin')).text)).toContain('Invite them');
+  const page = textOf((await admin.get('/admin')).text);
+  for (const words of ['Users without an invitation can’t sign in yet.', 'Invite them']) expect(page).toContain(words);
+  expect(page).not.toContain('Add a user with a role');
   await aUser(idp.services);
   expect(textOf((await admin.get('/admin')).text)).not.toContain('Invite them');
   await accounts.remove(id);
