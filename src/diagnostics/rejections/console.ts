@@ -16,7 +16,7 @@ import type { Rejection } from '../../core/rejections/rejections.ts';
 import type { Connection } from '../../federation/connections/connection.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import type { Explanation, RejectionAdmin } from './explanation.ts';
-import type { Fix } from './fixes.ts';
+import { type Fix, isSetByMetadata } from './fixes.ts';
 import { rejectionText } from './rule-texts.ts';
 
 type RejectionPageServices = ConsoleServices & { rejections: RejectionAdmin };
@@ -333,7 +333,7 @@ function fixRows({ rejection, fixes }: Explanation, may: May) {
 
 /** Pages of the console for a rule that no button fixes. */
 function fixLinks(explanation: Explanation, may: May): Action[] {
-  const { rejection, application, connection, directory, rules, isFixed, note, error, agent } = explanation;
+  const { rejection, application, connection, directory, rules, isFixed, error, agent } = explanation;
   if (rejection.endpoint === 'upstream')
     return connection && may(READ_CONNECTIONS) ? connectionLinks(explanation, connection) : [];
   if (rejection.endpoint === 'scim')
@@ -353,7 +353,7 @@ function fixLinks(explanation: Explanation, may: May): Action[] {
     : failed && PAGES[failed.id];
   const hasButton = fixRows(explanation, may).length > 0;
   if (!page || hasButton || isFixed || application.source === 'file') return [];
-  const isPasted = note !== undefined && failed?.id !== 'access';
+  const isPasted = failed !== undefined && application.protocol === 'saml' && isSetByMetadata(failed.id, application);
   return [{ label: isPasted ? t('console.rejections.paste-metadata') : page.label, href: page.path(application.id) }];
 }
 

@@ -46,8 +46,8 @@ const MAX_ROLES = 5;
 const MAX_GROUPS = 3;
 
 /**
- * The fixes of a broken rule with which a trial run of the request passes; of an application none where the configuration file declares
- * it.
+ * The fixes of a broken rule with which a trial run of the request passes, PKCE aside; of an application none where the configuration file
+ * declares it.
  */
 export async function fixesOf(rule: RuleId, about: Case, services: DiagnosticServices): Promise<ApplicableFix[]> {
   const { applications } = services.admin;
@@ -135,7 +135,7 @@ const MAX_CHANGES = 3;
 
 /**
  * The change, with those that the request needs beside it; undefined where a trial run fails with all of them, or the changed declaration
- * is not accepted.
+ * is not accepted. Beside an address, the missing PKCE is left to the application.
  */
 function untilItPasses(first: Change, rule: RuleId, application: Application, about: Case): Change | undefined {
   let change = first;
@@ -146,8 +146,11 @@ function untilItPasses(first: Change, rule: RuleId, application: Application, ab
     if (!next) return undefined;
     const address = change.address ?? next.address;
     const warning = change.warning ?? next.warning;
-    // One request could ask for both, and the page has the warning of one.
-    if (address && warning) return undefined;
+    // Anyone can send both at once, so no button registers an address and turns PKCE off.
+    if (change.address && broken === 'pkce') {
+      const missing = t('console.rejections.effect.lacks-pkce', { name: application.name });
+      return { ...change, effect: concatenated([change.effect, ' ', missing]) };
+    }
     change = {
       id: `${change.id} ${next.id}`,
       label: listOf([change.label, next.label]),
@@ -268,7 +271,7 @@ function metadataNote(rule: RuleId, { name, metadata }: SamlApplication, hasFix:
 }
 
 /** Only new metadata fixes what metadata says: the next refresh would undo any other change. */
-function isSetByMetadata(rule: RuleId, { metadata }: SamlApplication): boolean {
+export function isSetByMetadata(rule: RuleId, { metadata }: SamlApplication): boolean {
   return ['acs', 'certificate', 'signing_key', 'signature'].includes(rule) && metadata.acs === undefined;
 }
 

@@ -235,8 +235,17 @@ describe('a rejected authorization request', () => {
     const both = { client_id: clientId, redirect_uri: 'https://evil.example.net/cb', response_type: 'code' };
     const rejected = await httpClient(idp.issuer).get(`/authorize?${new URLSearchParams(both)}`);
     const ofBoth = await admin.get(`/admin/rejections/${codeIn(rejected)}`);
-    expect(ofBoth.text).not.toContain('/fix/');
-    expect(textOf(ofBoth.text)).not.toContain('without PKCE');
+    expect(textOf(ofBoth.text)).toContain('PKCE is missing too: turn it on in the settings of Old wiki.');
+    expect(linksOf(ofBoth.text, ofBoth.url).map(({ label }) => label)).toContain('Add redirect URI');
+    for (const other of ['without PKCE', 'metadata']) expect(textOf(ofBoth.text)).not.toContain(other);
+    // Where no button helps, the settings of the application, which has no metadata either.
+    const token = { ...both, redirect_uri: REDIRECT, response_type: 'token' };
+    const insecure = { ...both, redirect_uri: 'http://app.example.com/cb' };
+    for (const request of [insecure, token]) {
+      const page = await httpClient(idp.issuer).get(`/authorize?${new URLSearchParams(request)}`);
+      const code = CODE.exec(page.text + decodeURIComponent(page.location ?? ''))?.[0] ?? '';
+      expect(textOf((await admin.get(`/admin/rejections/${code}`)).text)).not.toContain('metadata');
+    }
     const { code } = await withoutPkce(clientId);
     const page = await admin.get(`/admin/rejections/${code}`);
     expect(textOf(/<li class="failed">([\s\S]*?)<\/li>/.exec(page.text)?.[1] ?? '')).toContain('PKCE');
