@@ -105,6 +105,9 @@ describe('a product that demands a role', () => {
       'MinIO rejects users without the role minio-admin, minio-write or minio-read, and Ben doesn’t have it.',
     );
     expect(await overview(id)).toContain('MinIO rejects users without the role minio-admin');
+    // The least powerful first.
+    const offered = (of: Page) => [...of.text.matchAll(/Give \w+ the role ([\w-]+)/g)].map(([, role]) => role);
+    expect(offered(page)).toEqual(['minio-read', 'minio-write', 'minio-admin']);
     const fixed = await press(page, 'Give Ben the role minio-read');
     expect(textOf(fixed.text)).toContain('Ben can sign in to MinIO');
     expect(textOf(fixed.text)).toContain('MinIO gets readonly.');
@@ -116,6 +119,19 @@ describe('a product that demands a role', () => {
     await idp.services.roles.create({ name: 'minio-custom' });
     const { metadata } = await idp.services.db.asStored.application.findUniqueOrThrow({ where: { id } });
     const { roles_rename: _, ...rest } = JSON.parse(metadata);
+    await idp.services.applications.update(
+      'oidc',
+      id,
+      {
+        ...JSON.parse(metadata),
+        client_id: clientId,
+        client_name: 'MinIO',
+        access: { roles: ['minio-admin', 'minio-custom', 'minio-read'] },
+      },
+      { source: 'local' },
+    );
+    const closed = await check(await aUser(idp.services, { name: 'Dan' }), clientId);
+    expect(offered(closed).slice(0, 3)).toEqual(['minio-custom', 'minio-read', 'minio-admin']);
     const settings = await admin.get(`/admin/applications/${id}/claims`);
     expect(settings.status).toBe(200);
     expect(rolesThatCount(presetOf('minio') as ProductPreset, rest)).toEqual([]);
@@ -148,7 +164,10 @@ describe('a product that demands a role', () => {
       `Of Cleo, ${title} gets ${preset}-dev. That counts only if ${title} has rights for this name.`,
     );
     await groups.remove(dev.id);
-    const fixed = await press(await check(cleo, clientId), `Add Cleo to the group ${group}`);
+    const offered = await check(cleo, clientId);
+    const { description } = (await groups.find(group)) ?? expect.fail('no group');
+    expect(textOf(offered.text)).toContain(`${group}: ${description}`);
+    const fixed = await press(offered, `Add Cleo to the group ${group}`);
     expect(textOf(fixed.text)).toContain(`${title} gets ${group}.`);
     expect((await idp.services.accounts.find(cleo.account.id))?.groups).toMatchObject([{ name: group }]);
     await groups.remove((await groups.find(group))?.id ?? '');

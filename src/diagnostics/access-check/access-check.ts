@@ -4,13 +4,14 @@ import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../admin/api/endpoint.ts';
 import { createApplicationPreviews } from '../../admin/applications/preview.ts';
 import { entryLinks } from '../../admin/console/frame.ts';
+import type { RoleOrGroup } from '../../admin/console/new-administrators.ts';
 import { quotedPermissions } from '../../admin/console/permission-words.ts';
 import type { Application } from '../../applications/application.ts';
 import { pathMethods } from '../../applications/fields/proxied-application.ts';
 import { type DeclaredEntry, notFound } from '../../base/http/errors.ts';
 import { displayName } from '../../base/http/pages/tokens.ts';
 import { fault } from '../../base/texts/faults.ts';
-import { type PageLink, type PageText, t } from '../../base/texts/text.ts';
+import { concatenated, dotted, type PageLink, type PageText, t } from '../../base/texts/text.ts';
 import type { Actor, Audit, AuditEntry } from '../../core/audit/audit.ts';
 import type { AuditEventType } from '../../core/audit/events.ts';
 import type { Rejection, Rejections } from '../../core/rejections/rejections.ts';
@@ -264,7 +265,7 @@ interface Cause {
   links: PageLink[];
   /** Ids of the fixes that the actor may not use. */
   denied: string[];
-  /** Why the actor has no button. */
+  /** Why the actor has no button, or what the roles and groups of the buttons are. */
   note?: PageText | undefined;
 }
 
@@ -288,13 +289,34 @@ async function causesOf(
       const lacksButton = offers.some(({ fix }) => 'apply' in fix) && !usable.some((fix) => 'apply' in fix);
       const obstacle = usable.length === 0 || lacksButton ? obstacles.find((one) => one !== undefined) : undefined;
       const declared = obstacle?.declared;
+      const fixes = usable.filter((fix) => 'apply' in fix);
       return {
         check,
-        fixes: usable.filter((fix) => 'apply' in fix),
+        fixes,
         links: [...usable.filter((fix) => 'href' in fix), ...(declared ? entryLinks(declared, mayOpen) : [])],
         denied: offers.flatMap(({ fix }, index) => ('id' in fix && obstacles[index] !== undefined ? [fix.id] : [])),
-        note: obstacle?.text,
+        note: obstacle?.text ?? (await descriptionsOf(fixes, services)),
       };
+    }),
+  );
+}
+
+/** `grafana-editor: Editors in Grafana`, for each that has a description. */
+async function descriptionsOf(
+  fixes: readonly AccessFix[],
+  { admin: { groups, roles } }: DiagnosticServices,
+): Promise<PageText | undefined> {
+  const given = fixes.flatMap(({ gives }) => gives ?? []);
+  if (given.length === 0) return undefined;
+  const ofKind = (kind: RoleOrGroup['kind']) => given.flatMap((one) => (one.kind === kind ? [one.name] : []));
+  const found = [
+    ...(await roles.list()).filter(({ name }) => ofKind('role').includes(name)),
+    ...(await groups.findAll(ofKind('group'))),
+  ];
+  return dotted(
+    given.map(({ name }) => {
+      const description = found.find((one) => one.name === name)?.description;
+      return description ? concatenated([name, ': ', description]) : undefined;
     }),
   );
 }

@@ -1,7 +1,7 @@
 // What fixes a failed check: the same actions as on the pages of the user and of the application, so each takes the same rights and
 // the same fresh sign-in, and is audited like them.
 
-import type { MissingScope } from '../../admin/applications/presets/demands.ts';
+import { leastPowerfulFirst, type MissingScope } from '../../admin/applications/presets/demands.ts';
 import type { RoleOrGroup } from '../../admin/console/new-administrators.ts';
 import { disabledSentence } from '../../admin/users/disabled-by.ts';
 import { missingGroups, missingRoles } from '../../applications/access-decision.ts';
@@ -80,7 +80,7 @@ export function offersFor(services: DiagnosticServices, id: CheckId, facts: Acce
       if (isWithheld(facts, 'roles') || isWithheld(facts, 'groups'))
         return [link(facts, t('console.access-check.change-scopes'), 'settings')];
       return [
-        ...(facts.product?.roles ?? [])
+        ...leastPowerfulFirst(application, facts.product?.roles ?? [])
           .slice(0, MAX_ROLES)
           .map((name) =>
             facts.product?.of === 'group' ? addToGroup(services, facts, name) : giveRole(services, facts, name),
@@ -203,7 +203,7 @@ function accountOffers(
 }
 
 function roleOffers(services: DiagnosticServices, facts: AccessFacts, access: Access): Offer[] {
-  const roles = missingRoles(access, facts.account).slice(0, MAX_ROLES);
+  const roles = leastPowerfulFirst(facts.application, missingRoles(access, facts.account)).slice(0, MAX_ROLES);
   return roles.map((role) => giveRole(services, facts, role));
 }
 
@@ -212,13 +212,13 @@ function pathOffers(services: DiagnosticServices, facts: AccessFacts): Offer[] {
   const change = link(facts, t('console.access-check.change-path-rules'), 'access');
   const { rule } = facts.page?.broken ?? {};
   if (rule === undefined || typeof rule === 'string') return [change];
-  const groups = missingGroups(rule, facts.account).slice(0, MAX_GROUPS);
+  const groups = leastPowerfulFirst(facts.application, missingGroups(rule, facts.account)).slice(0, MAX_GROUPS);
   return [...roleOffers(services, facts, rule), ...groups.map((group) => addToGroup(services, facts, group)), change];
 }
 
 /** The groups that open the application, or the rule itself. */
 function groupOffers(services: DiagnosticServices, facts: AccessFacts): Offer[] {
-  const groups = facts.admittingGroups.slice(0, MAX_GROUPS);
+  const groups = leastPowerfulFirst(facts.application, facts.admittingGroups).slice(0, MAX_GROUPS);
   return [
     ...groups.map((group) => addToGroup(services, facts, group)),
     link(facts, t('console.access-check.change-rule'), 'access'),

@@ -1,6 +1,7 @@
 // What fixes a broken rule, where a fix is safe: the change that an administrator would make by hand, so it takes the same
 // permission and is audited like it.
 
+import { leastPowerfulFirst } from '../../admin/applications/presets/demands.ts';
 import { mergePatch } from '../../admin/applications/saml-declarations.ts';
 import type { RoleOrGroup } from '../../admin/console/new-administrators.ts';
 import { missingRoles } from '../../applications/access-decision.ts';
@@ -92,8 +93,9 @@ async function accessFixes(
   { admin: { groups, users }, db }: DiagnosticServices,
 ): Promise<ApplicableFix[]> {
   const user = nameAndUsername(account);
-  const roles = account.source === 'file' ? [] : missingRoles(application.access, account).slice(0, MAX_ROLES);
-  const named = (await groupsThatAdmit(application, account, db)).slice(0, MAX_GROUPS);
+  const missing = account.source === 'file' ? [] : missingRoles(application.access, account);
+  const roles = leastPowerfulFirst(application, missing).slice(0, MAX_ROLES);
+  const named = leastPowerfulFirst(application, await groupsThatAdmit(application, account, db)).slice(0, MAX_GROUPS);
   const admitting = await Promise.all(named.map((group) => groups.find(group)));
   return [
     ...roles.map(
@@ -112,7 +114,10 @@ async function accessFixes(
         (group): ApplicableFix => ({
           id: `group ${group.name}`,
           label: t('console.rejections.add-to-group', { user, group: group.name }),
-          effect: t('console.rejections.effect.group', { user, group: group.name }),
+          effect: concatenated([
+            t('console.rejections.effect.group', { user, group: group.name }),
+            ...(group.description ? [' ', group.name, ': ', group.description] : []),
+          ]),
           gives: { kind: 'group', name: group.name },
           needs: 'gatehouse.groups:write',
           apply: (by) => users.join(group.id, { userId: account.id }, by),
@@ -142,15 +147,16 @@ function untilItPasses(first: Change, rule: RuleId, application: Application, ab
   for (let made = 1; made <= MAX_CHANGES; made += 1) {
     const broken = brokenWith(change.patch, rule, application, about);
     if (broken === 'nothing') return change;
-    const next = broken && broken !== rule ? changesFor(broken, application, about)[0] : undefined;
-    if (!next) return undefined;
-    const address = change.address ?? next.address;
-    const warning = change.warning ?? next.warning;
     // Anyone can send both at once, so no button registers an address and turns PKCE off.
     if (change.address && broken === 'pkce') {
       const missing = t('console.rejections.effect.lacks-pkce', { name: application.name });
       return { ...change, effect: concatenated([change.effect, ' ', missing]) };
     }
+    const next = broken && broken !== rule ? changesFor(broken, application, about)[0] : undefined;
+    if (!next) return undefined;
+    const address = change.address ?? next.address;
+    const warning = change.warning ?? next.warning;
+    if (address && warning) return undefined;
     change = {
       id: `${change.id} ${next.id}`,
       label: listOf([change.label, next.label]),

@@ -6,6 +6,7 @@ import { claimSources } from '../../../applications/fields/claim-settings.ts';
 import type { Account } from '../../../people/accounts/account.ts';
 import { type AccountView, visibleGroups, visibleRoles } from '../../../people/accounts/visible-roles.ts';
 import type { Preset, PresetRole } from './parts.ts';
+import { productOf } from './presets.ts';
 import type { ProductPreset } from './products.ts';
 
 /** What a product receives of a person. */
@@ -101,6 +102,14 @@ export function rolesThatCount(product: ProductPreset, view: AccountView): strin
 /** The role, or group, that the product reads first of these; undefined when it reads none of them. */
 export function roleInProduct(product: ProductPreset, received: readonly string[]) {
   return rolesReadBy(product).find(({ name, nameThere = name }) => received.includes(nameThere));
+}
+
+/** Roles, or groups, with the least powerful first: those that the product doesn't read, then its own, which it lists the other way. */
+export function leastPowerfulFirst(application: Application, names: readonly string[]): string[] {
+  const product = productOf(application);
+  const own = product ? rolesReadBy(product).map(({ name }) => name) : [];
+  const rank = (name: string) => (own.includes(name) ? own.length - own.indexOf(name) : 0);
+  return names.toSorted((one, other) => rank(one) - rank(other));
 }
 
 /** What the application receives of this account. */
