@@ -6,7 +6,7 @@ import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { textOf } from '../support/pages/html.ts';
 import { sharedIdp } from '../support/shared-idp.ts';
-import { consoleOf } from './console/support.ts';
+import { consoleOf, triedImport } from './console/support.ts';
 import { type ApiCaller, aPerson, aService } from './support.ts';
 
 const anyVersion = { 'if-match': '*' };
@@ -87,10 +87,35 @@ describe('a desk of a group', () => {
       expect(expected).toContain(await status(desk.send('DELETE', `${at}/sessions`)));
       expect(expected).toContain(await status(desk.send('PATCH', at, { name: 'Changed' }, anyVersion)));
     }
-    const bulk = await desk.send('POST', '/users', { username: 'desk-made' });
-    expect(bulk.status).toBe(403);
+    const made = await desk.send('POST', '/users', { username: 'desk-made' });
+    expect(made.status).toBe(403);
+    expect(made.text).toContain('You can change only the people in a group, so you can’t create users.');
     expect(await status(desk.get('/users?role=admin'))).toBe(200);
     expect(await ids('/users?role=admin')).toEqual([]);
+  });
+
+  it('is offered no new users, which it can’t create, but an import that changes those who are there', async () => {
+    const offered = async (client: HttpClient) => {
+      const [list, found] = await Promise.all(['/admin/users', '/admin/search?q=user'].map((at) => client.get(at)));
+      const places = { list: list?.text ?? '', search: found?.text ?? '' };
+      return Object.entries(places).flatMap(([place, text]) =>
+        ['/admin/users/new', '/admin/import'].filter((href) => text.includes(`"${href}"`)).map((at) => place + at),
+      );
+    };
+    expect(await offered(pages)).toEqual(['list/admin/import', 'search/admin/import']);
+    expect(await status(pages.get('/admin/users/new'))).toBe(403);
+    expect((await pages.get('/admin')).text).not.toContain('/admin/users/new');
+    // A limit to a role allows new users who have it.
+    const students = await idp.services.roles.create({ name: `desk-students-${++count}` });
+    const limits = ['read', 'write'].map((one) => `gatehouse.users[role:${students.name}]:${one}`);
+    const tutor = await idp.services.roles.create({ name: `desk-tutor-${count}`, permissions: limits });
+    const tutors = await consoleOf(idp, (await aPerson(idp, [tutor.name])).user ?? expect.fail('no user'));
+    expect(await offered(tutors)).toHaveLength(4);
+    expect(await status(tutors.get('/admin/users/new'))).toBe(200);
+    const csv = `username,name\n${member.username},Imported\ndesk-new,New\n`;
+    const tried = textOf((await triedImport(pages, csv, { existing: 'update' })).text);
+    expect(tried).toContain('1 can be changed, 1 not.');
+    expect(tried).toContain('You can change only the people in a group, so you can’t create users.');
   });
 
   itOnSqlite('changes several of them at once, and nobody else whose id it sends', async () => {

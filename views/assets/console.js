@@ -69,8 +69,12 @@
     });
   }
 
-  // On a phone the tabs scroll sideways.
-  document.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  // On a phone the tabs scroll sideways. After scrollIntoView, the first Tab key would go on from the tab instead of the skip link.
+  for (const tab of document.querySelectorAll('.tabs [aria-current]')) {
+    const [row, own] = [tab.parentElement, tab.getBoundingClientRect()];
+    const { x, width } = row.getBoundingClientRect();
+    row.scrollLeft += own.x + own.width / 2 - x - width / 2;
+  }
 
   // The box beside a color, and the color as text.
   for (const box of document.querySelectorAll('[data-color]')) {

@@ -10,7 +10,7 @@ import type { Rejections } from '../../core/rejections/rejections.ts';
 import type { AttributeSchema } from '../../people/accounts/attributes.ts';
 import { MATCHES, matchRank, nameKey } from '../../people/accounts/names.ts';
 import { labelOf, titlesOf } from '../../people/accounts/simple-attributes.ts';
-import { type Need, within } from '../../people/rbac/rights.ts';
+import { CREATE_USERS, type Need, within } from '../../people/rbac/rights.ts';
 import type { Logo } from '../console/cells.ts';
 import { userMark } from '../console/names.ts';
 import { navigationAt } from '../console/navigation.ts';
@@ -215,9 +215,9 @@ const wordsOf = (href: string) => textAt(`console.search.words.${href.replace('/
 const listed = (words: PageText = ''): string[] => String(words).split(', ');
 
 /** Pages of which the navigation has no entry. */
-const ACTIONS: readonly { href: string; label: PageText; icon: string }[] = [
-  { href: '/admin/users/new', label: t('console.users.add'), icon: 'plus' },
-  { href: '/admin/import', label: t('console.import.title'), icon: 'upload' },
+const ACTIONS: readonly { href: string; label: PageText; icon: string; needs: Need }[] = [
+  { href: '/admin/users/new', label: t('console.users.add'), icon: 'plus', needs: CREATE_USERS },
+  { href: '/admin/import', label: t('console.import.title'), icon: 'upload', needs: within('gatehouse.users:write') },
 ];
 
 /** Each setting with the page that has it. */
@@ -231,7 +231,7 @@ const SETTING_PLACES = [SECURITY, SETTINGS].flatMap(({ tabs }) =>
 function pages(meets: Searcher['meets']) {
   const entries = navigationAt('', meets, { rejections: 0 }).flatMap((group) => group.entries);
   const tabs = meets('gatehouse.settings:read') ? [SECURITY, SETTINGS] : [];
-  const actions = meets(within('gatehouse.users:write')) ? ACTIONS : [];
+  const actions = ACTIONS.filter(({ needs }) => meets(needs));
   return [
     ...[...entries, ...actions].map(({ href, label, icon }) => ({ href, label: String(label), below: '', icon })),
     ...tabs.flatMap(({ title, tabs }) =>

@@ -10,7 +10,7 @@ import type { Directory } from '../../people/accounts/accounts.ts';
 import { type AccountState, accountStates, seenAt } from '../../people/accounts/active.ts';
 import type { AttributeSchema } from '../../people/accounts/attributes.ts';
 import type { UnusedEnd } from '../../people/accounts/inactivity.ts';
-import { within } from '../../people/rbac/rights.ts';
+import { CREATE_USERS, within } from '../../people/rbac/rights.ts';
 import {
   type Action,
   type Block,
@@ -61,7 +61,7 @@ export async function userListPage(
     accounts.directoriesOf(ids),
   ]);
   const schema = await attributeSchema();
-  const mayAdd = meets(within('gatehouse.users:write'));
+  const mayAdd = meets(CREATE_USERS);
   const add: Action = { label: t('console.users.add'), icon: 'plus', href: `${HOME}/new` };
   const none = {
     icon: 'user-round',
@@ -72,12 +72,13 @@ export async function userListPage(
   return {
     title: t('console.navigation.users'),
     lead: t('console.users.lead'),
-    actions: mayAdd
-      ? [
-          { label: t('console.users.import'), icon: 'upload', href: '/admin/import' },
-          { ...add, look: 'primary' },
-        ]
-      : [],
+    actions: [
+      // An import changes users too.
+      ...(meets(within('gatehouse.users:write'))
+        ? [{ label: t('console.users.import'), icon: 'upload', href: '/admin/import' }]
+        : []),
+      ...(mayAdd ? [{ ...add, look: 'primary' as const }] : []),
+    ],
     blocks: [
       ...cutNotice(search, found),
       {

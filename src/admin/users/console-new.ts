@@ -17,7 +17,7 @@ import {
   textFields,
 } from '../../people/accounts/profile-fields.ts';
 import { schemaFor } from '../../people/accounts/simple-attributes.ts';
-import { within } from '../../people/rbac/rights.ts';
+import { CREATE_USERS } from '../../people/rbac/rights.ts';
 import type { Field, Option } from '../console/blocks.ts';
 import { bodyOf, type FormKey, fieldKey, formSections, type KeySection, type Values } from '../console/form-fields.ts';
 import { newAdministratorsQuestion } from '../console/new-administrators.ts';
@@ -28,8 +28,6 @@ import { DAY_BEGINS, DAY_ENDS, day, dayOf, momentOf } from '../groups/console.ts
 import { newUser, newUserOf, withApiFieldNames } from './api.ts';
 import { attributeSection, sentAttributes } from './attribute-fields.ts';
 import { invitedNotice, messageField, oneTimePasswordPage, tabPath } from './console-actions.ts';
-
-const WRITE = 'gatehouse.users:write' as const;
 
 /** The page …/new. */
 export function newUserPage(router: Router<State, Extras>, services: ConsoleServices): void {
@@ -49,7 +47,7 @@ export function newUserPage(router: Router<State, Extras>, services: ConsoleServ
   const schemaOfFields = async (by: Actor) => schemaFor(await users.audienceOf(by), await attributeSchema());
 
   addPage(router, frame, '/new', {
-    needs: [within(WRITE)],
+    needs: [CREATE_USERS],
     form: listForm,
     async page(visit, sent) {
       const sections = await sectionsFor(visit, [beginKey(mailServer.isSet()), fieldKey(messageField)]);

@@ -52,7 +52,7 @@ export async function assertMayCreate({ authority, roles }: UserServices, names:
   const extent = await authority.extent(by, 'gatehouse.users:write');
   if (extent !== 'all' && !names.some((name) => extent.role.includes(name))) {
     // Nobody is in a group before the account exists.
-    if (extent.role.length === 0) throw forbidden('forbidden');
+    if (extent.role.length === 0) throw forbidden('forbidden', { message: t('console.users.error.group-only') });
     const message = t('console.users.error.roles-only', { roles: oneOf(extent.role) });
     throw forbidden('forbidden', { message });
   }

@@ -18,9 +18,9 @@ export type Target = { roles: readonly string[]; groups?: readonly { id: string 
 
 /**
  * What a page or an endpoint needs: one permission without a limit, or one of several. With `limited` a limited one is
- * enough, and the action asks authority.ts about each user or application.
+ * enough, or only one with a limit of this kind, and the action asks authority.ts about each user or application.
  */
-export type Need = OwnPermission | { anyOf: readonly OwnPermission[]; limited: boolean };
+export type Need = OwnPermission | { anyOf: readonly OwnPermission[]; limited: boolean | Limit['kind'] };
 
 const USERS = ['role', 'group'] as const;
 /** Which permissions can be limited, and to what. */
@@ -49,6 +49,8 @@ const LIMITED = /^(gatehouse\.[a-z]+)\[(role|group|application):([^\s]+)\]:([a-z
 
 /** Needs one of the permissions; one that is limited to some users or to an application is enough. */
 export const within = (...anyOf: OwnPermission[]): Need => ({ anyOf, limited: true });
+/** Creates users: a new one has roles from the start, but is in no group, so that a limit to a group allows nobody. */
+export const CREATE_USERS: Need = { anyOf: ['gatehouse.users:write'], limited: 'role' };
 /** Needs one of the permissions without a limit. */
 export const oneOf = (...anyOf: OwnPermission[]): Need => ({ anyOf, limited: false });
 
@@ -134,7 +136,9 @@ export function extentOf(rights: Rights, permission: OwnPermission): Extent {
 /** Whether the rights meet the need. A limited permission meets it only where the need says so. */
 export function meets(rights: Rights, need: Need): boolean {
   if (typeof need === 'string') return permits(rights, need);
-  return need.anyOf.some((one) => permits(rights, one) || (need.limited && limitsOf(rights, one).length > 0));
+  const { anyOf, limited } = need;
+  const isEnough = ({ kind }: Limit) => limited === true || limited === kind;
+  return anyOf.some((one) => permits(rights, one) || limitsOf(rights, one).some(isEnough));
 }
 
 /** What both have: of `gatehouse.users:read` and `gatehouse.users[role:students]:read` the limited one. */

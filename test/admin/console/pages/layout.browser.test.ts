@@ -163,7 +163,7 @@ it('times within sentences are in the zone of the viewer, with their date; witho
   expect(await textIn(false)).toBe('Last changed on March 4, 2026 at 10:30 PM UTC.');
 });
 
-it('the tabs are one row on a narrow phone and in a narrow window, with the current one in sight', async () => {
+it('the tabs are one row on a narrow phone and in a narrow window, with the current one in sight and the skip link first', async () => {
   const { applicationId } = await aClient(idp.services, web);
   const { account } = await aUser(idp.services);
   const tabs = {
@@ -184,6 +184,8 @@ it('the tabs are one row on a narrow phone and in a narrow window, with the curr
         expect(current.x, of).toBeGreaterThanOrEqual(0);
         expect(current.x + current.width, of).toBeLessThanOrEqual(width);
         expect(await each.evaluate('document.documentElement.scrollWidth'), of).toBe(width);
+        await each.keyboard.press('Tab');
+        expect(await each.evaluate('document.activeElement.getAttribute("href")'), of).toBe('#main');
         const rows = await each.$$eval(
           '.tabs a',
           (all) => new Set(all.map((one) => one.getBoundingClientRect().y)).size,
@@ -193,5 +195,15 @@ it('the tabs are one row on a narrow phone and in a narrow window, with the curr
     }
   }
   await own.context().close();
+  const storageState = await page.context().storageState();
+  const context = await browser.newContext({ ...desktop, storageState, javaScriptEnabled: false });
+  const plain = await context.newPage();
+  await plain.setViewportSize({ width: 320, height: 800 });
+  await plain.goto(`${idp.issuer}/admin/applications/${applicationId}/activity`);
+  const current = await boxOf('.tabs [aria-current]', plain);
+  expect(current.x + current.width).toBeLessThanOrEqual(320);
+  await plain.keyboard.press('Tab');
+  expect(await plain.evaluate('document.activeElement.getAttribute("href")')).toBe('#main');
+  await context.close();
   await page.setViewportSize(desktop.viewport);
 });
