@@ -43,7 +43,7 @@ export const appCommands: Commands = {
   },
 
   'app show': {
-    args: ['IDENTIFIER'],
+    args: ['IDENTIFIER|NAME'],
     summary: 'show an application in the format of the configuration file',
     options: { proxy: { type: 'boolean', help: 'show the configuration of the reverse proxy of a website instead' } },
     async act(services, input) {
@@ -73,7 +73,7 @@ export const appCommands: Commands = {
   },
 
   'app people': {
-    args: ['IDENTIFIER'],
+    args: ['IDENTIFIER|NAME'],
     summary: 'list the users who can open an application, and why',
     async act(services, input) {
       const application = await appOf(services, input);
@@ -101,7 +101,7 @@ export const appCommands: Commands = {
   },
 
   'app provision': {
-    args: ['IDENTIFIER'],
+    args: ['IDENTIFIER|NAME'],
     summary: 'show how people are written to an application by SCIM, or what that would do, or decide',
     details:
       'Without an option: the state, and what the application rejected. The server does the work within seconds.',
@@ -184,7 +184,7 @@ All other settings are in the configuration file and the console.`,
   },
 
   'app secret': {
-    args: ['CLIENT_ID'],
+    args: ['IDENTIFIER|NAME'],
     summary: 'create a client secret; prints it once',
     details:
       'Without --keep, the old secrets expire now. With --keep, they stay valid for that time, so that you can update the application first.',
@@ -237,14 +237,25 @@ All other settings are in the configuration file and the console.`,
   },
 };
 
+/** The application that an argument names by its identifier, or by a name that no other one has. */
 async function appOf({ applications }: Services, { words: [identifier = ''] }: Input): Promise<Application> {
-  return (await applications.find(identifier)) ?? noSuch('application', 'app', identifier);
+  const found = await applications.find(identifier);
+  if (found) return found;
+  // Equal names come first.
+  const named = (await applications.list({ search: identifier, limit: 20 })).applications.filter(
+    ({ name }) => name === identifier,
+  );
+  if (named.length > 1) {
+    const each = named.map(({ clientId }) => `  ${clientId}`);
+    fail([`Several applications have the name "${identifier}". Use the identifier of one of them:`, ...each]);
+  }
+  return named[0] ?? noSuch('application', 'app', identifier);
 }
 
 export const accessText = (rule: Access): string =>
   rule === 'everyone' ? rule : [...rule.roles, ...(rule.groups ?? []).map((name) => `group ${name}`)].join(', ') || '-';
 
-function wayText({ by, name, givenBy, via, connection }: AccessWay): string {
+export function wayText({ by, name, givenBy, via, connection }: AccessWay): string {
   if (by === 'everyone') return by;
   const giver = connection === undefined ? givenBy && `by the group ${givenBy}` : `by the connection ${connection}`;
   return [by, name, giver, via && `via ${via}`].filter(Boolean).join(' ');

@@ -14,6 +14,7 @@ import type { UnusedEnd } from '../people/accounts/inactivity.ts';
 import type { PasswordFault } from '../people/credentials/password-policy.ts';
 import type { OwnFactors } from '../people/mfa/account-factors.ts';
 import type { Services } from '../server/services.ts';
+import { wayText } from './apps.ts';
 import { type Commands, fail, type Input, noSuch, UsageError } from './command.ts';
 import { withServices } from './context.ts';
 import { factLines, formatDate, plain } from './io.ts';
@@ -483,6 +484,27 @@ and forgets the person after erase_after_days. Without --yes, nothing is deleted
       await lockout.unlock(account);
       await audit.record({ type: 'sign-in.unlocked', outcome: 'success', subjectId: id });
       return { json: { id, username }, text: `${username} is unlocked.` };
+    },
+  },
+
+  'user apps': {
+    args: ['LOGIN'],
+    summary: 'list the applications that a user can open, and why',
+    async act(services, input) {
+      const { applications, applicationPeople } = services;
+      const account = await userOf(services, input);
+      const { openedJson, withWays } = await import('../admin/applications/people.ts');
+      const found: Awaited<ReturnType<typeof withWays>> = [];
+      let after: string | undefined;
+      do {
+        const page = await applications.openTo(account, { limit: 200, after });
+        found.push(...(await withWays(page.applications, account, applicationPeople)));
+        after = page.next;
+      } while (after);
+      const rows = found.flatMap(({ application: { clientId, name }, ways }) =>
+        ways.map((way) => [clientId, name, wayText(way), formatDate(way.until)]),
+      );
+      return { json: found.map(openedJson), table: [['IDENTIFIER', 'NAME', 'BY', 'UNTIL'], rows] };
     },
   },
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { aClient, aUser } from '../support/factories.ts';
 import type { HttpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { textOf } from '../support/pages/html.ts';
+import { linksOf, textOf } from '../support/pages/html.ts';
 import { consoleOf, staff } from './console/support.ts';
 import { type ApiCaller, aService } from './support.ts';
 
@@ -97,6 +97,18 @@ it('lists the applications of a user with the same reasons', async () => {
     { by: 'group', name: science.name, via: physics.name },
   ]);
   expect((await items(outside.account.id)).some(({ id }) => id === app.applicationId)).toBe(false);
+
+  const at = `/admin/users/${member.account.id}/access`;
+  const page = await admin.get(at);
+  const href = linksOf(page.text, page.url).find(({ label }) => label === 'Download CSV')?.href ?? '';
+  const file = await admin.get(href);
+  expect([file.status, file.headers['content-type']]).toEqual([200, expect.stringContaining('text/csv')]);
+  const lines = file.text.split('\r\n').filter((line, row) => row === 0 || line.startsWith(app.applicationId));
+  expect(lines[0]).toBe('id,protocol,identifier,name,by,role_or_group,given_by,via,connection,until');
+  expect(lines.slice(1).map((line) => line.split(',').slice(4, 8))).toEqual([
+    ['role', role, science.name, physics.name],
+    ['group', science.name, '', physics.name],
+  ]);
 });
 
 const mainOf = (text: string) => textOf(/<main[\s\S]*<\/main>/.exec(text)?.[0] ?? '');

@@ -152,8 +152,7 @@ async function finishSignIn(
   // Not while the database cannot be used: the user reloads the page, and the code is redeemed once anyway.
   cookies.clear(ctx, 'rpSignIn', cookieId(state));
   if (!redeemed || redeemed.nonce !== signIn.nonce) return failed(ctx, error);
-  await rpSessions.remove(cookies.get(ctx, 'rpSession'));
-  cookies.set(ctx, 'rpSession', await rpSessions.create(redeemed));
+  cookies.set(ctx, 'rpSession', await rpSessions.replace(cookies.get(ctx, 'rpSession'), redeemed));
   redirect(ctx, signIn.returnTo);
 }
 

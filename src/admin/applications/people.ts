@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { type Application, isServiceAccount } from '../../applications/application.ts';
-import type { AccessWay, PeopleQuery, PersonWithAccess } from '../../applications/people.ts';
+import type { AccessWay, ApplicationPeople, PeopleQuery, PersonWithAccess } from '../../applications/people.ts';
 import { invalidInput } from '../../base/http/errors.ts';
 import { type Tx, withinTransaction } from '../../base/storage/database.ts';
 import { textFault } from '../../base/texts/faults.ts';
@@ -146,13 +146,20 @@ export function createPeopleAdmin(services: AdminServices, { applications, users
     by: Actor,
   ): Promise<{ open: OpenedApplication[]; next?: string | undefined }> {
     const { applications: found, next } = await applications.openTo(account, page, by);
-    const open: OpenedApplication[] = [];
-    for (const application of found) {
-      if (isServiceAccount(application)) continue;
-      const [one] = await applicationPeople.withAccess(application, [account]);
-      if (one) open.push({ application, ...one });
-    }
-    return { open, next };
+    return { open: await withWays(found, account, applicationPeople), next };
+  }
+
+  async function* openRows(account: Account, by: Actor): AsyncGenerator<string> {
+    yield `${['id', 'protocol', 'identifier', 'name', ...WAY_COLUMNS].join(',')}\r\n`;
+    let after: string | undefined;
+    do {
+      const { open, next } = await openTo(account, { limit: PAGE, after }, by);
+      const rows = open
+        .map(openedJson)
+        .flatMap((one) => waysCsv([one.id, one.protocol, one.identifier, one.name], one.ways));
+      yield rows.join('');
+      after = next;
+    } while (after);
   }
 
   return {
@@ -164,10 +171,17 @@ export function createPeopleAdmin(services: AdminServices, { applications, users
     async export(application: Application, by: Actor): Promise<Streamed> {
       const { clientId } = application;
       await audit.record({ ...by, type: 'users.exported', outcome: 'success', clientId });
-      return { stream: rows(application, by), type: 'text/csv; charset=utf-8; header=present', fileName: 'people.csv' };
+      return { stream: rows(application, by), type: CSV, fileName: 'people.csv' };
     },
 
     of: openTo,
+
+    /** All applications that the person can open as CSV, a row for each way. */
+    exportOf: (account: Account, by: Actor): Streamed => ({
+      stream: openRows(account, by),
+      type: CSV,
+      fileName: 'applications.csv',
+    }),
 
     /** Whether the rule lets anybody in. */
     hasAny: async (application: Application): Promise<boolean> =>
@@ -249,15 +263,36 @@ export function createPeopleAdmin(services: AdminServices, { applications, users
   };
 }
 
-const COLUMNS = ['id', 'username', 'name', 'by', 'role_or_group', 'given_by', 'via', 'connection', 'until'];
-
-function csvRows({ account, ways }: PersonWithAccess): string[] {
-  const { user, username, name } = personJson(account);
-  return ways.map((way) => {
-    const { by, name: of, given_by, via, connection, until } = wayJson(way);
-    return `${[user, username, name, by, of, given_by, via, connection, until].map(csvCell).join(',')}\r\n`;
-  });
+/** Of these applications those that let the person in, with every way; one for no person but itself is left out. */
+export async function withWays(
+  found: readonly Application[],
+  account: Account,
+  applicationPeople: ApplicationPeople,
+): Promise<OpenedApplication[]> {
+  const open: OpenedApplication[] = [];
+  for (const application of found) {
+    if (isServiceAccount(application)) continue;
+    const [one] = await applicationPeople.withAccess(application, [account]);
+    if (one) open.push({ application, ...one });
+  }
+  return open;
 }
+
+const CSV = 'text/csv; charset=utf-8; header=present';
+const WAY_COLUMNS = ['by', 'role_or_group', 'given_by', 'via', 'connection', 'until'];
+const COLUMNS = ['id', 'username', 'name', ...WAY_COLUMNS];
+
+function csvRows({ account, ways: all }: PersonWithAccess): string[] {
+  const { user, username, name } = personJson(account);
+  return waysCsv([user, username, name], all.map(wayJson));
+}
+
+/** A row for each way. @param about the cells before it */
+const waysCsv = (about: readonly (string | null)[], all: readonly z.output<typeof way>[]): string[] =>
+  all.map(({ by, name, given_by, via, connection, until }) => {
+    const cells = [...about, by, name, given_by, via, connection, until];
+    return `${cells.map(csvCell).join(',')}\r\n`;
+  });
 
 const way = z
   .object({
@@ -297,6 +332,11 @@ export const accessJson = ({ account, ways: all }: PersonWithAccess) => ({
   ...personJson(account),
   ways: all.map(wayJson),
 });
+
+export const openedJson = ({
+  application: { id, protocol, clientId: identifier, name },
+  ways: all,
+}: OpenedApplication): z.output<typeof opened> => ({ id, protocol, identifier, name, ways: all.map(wayJson) });
 
 /** To see who can open an application. */
 export const PEOPLE_OF = [within('gatehouse.applications:read'), within('gatehouse.users:read')] as const;
@@ -339,14 +379,7 @@ export function peopleEndpoints(
       async handle({ params, query: { limit, cursor }, by }) {
         const account = await users.find(params.id, by, 'gatehouse.users:read');
         const page = await people.of(account, { limit, after: cursor }, by);
-        const items = page.open.map(({ application: { id, protocol, clientId: identifier, name }, ways: all }) => ({
-          id,
-          protocol,
-          identifier,
-          name,
-          ways: all.map(wayJson),
-        }));
-        return { body: { items, next: page.next ?? null } };
+        return { body: { items: page.open.map(openedJson), next: page.next ?? null } };
       },
     }),
   ];

@@ -611,6 +611,7 @@ async function accessBlocks(
     title: t('console.users.access.title'),
     lead: t('console.users.access.lead'),
     caption: t('console.users.access.caption', { user: displayName(account) }),
+    actions: [{ label: t('console.people.export'), icon: 'download', href: `${path}/export` }],
     ...tableOf(open, [
       [
         t('console.users.access.application'),
@@ -639,6 +640,11 @@ async function accessBlocks(
 /** Below the tab with the applications: the pages that give and take access to one. */
 function accessPages(router: Router<State, Extras>, services: ConsoleServices): void {
   const { frame, admin } = services;
+  router.get('/:id/access/export', ...frame.page(...PEOPLE_OF), async (ctx) => {
+    const by = frame.actor(ctx);
+    const account = await admin.users.find(ctx.params.id ?? '', by, 'gatehouse.users:read');
+    sendStream(ctx, admin.people.exportOf(account, by));
+  });
   addPage(router, frame, '/:id/access/give', {
     needs: [...PEOPLE_OF, GIVE],
     async load(ctx, by) {

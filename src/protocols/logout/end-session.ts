@@ -350,9 +350,9 @@ async function planParticipants(
   });
 
   const oidc = sessions.flatMap(({ participants }) =>
-    participants.flatMap(({ clientId, sid }) => {
+    participants.flatMap(({ clientId, sid, isAnswered }) => {
       const application = byClientId.get(clientId);
-      if (clientId === ownClientId || application?.protocol === 'saml') return [];
+      if (!isAnswered || clientId === ownClientId || application?.protocol === 'saml') return [];
       return planOidc(application, { clientId, sid, hasBrowser, isInitiator: clientId === initiator });
     }),
   );

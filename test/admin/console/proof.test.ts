@@ -80,6 +80,24 @@ describe('a sensitive change without a fresh sign-in', () => {
     expect(textOf((await admin.follow(next)).text)).toContain('User disabled.');
   });
 
+  it('needs none where another tab, or new terms, led through the sign-in after the proof', async () => {
+    const { db, sessions } = idp.services;
+    const [{ uid = '' } = {}] = await sessions.list(ann.account.id);
+    const row = await db.asStored.oidcArtifact.findFirstOrThrow({ where: { uid, model: 'Session' } });
+    const loginTs = Math.floor(Date.now() / 1000) - limits.recentAuthentication.seconds - 60;
+    const payload = JSON.stringify({ ...JSON.parse(row.payload), loginTs });
+    await db.asStored.oidcArtifact.update({ where: { id: row.id }, data: { payload, mac: '' } });
+    await signRows(idp.services);
+    const disable = async () => {
+      const { account } = await aUser(idp.services);
+      return admin.submit(await admin.get(`/admin/users/${account.id}/disable`));
+    };
+    const page = await confirmation(admin, await disable());
+    await admin.submit(page, { password: ann.password }, { form: '/admin/confirm/' });
+    await admin.follow(await admin.get('/login?return_to=/admin/users'));
+    expect(textOf((await admin.follow(await disable())).text)).toContain('User disabled.');
+  });
+
   it('asks for the strongest factor of the account, however recent the sign-in is', async () => {
     const { account } = await aUser(idp.services);
     const key = { id: `key-of-${ann.username}`, userId: ann.account.id, name: 'Key', userVerified: true };

@@ -262,6 +262,18 @@ it('an application that rejected the person, or waits for a step, is none of tho
       path,
     ).toEqual(['Wide open']);
   }
+  // Nor is it told of the end of the session, or named as one that could not be.
+  const leaving = httpClient(idp.issuer);
+  for (const clientId of [app.clientId, strict.clientId])
+    await completeSignIn(leaving, authorizeUrl(idp, clientId), { user });
+  const { uid: sessionUid } = (await idp.services.sessions.list(user.account.id)).find((one) => one.uid !== uid) ?? {};
+  expect((await idp.services.sessions.find(sessionUid ?? ''))?.participants.map(({ clientId }) => clientId)).toContain(
+    app.clientId,
+  );
+  const left = await leaving.follow(await leaving.submit(await leaving.get('/end-session'), { logout: 'yes' }));
+  expect(textOf(left.text)).toContain('signed out');
+  expect(names.filter((name) => left.text.includes(name))).toEqual([]);
+  expect(await idp.services.sessions.find(sessionUid ?? '')).toBeUndefined();
 
   await idp.services.roles.assign(user.account.id, 'editor');
   expect((await completeSignIn(browser, authorizeUrl(idp, app.clientId), { user })).location).toContain('code=');

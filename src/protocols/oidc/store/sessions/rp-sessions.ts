@@ -125,6 +125,23 @@ export function createRpSessions({ db, sql, now }: Core) {
       return renewed;
     },
 
+    /**
+     * Replaces the session of this cookie by the one of a sign-in, under a new cookie value. What the user has proven since that sign-in, in
+     * the same single sign-on session, stays: another tab, or new terms, led here without asking for anything.
+     */
+    async replace(cookie: string | undefined, signIn: Omit<InProcessSignIn, 'nonce'>): Promise<string> {
+      const old = await find(cookie);
+      const isProvenSince =
+        old?.ssoUid === signIn.ssoUid &&
+        old.userId === signIn.accountId &&
+        old.authTime > signIn.authTime &&
+        signIn.amr.every((method) => old.amr.includes(method));
+      const { acr, amr, authTime } = isProvenSince ? old : signIn;
+      const replaced = await create({ ...signIn, acr, amr, authTime });
+      if (cookie) await db.rpSession.deleteMany({ where: { id: sha256(cookie) } });
+      return replaced;
+    },
+
     /** Extends the session by an hour when it is within minutes of its end; undefined when it has ended. */
     async refresh(cookie: string | undefined): Promise<RpSession | undefined> {
       const session = await find(cookie);

@@ -14,7 +14,7 @@ export interface Participant {
   grantId: string | undefined;
   /** The user has granted offline_access to this application. */
   staysConnected: boolean;
-  /** It got a code, a token or an assertion; one that rejected the person, or still waits, is told of the end of the session too. */
+  /** It got a code, a token or an assertion: one that rejected the person, still waits or was only tested knows of no session. */
   isAnswered: boolean;
 }
 
