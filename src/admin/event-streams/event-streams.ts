@@ -114,9 +114,10 @@ export function createEventStreamAdmin(services: Core & { eventStreams: EventStr
     async test(id: string, by: Actor): Promise<StreamTest> {
       const stream = notOfReceiver(await streams.get(id));
       const startedAt = performance.now();
+      const createdAt = now();
       const answer = async () => {
-        const about = { id: `evt_test_${now().getTime()}`, secrets: await streams.secrets(id) };
-        const { status, text } = await send(stream, [testEvent(now())], about);
+        const about = { id: `evt_test_${createdAt.getTime()}`, secrets: await streams.secrets(id) };
+        const { status, text } = await send(stream, [testEvent(createdAt)], about);
         return { ok: status >= 200 && status < 300, status, answer: text };
       };
       const result = await answer().catch((error: unknown) => {
@@ -125,7 +126,11 @@ export function createEventStreamAdmin(services: Core & { eventStreams: EventStr
       });
       const { ok, status, answer: text } = result;
       const reason = status === null ? text : `answered with status ${status}${text && `: ${text}`}`;
-      await recordTest(services, { streamId: id, ...(ok ? { answer: String(status) } : { lastError: reason }) });
+      await recordTest(services, {
+        streamId: id,
+        createdAt,
+        ...(ok ? { answer: String(status) } : { lastError: reason }),
+      });
       const milliseconds = Math.round(performance.now() - startedAt);
       await streams.tested(stream, ok, by);
       return { ...result, milliseconds };

@@ -77,13 +77,17 @@ export async function bodyOf(
   return JSON.stringify(stream.kind === 'webhook' ? bodies[0] : bodies, null, 2) ?? '';
 }
 
-/** Stores what came of a test, for the list of deliveries. */
+/** Stores what came of a test, for the list of deliveries. Its event is as old as the row. */
 export async function recordTest(
   { db, now }: Core,
-  { streamId, ...outcome }: { streamId: string; answer: string } | { streamId: string; lastError: string },
+  {
+    streamId,
+    createdAt,
+    ...outcome
+  }: { streamId: string; createdAt: Date } & ({ answer: string } | { lastError: string }),
 ): Promise<void> {
   const at = now();
   const ended = 'answer' in outcome ? { doneAt: at } : { failedAt: at };
-  const row = { id: randomId(), streamId, seq: TEST_SEQ, untilSeq: TEST_SEQ, tries: 1, nextTryAt: at, createdAt: at };
+  const row = { id: randomId(), streamId, seq: TEST_SEQ, untilSeq: TEST_SEQ, tries: 1, nextTryAt: at, createdAt };
   await db.eventDelivery.create({ data: { ...row, ...outcome, ...ended } });
 }
