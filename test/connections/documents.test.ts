@@ -202,8 +202,8 @@ describe('the documents of an OpenID Connect upstream', () => {
       data: { content },
     });
     expect(await kids(connection)).toEqual(['1']);
-    const alarms = await idp.services.audit.list({ types: ['integrity.alarm'] });
-    expect(JSON.stringify(alarms)).toContain('connection_documents');
+    const alarms = async () => JSON.stringify(await idp.services.audit.list({ types: ['integrity.alarm'] }));
+    await expect.poll(alarms).toContain('connection_documents');
   });
 });
 
