@@ -45,9 +45,11 @@ describe('several instances that start on one empty database', () => {
   it('continue with an unchanged database when the migrating one is killed', async () => {
     const url = await emptyDatabaseUrl();
     const holder = start('hold', url);
-    await new Promise<void>((resolve) =>
-      holder.stdout?.once('data', (text) => String(text) === 'holding' && resolve()),
-    );
+    const said = await new Promise((resolve) => {
+      holder.stdout?.once('data', (text) => resolve(String(text)));
+      holder.once('close', (code) => resolve(`exit code ${code}`));
+    });
+    expect(said).toBe('holding');
     const waiting = migrate(url);
     const early = await Promise.race([waiting, new Promise((resolve) => setTimeout(resolve, 300, 'still waiting'))]);
     expect(early).toBe('still waiting');
