@@ -17,7 +17,7 @@ import { samlSideOf } from '../../protocols/saml/metadata/service-providers.ts';
 import type { DiagnosticServices } from '../services.ts';
 import { type AgentCase, agentCase } from './agents.ts';
 import { type Case, type ExplainedRule, explainedRules, passesNow, registrationFaultIn } from './evaluation.ts';
-import { type ApplicableFix, type Fix, fixesOf, noteOn } from './fixes.ts';
+import { type ApplicableFix, type Fix, fixesOf, noteOn, noteOnFixed } from './fixes.ts';
 
 export interface Explanation {
   rejection: Rejection;
@@ -89,8 +89,8 @@ export function createRejectionAdmin(services: DiagnosticServices) {
     const directory = ofScim && (await db.asStored.scimConnection.findUnique({ where: ofScim, select }));
     const failed = rejection.rules.find(({ state }) => state === 'failed')?.rule;
     const isFixed = failed !== undefined && passesNow(failed, about) === true;
-    const isBroken = failed !== undefined && !isFixed;
-    const fixes = isBroken ? await fixesOf(failed, about, services) : [];
+    const fixes = failed !== undefined && !isFixed ? await fixesOf(failed, about, services) : [];
+    const note = failed && (isFixed ? noteOnFixed(failed, about) : noteOn(failed, about, fixes.length > 0));
     return {
       fixes,
       explanation: {
@@ -103,7 +103,7 @@ export function createRejectionAdmin(services: DiagnosticServices) {
         agent: about.agent,
         account,
         fixes: fixes.map(({ apply: _apply, ...fix }) => fix),
-        note: isBroken ? noteOn(failed, about, fixes.length > 0) : undefined,
+        note,
         error: failed === 'registration' ? registrationFaultIn(about) : undefined,
       },
     };

@@ -262,6 +262,13 @@ export function noteOn(rule: RuleId, about: Case, hasFix: boolean): PageText | u
   return isByMetadata && application.source !== 'file' ? metadataNote(rule, application, hasFix) : undefined;
 }
 
+/** What the request still breaks after the fix of this rule: no fix of an address turns PKCE off. */
+export function noteOnFixed(rule: RuleId, about: Case): PageText | undefined {
+  const { application } = about;
+  if (!application || brokenWith({}, rule, application, about) !== 'pkce') return undefined;
+  return t('console.rejections.effect.lacks-pkce', { name: application.name });
+}
+
 /** Why new metadata does not help, or whose metadata says it. */
 function metadataNote(rule: RuleId, { name, metadata }: SamlApplication, hasFix: boolean): PageText {
   const { metadata_url: url } = metadata;

@@ -238,6 +238,9 @@ describe('a rejected authorization request', () => {
     expect(textOf(ofBoth.text)).toContain('PKCE is missing too: turn it on in the settings of Old wiki.');
     expect(linksOf(ofBoth.text, ofBoth.url).map(({ label }) => label)).toContain('Add redirect URI');
     for (const other of ['without PKCE', 'metadata']) expect(textOf(ofBoth.text)).not.toContain(other);
+    await fix(codeIn(rejected), 'The redirect URI is registered', 'Add redirect URI');
+    const fixed = await admin.get(`/admin/rejections/${codeIn(rejected)}`);
+    expect(textOf(fixed.text)).toMatch(/This is fixed.*PKCE is missing too/s);
     // Where no button helps, the settings of the application, which has no metadata either.
     const token = { ...both, redirect_uri: REDIRECT, response_type: 'token' };
     const insecure = { ...both, redirect_uri: 'http://app.example.com/cb' };
