@@ -1,6 +1,7 @@
 // Settings: their ranges, their defaults, and that another instance sees a change within seconds.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createVault } from '../../src/base/platform/vault.ts';
+import { transaction } from '../../src/base/storage/database.ts';
 import { createProtectedRows } from '../../src/base/storage/protected-rows.ts';
 import { coveredSetting, createSettings, defaultSettings } from '../../src/core/settings/settings.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
@@ -71,7 +72,7 @@ describe('settings', () => {
     expect(await one.get('mfa')).toBe('optional');
   });
 
-  it('do not go back to a read that a change has overtaken', async () => {
+  it.each(['the change', 'its commit'])('do not go back to a read from before %s', async (end) => {
     const { db } = database.database;
     let finish = () => {};
     const slow = new Promise<void>((resolve) => {
@@ -79,22 +80,25 @@ describe('settings', () => {
     });
     let reads = 0;
     const findMany: typeof db.setting.findMany = (async (query: Parameters<typeof db.setting.findMany>[0]) => {
-      const rows = await db.setting.findMany(query);
       reads += 1;
-      if (reads === 1) await slow;
-      return rows;
+      if (reads > 1) return db.setting.findMany(query);
+      await slow;
+      return []; // as before the change
     }) as never;
     const setting = new Proxy(db.setting, { get: (of, key) => (key === 'findMany' ? findMany : Reflect.get(of, key)) });
     const settings = createSettings({
       db: new Proxy(db, { get: (of, key) => (key === 'setting' ? setting : Reflect.get(of, key)) }),
       now,
     });
-    const begun = settings.reload();
-    await expect.poll(() => reads).toBe(1);
-    await settings.set('mfa', 'required');
-    await settings.reload();
+    let begun = end === 'the change' ? settings.reload() : undefined;
+    await transaction(db, async (tx) => {
+      await settings.set('mfa', 'required', { tx });
+      begun ??= settings.reload();
+    });
+    const afterwards = settings.reload();
     finish();
-    expect((await begun).mfa).toBe('optional');
+    expect((await begun)?.mfa).toBe('optional');
+    expect((await afterwards).mfa).toBe('required');
     expect(settings.latest().mfa).toBe('required');
     await settings.unset('mfa');
   });

@@ -9,6 +9,7 @@ import { defined } from '../../base/platform/defined.ts';
 import { randomToken } from '../../base/platform/random.ts';
 import type { Vault } from '../../base/platform/vault.ts';
 import { type Db, isUniqueConstraintError, type Tx } from '../../base/storage/database.ts';
+import { afterCommit } from '../../base/storage/protected-client.ts';
 import type { Covered } from '../../base/storage/protected-rows.ts';
 import { rule } from '../../base/texts/faults.ts';
 import type { MessageSource } from '../../base/texts/messages.ts';
@@ -425,12 +426,12 @@ export function createSettings({ db, now, vault }: SettingsDependencies) {
       const mac = db.macs.macOf('settings', coveredSetting({ key: name, value: text, updatedAt }));
       const row = { value: text, source, mac, updatedAt };
       await tx.setting.upsert({ where: { key: name }, create: { key: name, ...row }, update: row });
-      cache.expire();
+      afterCommit(tx, cache.expire);
     },
     /** Back to the default. */
     async unset(name: SettingName, tx: Tx = db): Promise<void> {
       await tx.setting.deleteMany({ where: { key: name } });
-      cache.expire();
+      afterCommit(tx, cache.expire);
     },
     /** When the setting got its value; undefined for a default. */
     async changedAt(name: SettingName): Promise<Date | undefined> {
