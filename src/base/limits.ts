@@ -353,11 +353,11 @@ export const limits = {
   import: {
     rows: 100_000,
     columns: 500,
-    newGroups: 50,
+    newGroups: 50, // which it offers to create; of more, none
     bytes: 12 * 1024 * 1024,
-    inRequest: 4 * 1024 * 1024,
-    waitingMail: 100,
-  }, // `waitingMail`: invitations wait while so many mails do
+    inRequest: 4 * 1024 * 1024, // of the API
+    waitingMail: 100, // invitations wait while so many mails do
+  },
   statistics: { countedRows: 50_000, msPerRow: 0.5, maxAgeMs: 10 * MINUTE * 1000 }, // how long those of more rows are used
   secretOverlap: { defaultSeconds: 7 * DAY, maxSeconds: 90 * DAY }, // of the old secrets beside a new one
   /**

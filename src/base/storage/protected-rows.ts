@@ -36,7 +36,7 @@ export interface TableDeclaration {
   /** The first column names the row in alarms. */
   covers: CoveredColumns;
   /**
-   * Every other column, with spaces: it decides nothing, or nothing worse than a deleted row. Counts, notices, times of use, what lists
+   * Every other column, separated by spaces: it decides nothing, or nothing worse than a deleted row. Counts, notices, times of use, what lists
    * show, how far a job is; an encrypted value is bound to its row already.
    */
   uncovered?: string;

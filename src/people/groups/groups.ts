@@ -571,7 +571,7 @@ export function createGroups(
     }
     const takenRows = { groupId: group.id, userId: { in: [...taken] }, source: { in: [...instead] } };
     if (taken.size > 0) await tx.groupMember.deleteMany({ where: takenRows });
-    if (fresh.length > 0) await insertMembers(fresh, sources, tx);
+    if (fresh.length > 0) await insertMembers(group.id, fresh, sources, tx);
     const added = fresh
       .filter(({ userId }) => !taken.has(userId))
       .map(({ userId, since, until }) =>
@@ -603,8 +603,7 @@ export function createGroups(
   }
 
   /** In place of rows of these sources that another program wrote. */
-  async function insertMembers(rows: NewRow[], sources: string[], tx: Tx): Promise<void> {
-    const [groupId] = rows.map((row) => row.groupId);
+  async function insertMembers(groupId: string, rows: NewRow[], sources: string[], tx: Tx): Promise<void> {
     const forged = { groupId, userId: { in: rows.map(({ userId }) => userId) }, source: { in: sources } };
     await tx.groupMember.deleteMany({ where: forged });
     await tx.groupMember.createMany({ data: rows }).catch((error: unknown) => {
@@ -721,7 +720,7 @@ export function createGroups(
       const row = await tx.group.findUnique({ where: { nameKey: groupKey(name) } });
       return row ? groupOf(row) : undefined;
     },
-    /** Those of these names that are names of groups, as `find` finds them. */
+    /** The groups of these names, as `find` finds each. */
     async findAll(names: readonly string[]): Promise<Group[]> {
       const nameKey = { in: names.filter(isStorable).map(groupKey) };
       return (await db.group.findMany({ where: { nameKey } })).map(groupOf);

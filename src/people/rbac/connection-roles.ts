@@ -35,8 +35,9 @@ export function createSetConnectionRoles(
 
   /** Whether nobody would be an administrator without this grant. */
   async function isLastGrantOfAdmin(userId: string, role: { id: string; name: string }, via: string, tx: Tx) {
-    const isDirectToo = (await tx.userRole.count({ where: { userId, roleId: role.id, via: { not: via } } })) > 0;
-    return role.name === ADMIN_ROLE && !isDirectToo && isLastAdmin(userId, tx, now());
+    if (role.name !== ADMIN_ROLE) return false;
+    const others = await tx.userRole.count({ where: { userId, roleId: role.id, via: { not: via } } });
+    return others === 0 && isLastAdmin(userId, tx, now());
   }
 
   return (userId, { connectionId, roleIds }, by = {}, outer) =>
