@@ -440,7 +440,7 @@ function stepsOf({
           }
         : {
             text: t('console.overview.step.people-text'),
-            link: { label: t('console.import.title'), href: '/admin/users/import' },
+            link: { label: t('console.import.title'), href: '/admin/import' },
             action: { label: t('console.overview.step.people-action'), href: '/admin/users/new' },
           }),
     },
