@@ -288,10 +288,15 @@ export function createBulkChanges({ db, sql, vault, now, wake, authority }: Core
         return rows.map(changeOf).filter((change) => actorOf(change.by) === actorOf(by));
       },
 
-      /** Ends an import; the rows that are done stay. Throws changed_meanwhile (409) where it has ended. */
+      /** Ends an import; the rows that are done stay, those of a trial are deleted. Throws changed_meanwhile (409) where it has ended. */
       async cancel(id: string, by: Actor, tx: Tx): Promise<BulkChange> {
-        await getImport(id, by, tx);
+        const { kind } = await getImport(id, by, tx);
         if (!(await end(id, { state: 'canceled' }, tx))) throw conflict('changed_meanwhile');
+        if (kind === 'trial') {
+          // Its report has the cells of rows that failed.
+          await tx.bulkChangePiece.deleteMany({ where: { changeId: id } });
+          await tx.bulkChange.updateMany({ where: { id }, data: { done: 0, counts: '' } });
+        }
         return getImport(id, by, tx);
       },
 

@@ -117,7 +117,7 @@ export function importEndpoints(imports: ImportJobs, userImport: UserImport): En
     endpoint('cancelImport', 'POST /imports/{id}/cancel', {
       tag,
       needs,
-      summary: 'Stops an import; the rows that are done stay',
+      summary: 'Stops an import; the rows that are done stay, those of a trial are deleted',
       params: byId,
       response: importOfUsers,
       handle: async ({ params, by }) => ({ body: importJson(await imports.cancel(params.id, by)) }),

@@ -334,7 +334,7 @@ export function createImportJobs(
     report,
     /** Of the last week, the newest first; without those that are being stored. */
     list: async (by: Actor): Promise<StoredImport[]> => (await stored.list(by)).map(importOf),
-    /** Stops it; the rows that are done stay. Throws changed_meanwhile where it has ended. */
+    /** Stops it; the rows that are done stay, those of a trial are deleted. Throws changed_meanwhile where it has ended. */
     cancel: (id: string, by: Actor): Promise<StoredImport> =>
       transaction(db, async (tx) => importOf(await stored.cancel(id, by, tx))),
     /** The first rows of each of these outcomes, up to a number of them. */

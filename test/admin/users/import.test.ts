@@ -267,19 +267,20 @@ describe('an import', () => {
     ['whose unknown columns are asked about', 'username,Shoe size\nimp-left,44\n'],
     ['that was tried', 'username\nimp-left\n'],
     ['without a row that fits', 'username,roles\nimp-left,nobody\n'],
+    ['with the hash of a password in a row that failed', 'username,password_hash\nimp-left,no hash\n'],
   ])('deletes a file %s when the administrator cancels', async (_case, csv) => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const tried = await triedImport(admin, csv);
     const left = () =>
       idp.services.db.bulkChangePiece.count({
-        where: { changeId: addressOf(tried).split('/').at(-1) ?? '', NOT: { rowsSealed: '' } },
+        where: { changeId: addressOf(tried).split('/').at(-1) ?? '' },
       });
     expect(await left()).toBe(1);
     const canceled = await admin.follow(await admin.submit(tried, {}, { button: 'Cancel import' }));
     expect(textOf(canceled.text)).toContain('The trial was canceled and the file deleted. Nothing was changed.');
     expect(await left()).toBe(0);
     expect(await idp.services.accounts.findByLogin('imp-left')).toBeUndefined();
-    expect(await reportOf(admin, tried)).toEqual(csv.includes('Shoe') ? [''] : [expect.stringContaining(',imp-left')]);
+    expect(await reportOf(admin, tried)).toEqual(['']);
   });
 
   itOnSqlite('has a sample that imports, and takes its own export without a question', async () => {
