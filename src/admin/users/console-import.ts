@@ -15,6 +15,7 @@ import { addForm, addPage, type Params } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { messageField } from './console-actions.ts';
 import {
+  columnList,
   hasUsernames,
   IMPORT_COLUMNS,
   type ImportOutcome,
@@ -348,7 +349,7 @@ function questionForm(found: StoredImport, { unknown, mayAddFields }: Omit<Progr
   const count = unknown.length;
   // They are own fields by now.
   if (count === 0) return { ...form, lead: t('console.import.unknown.none'), button: t('console.import.begin') };
-  const values = { columns: unknown.join(', '), count };
+  const values = { columns: columnList(unknown), count };
   return {
     ...form,
     title: t('console.import.unknown', { count }),

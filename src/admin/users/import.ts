@@ -456,15 +456,14 @@ async function readFile(
   const columns = kept(first);
   const names = columns.map(columnName);
   if (!names.includes('username') && !names.includes('email')) {
-    const given = names.slice(0, MOST_NAMED);
-    throw wrongText(t('console.import.error.columns', { columns: given.join(', ') }));
+    throw wrongText(t('console.import.error.columns', { columns: columnList(names) }));
   }
   const { rows: most, columns: mostColumns } = limits.import;
   if (columns.length > mostColumns) throw wrongText(t('console.import.error.too-many-columns', { count: mostColumns }));
   if (lines.length > most) throw wrongText(t('console.import.error.rows', { count: most }));
   const unknown = unknownOf(columns, own);
   if (unknown.length > 0 && unknownColumns === 'reject')
-    throw wrongText(t('console.import.error.unknown-columns', { columns: unknown.join(', '), count: unknown.length }));
+    throw wrongText(t('console.import.error.unknown-columns', { columns: columnList(unknown), count: unknown.length }));
   const shared = names.filter((name) => isKnown(name) && fieldOf(name, own));
   const [read, check] = [readerOf(columns, own), rowChecker(columns.length)];
   const rows: FileRow[] = [];
@@ -478,14 +477,14 @@ async function readFile(
   return { columns, rows, unknown, shared, givesRoles };
 }
 
-/** Columns that a message names, and characters of each. */
-const MOST_NAMED = 20;
+/** Characters of the name of a column. */
 const MOST_OF_A_NAME = 100;
 
-function unknownOf(columns: readonly string[], own: readonly SimpleAttribute[]): string[] {
-  const names = columns.map(columnName).filter((name) => name !== '' && !isKnown(name) && !fieldOf(name, own));
-  return names.slice(0, MOST_NAMED);
-}
+/** As many columns as a message names. */
+export const columnList = (columns: readonly string[]): string => columns.slice(0, 20).join(', ');
+
+const unknownOf = (columns: readonly string[], own: readonly SimpleAttribute[]): string[] =>
+  columns.map(columnName).filter((name) => name !== '' && !isKnown(name) && !fieldOf(name, own));
 
 /** Returns the function that reads the cells of a row. */
 function readerOf(columns: readonly string[], own: readonly SimpleAttribute[]) {

@@ -177,6 +177,13 @@ describe('an import', () => {
       'line,result,reason,username,name#de\r\n3,failed,Line 2 has the same username.,imp-shoe,Zwei\r\n',
     );
     expect(await idp.services.accounts.findByLogin('imp-shoe')).toBeDefined();
+    // A report leaves out every unknown column, also those that the question does not name.
+    const sizes = Array.from({ length: 25 }, (_, at) => `size ${at}`);
+    const wide = await triedImport(admin, `username,roles,${sizes}\nimp-wide,nobody,${sizes.map(() => '44')}\n`);
+    expect(textOf(wide.text)).toContain('size 18, size 19. ');
+    const button = 'Check without these columns';
+    const checkedWide = await importEnd(admin, await admin.follow(await admin.submit(wide, {}, { button })));
+    expect(await reportOf(admin, checkedWide)).toEqual(['2,failed,The role doesn’t exist: nobody.,imp-wide,nobody']);
     // A column that became an own field is imported.
     const location = { type: 'string', title: 'Office', enum: ['Berlin', 'Paris'] };
     const again = await triedImport(admin, 'username,location\nimp-berlin,Berlin\nimp-rome,Rome\n');
