@@ -15,13 +15,14 @@ import {
   secretPurposesOf,
 } from '../../federation/connections/schema.ts';
 import { rejectedSecret } from '../../federation/connections/secrets.ts';
+import { RELEASE } from '../../people/rbac/rights.ts';
 import type { Action, Block, Cell, ConsolePage, Field, Mark } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
 import { domainTable } from '../console/domain-proofs.ts';
 import { expiryCell } from '../console/expiry.ts';
 import { baseOf, type FieldSource, type FormKey, type KeySection, keyOf } from '../console/form-fields.ts';
 import { tableOf } from '../console/lists.ts';
-import { FILE_TAG, fileNotice, RELEASE } from '../console/managed-by-file.ts';
+import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
 import type { Visit } from '../console/pages.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import { lines } from '../console/text-area.ts';

@@ -14,7 +14,15 @@ import { inLanguage, type PageLink, type PageText, Text, t } from '../../base/te
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { OWN_PREFIX, type OwnPermission } from '../../people/rbac/built-in.ts';
-import { meets, type Need, permissionsOf, permits, type Rights, type Target } from '../../people/rbac/rights.ts';
+import {
+  meets,
+  type Need,
+  permissionsOf,
+  permits,
+  RELEASE,
+  type Rights,
+  type Target,
+} from '../../people/rbac/rights.ts';
 import type { AdminServices } from '../admin-services.ts';
 import { paged } from '../api/parts.ts';
 import { CONFIRM, pressedButtonPage, RESULT, type StoredForm } from '../proof/confirmation-pages.ts';
@@ -297,7 +305,7 @@ const PAGES: Readonly<Record<DeclaredEntry['kind'], { home: string; write: OwnPe
   group: { home: '/admin/groups', write: 'gatehouse.groups:write' },
   role: { home: '/admin/roles', write: 'gatehouse.roles:write' },
   scim: { home: '/admin/scim', write: 'gatehouse.connections:write' },
-  'sign-up-code': { home: '/admin/security/sign-up-codes', write: 'gatehouse.settings:write', isListed: true },
+  'sign-up-code': { home: '/admin/security/sign-up-codes', write: RELEASE, isListed: true },
   user: { home: '/admin/users', write: 'gatehouse.users:write' },
 };
 
@@ -308,8 +316,7 @@ export function entryLinks({ kind, id, name }: DeclaredEntry, may: May): [PageLi
   const release = { href: `${at}/release`, label: t('console.shared.manage-here') };
   return [
     { href: isListed ? home : at, label: t('console.error.open-entry', { name }) },
-    // As RELEASE of managed-by-file.ts, which cannot be imported here.
-    ...(may('gatehouse.settings:write-security') && may(write) ? [release] : []),
+    ...(may(RELEASE) && may(write) ? [release] : []),
   ];
 }
 

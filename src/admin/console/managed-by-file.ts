@@ -2,6 +2,7 @@
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { FileEntry } from '../../config-file/release.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
+import { RELEASE } from '../../people/rbac/rights.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import type { Block, Mark } from './blocks.ts';
 import type { FormPage } from './pages.ts';
@@ -9,9 +10,6 @@ import type { Sent } from './row-buttons.ts';
 
 /** Beside the title, or in a list. */
 export const FILE_TAG: Mark & { icon: string } = { text: t('console.shared.file-tag'), icon: 'lock' };
-
-/** To take an entry out of the file, beside the right to change it. */
-export const RELEASE = 'gatehouse.settings:write-security' as const;
 
 type Declared = 'user' | 'role' | 'group' | 'connection' | 'api' | 'application' | 'settings' | 'sign-up-codes';
 

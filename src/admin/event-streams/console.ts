@@ -6,6 +6,7 @@ import { parse, parseQuery } from '../../base/http/input.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import { auditEventTypes, type EventKind, eventTypesByKind } from '../../core/audit/events.ts';
 import { sentenceOfType } from '../../core/audit/sentence.ts';
+import { RELEASE } from '../../people/rbac/rights.ts';
 import { deliveryStates } from '../../protocols/event-streams/delivery-list.ts';
 import { TEST } from '../../protocols/event-streams/event.ts';
 import {
@@ -32,7 +33,7 @@ import {
 import { dangerZone } from '../console/danger-zone.ts';
 import { bodyOf, type FormKey, fieldKey, keyOf } from '../console/form-fields.ts';
 import { listAt, tableOf } from '../console/lists.ts';
-import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
+import { FILE_TAG, fileNotice, releaseQuestion } from '../console/managed-by-file.ts';
 import { addPage, listForm } from '../console/pages.ts';
 import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';

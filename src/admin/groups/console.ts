@@ -14,7 +14,7 @@ import { listOf, type PageText, sentences, type Text, t } from '../../base/texts
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { MemberChange } from '../../people/groups/changes.ts';
-import { type Need, within } from '../../people/rbac/rights.ts';
+import { type Need, RELEASE, within } from '../../people/rbac/rights.ts';
 import { fromCursor, toCursor } from '../api/parts.ts';
 import { protocolName, restrictionQuestion } from '../applications/console-parts.ts';
 import { CREATES, NEW_CHOICE } from '../applications/people.ts';
@@ -25,7 +25,7 @@ import { dangerZone } from '../console/danger-zone.ts';
 import { domainTable } from '../console/domain-proofs.ts';
 import { listQuery } from '../console/frame.ts';
 import { type ListAddress, pageLinks, tableOf } from '../console/lists.ts';
-import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
+import { FILE_TAG, fileNotice, releaseQuestion } from '../console/managed-by-file.ts';
 import { applicationCell, userMark } from '../console/names.ts';
 import {
   type NewAdministrators,

@@ -8,6 +8,7 @@ import { check, type Fault } from '../../base/texts/faults.ts';
 import { type PageText, t, textAt } from '../../base/texts/text.ts';
 import { resource as declaredResource, resourceInput, resourceRules } from '../../config-file/schema.ts';
 import { keyAlgs } from '../../core/keys/rotation.ts';
+import { RELEASE } from '../../people/rbac/rights.ts';
 import { etagOf } from '../api/versions.ts';
 import { accessCell, accessChoices } from '../applications/console-parts.ts';
 import { NO_CHOICES } from '../applications/form/own-keys.ts';
@@ -24,7 +25,7 @@ import {
 import { dangerZone } from '../console/danger-zone.ts';
 import { bodyOf, type FormKey, keyOf } from '../console/form-fields.ts';
 import { listAt, sortedBy, tableOf } from '../console/lists.ts';
-import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
+import { FILE_TAG, fileNotice, releaseQuestion } from '../console/managed-by-file.ts';
 import type { Visit } from '../console/pages.ts';
 import { toSent } from '../console/row-buttons.ts';
 import { lines } from '../console/text-area.ts';

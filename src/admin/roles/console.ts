@@ -11,7 +11,7 @@ import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { builtInRoles, OWN_PREFIX } from '../../people/rbac/built-in.ts';
 import { parsePermission } from '../../people/rbac/names.ts';
-import { missingReads, type Need, within } from '../../people/rbac/rights.ts';
+import { missingReads, type Need, RELEASE, within } from '../../people/rbac/rights.ts';
 import { descriptionOf, type Role } from '../../people/rbac/role.ts';
 import { etagOf } from '../api/versions.ts';
 import { productPresets } from '../applications/presets/products.ts';
@@ -32,7 +32,7 @@ import {
 import { dangerZone } from '../console/danger-zone.ts';
 import { listQuery } from '../console/frame.ts';
 import { countText, type ListAddress, listAt, pageLinks, searchField, sortedBy, tableOf } from '../console/lists.ts';
-import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
+import { FILE_TAG, fileNotice, releaseQuestion } from '../console/managed-by-file.ts';
 import { applicationCell, type NamedApplication, userMark } from '../console/names.ts';
 import { newAdministratorsQuestion } from '../console/new-administrators.ts';
 import { addPage, addQuestion, listForm, type Visit } from '../console/pages.ts';

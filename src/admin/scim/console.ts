@@ -7,6 +7,7 @@ import { type PageText, sentences, t, textAt } from '../../base/texts/text.ts';
 import { type Actor, directoryActor } from '../../core/audit/audit.ts';
 import { maskedKey } from '../../people/api-keys/api-keys.ts';
 import { scimApi } from '../../people/rbac/built-in.ts';
+import { RELEASE } from '../../people/rbac/rights.ts';
 import type { ScimConnection, ScimToken } from '../../protocols/scim/connections.ts';
 import { declarationOf, scimDeclaration } from '../../protocols/scim/connections.ts';
 import { etagOf } from '../api/versions.ts';
@@ -22,7 +23,7 @@ import {
 } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
 import { tableOf } from '../console/lists.ts';
-import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
+import { FILE_TAG, fileNotice, releaseQuestion } from '../console/managed-by-file.ts';
 import { lines } from '../console/text-area.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';

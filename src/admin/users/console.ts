@@ -17,7 +17,7 @@ import type { Actor } from '../../core/audit/audit.ts';
 import { eventTypesByKind } from '../../core/audit/events.ts';
 import { bytesOf, isImageData } from '../../core/settings/value-schemas.ts';
 import { type Account, ownedUser } from '../../people/accounts/account.ts';
-import { within } from '../../people/rbac/rights.ts';
+import { RELEASE, within } from '../../people/rbac/rights.ts';
 import { sendStream } from '../api/router.ts';
 import { protocolName } from '../applications/console-parts.ts';
 import { isTakeable, PEOPLE_OF } from '../applications/people.ts';
@@ -26,7 +26,7 @@ import { eventItems, eventPageQuery, orderLink, readEventPage } from '../audit/c
 import type { Action, Block, Cell, ConsolePage, Empty, Mark } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
 import { listAt, tableOf } from '../console/lists.ts';
-import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
+import { FILE_TAG, fileNotice, releaseQuestion } from '../console/managed-by-file.ts';
 import { type Names, personLogo } from '../console/names.ts';
 import { addPage, addQuestion, listForm, type Params, type Visit } from '../console/pages.ts';
 import { missingSentence } from '../console/permission-words.ts';

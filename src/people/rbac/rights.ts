@@ -51,6 +51,8 @@ const LIMITED = /^(gatehouse\.[a-z]+)\[(role|group|application):([^\s]+)\]:([a-z
 export const within = (...anyOf: OwnPermission[]): Need => ({ anyOf, limited: true });
 /** Creates users: a new one has roles from the start, but is in no group, so that a limit to a group allows nobody. */
 export const CREATE_USERS: Need = { anyOf: ['gatehouse.users:write'], limited: 'role' };
+/** To take an entry out of the configuration file, beside the right to change it. */
+export const RELEASE = 'gatehouse.settings:write-security' as const;
 /** Needs one of the permissions without a limit. */
 export const oneOf = (...anyOf: OwnPermission[]): Need => ({ anyOf, limited: false });
 

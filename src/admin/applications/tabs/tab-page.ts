@@ -3,10 +3,10 @@
 import { type Application, isServiceAccount } from '../../../applications/application.ts';
 import type { PictureState } from '../../../applications/pictures/pictures.ts';
 import { type PageText, t } from '../../../base/texts/text.ts';
-import { within } from '../../../people/rbac/rights.ts';
+import { RELEASE, within } from '../../../people/rbac/rights.ts';
 import { isUnregistered } from '../../../protocols/oidc/registration.ts';
 import type { ConsolePage, Mark } from '../../console/blocks.ts';
-import { FILE_TAG, fileNotice, RELEASE } from '../../console/managed-by-file.ts';
+import { FILE_TAG, fileNotice } from '../../console/managed-by-file.ts';
 import type { Visit } from '../../console/pages.ts';
 import type { ConsoleServices } from '../../console-services.ts';
 import type { ApplicationDetails } from '../actions.ts';
