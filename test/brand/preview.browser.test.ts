@@ -2,30 +2,20 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { signIn } from '../admin/console/real-browser.ts';
 import { staff } from '../admin/console/support.ts';
-import { axe, type Browser, desktop, launchBrowser, type Page, phone, screenshot } from '../support/browser/browser.ts';
+import { desktop, phone } from '../support/browser/browser.ts';
+import { inspect, openPage } from '../support/browser/pages.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { itInLongRun } from '../support/it-in-long-run.ts';
 import { aPng } from './pictures.ts';
 
 let idp: TestIdp;
-let browser: Browser;
 beforeAll(async () => {
   idp = await startIdp();
-  browser = await launchBrowser();
 });
-afterAll(async () => {
-  await browser?.close();
-  await idp?.stop();
-});
-
-async function inspect(page: Page, name: string): Promise<void> {
-  expect(await axe(page), name).toEqual([]);
-  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), name).toBe(true);
-  await screenshot(page, `branding-${name}`);
-}
+afterAll(() => idp?.stop());
 
 it('the preview follows every field as it is typed, and each choice, and keeps the form', async () => {
-  const page = await (await browser.newContext(desktop)).newPage();
+  const page = await openPage();
   const errors: string[] = [];
   page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
   await page.goto(`${idp.issuer}/admin/branding`);
@@ -45,7 +35,7 @@ it('the preview follows every field as it is typed, and each choice, and keeps t
   await page.click('button[name=show]');
   await page.waitForLoadState();
   expect(await page.inputValue('[name=brand_name]')).toBe('Typed Corp');
-  await inspect(page, 'look');
+  await inspect(page, 'branding-look');
   expect(errors).toEqual([]);
   expect(await idp.services.settings.get('brand_name')).toBeUndefined();
 });
@@ -58,9 +48,9 @@ itInLongRun('the texts can be read and changed on a desktop and on a phone', asy
     ['desktop', desktop],
     ['phone', phone],
   ] as const) {
-    const page = await (await browser.newContext(device)).newPage();
+    const page = await openPage(device);
     await page.goto(`${idp.issuer}/admin/branding/texts?language=ar&q=sign-in.t`);
     await signIn(page, admin);
-    await inspect(page, `texts-${name}`);
+    await inspect(page, `branding-texts-${name}`);
   }
 });

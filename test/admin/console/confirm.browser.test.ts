@@ -1,14 +1,7 @@
 // "Confirm it's you" in a real browser: a question over the filled-in form, which is completed in one step; without script above it.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  addAuthenticator,
-  axe,
-  type Browser,
-  desktop,
-  launchBrowser,
-  phone,
-  screenshot,
-} from '../../support/browser/browser.ts';
+import { addAuthenticator, axe, desktop, phone, screenshot } from '../../support/browser/browser.ts';
+import { openPage } from '../../support/browser/pages.ts';
 import { aUser, PASSWORD } from '../../support/factories.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { some } from '../../support/long-run.ts';
@@ -16,15 +9,10 @@ import { signIn } from './real-browser.ts';
 import { signedInLongAgo, staff } from './support.ts';
 
 let idp: TestIdp;
-let browser: Browser;
 beforeAll(async () => {
   idp = await startIdp();
-  browser = await launchBrowser();
 });
-afterAll(async () => {
-  await browser?.close();
-  await idp?.stop();
-});
+afterAll(() => idp?.stop());
 
 for (const [mode, device] of some(2, [
   ['light', desktop],
@@ -34,7 +22,7 @@ for (const [mode, device] of some(2, [
   it(`a form that needs a recent proof keeps its place and is completed by a password (${mode})`, async () => {
     const ann = await staff(idp, 'admin');
     const { account } = await aUser(idp.services);
-    const page = await (await browser.newContext(device)).newPage();
+    const page = await openPage(device);
     await page.goto(`${idp.issuer}/admin/users/${account.id}`);
     await signIn(page, ann);
     await page.waitForURL(`**/admin/users/${account.id}`);
@@ -69,9 +57,9 @@ for (const [mode, device] of some(2, [
 it('a passkey completes the waiting form of the console and of the account, and its answer counts once', async () => {
   const ann = await staff(idp, 'admin');
   const { account } = await aUser(idp.services);
-  const context = await browser.newContext(desktop);
+  const page = await openPage();
+  const context = page.context();
   await context.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = async () => false');
-  const page = await context.newPage();
   await addAuthenticator(page);
   await page.goto(`${idp.issuer}/account/factors/passkey`);
   await signIn(page, ann);
@@ -119,5 +107,4 @@ it('a passkey completes the waiting form of the console and of the account, and 
   expect(rejected?.reason).toBe('malformed');
   await page.click('main button:has-text("passkey")');
   await page.waitForURL('**/account/password');
-  await context.close();
 });

@@ -1,45 +1,26 @@
 // The pages of connections in a real browser: accessible, and as wide as the screen.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  axe,
-  type Browser,
-  desktop,
-  launchBrowser,
-  type Page,
-  phone,
-  screenshot,
-} from '../../support/browser/browser.ts';
+import { axe, phone, screenshot } from '../../support/browser/browser.ts';
+import { inspect, openPage } from '../../support/browser/pages.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { signIn } from './real-browser.ts';
 import { staff } from './support.ts';
 
 let idp: TestIdp;
-let browser: Browser;
 beforeAll(async () => {
   idp = await startIdp();
-  browser = await launchBrowser();
 });
-afterAll(async () => {
-  await browser?.close();
-  await idp?.stop();
-});
-
-/** Checks the page with axe and for its width, and takes a screenshot. */
-async function inspect(page: Page, name: string): Promise<void> {
-  expect(await axe(page), name).toEqual([]);
-  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), name).toBe(true);
-  await screenshot(page, `connections-${name}`);
-}
+afterAll(() => idp?.stop());
 
 it('a connection is added by its vendor on a desktop and read on a phone in the dark', async () => {
   const admin = await staff(idp, 'admin');
-  const page = await (await browser.newContext(desktop)).newPage();
+  const page = await openPage();
   await page.goto(`${idp.issuer}/admin/connections`);
   await signIn(page, admin);
   await page.click('a:has-text("Add connection")');
-  await inspect(page, 'vendors');
+  await inspect(page, 'connections-vendors');
   await page.click('a:has-text("Microsoft Entra ID")');
-  await inspect(page, 'new');
+  await inspect(page, 'connections-new');
   // The addresses to copy follow the ID, as it is typed.
   const redirectUri = () => page.textContent('.copyable [data-value]');
   for (const id of ['acme', 'entra']) {
@@ -54,15 +35,14 @@ it('a connection is added by its vendor on a desktop and read on a phone in the 
   await page.selectOption('[name=create_users]', 'on');
   await page.click('button:has-text("Add")');
   await page.waitForURL('**/admin/connections/entra');
-  await inspect(page, 'one');
+  await inspect(page, 'connections-one');
   await page.click('a:has-text("Edit")');
-  await inspect(page, 'edit');
+  await inspect(page, 'connections-edit');
 
-  const dark = await browser.newContext({ ...phone, colorScheme: 'dark' });
-  const small = await dark.newPage();
+  const small = await openPage({ ...phone, colorScheme: 'dark' });
   await small.goto(`${idp.issuer}/admin/connections`);
   await signIn(small, admin);
-  await inspect(small, 'list-phone');
+  await inspect(small, 'connections-list-phone');
   await small.goto(`${idp.issuer}/admin/connections/entra`);
   expect(await axe(small, ['dark'])).toEqual([]);
   await screenshot(small, 'connections-one-phone-dark');

@@ -3,17 +3,9 @@
 // without a mouse.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  axe,
-  type Browser,
-  type BrowserContext,
-  desktop,
-  launchBrowser,
-  type Page,
-  phone,
-  screenshot,
-} from '../../support/browser/browser.ts';
+import { type Browser, type BrowserContext, desktop, launchBrowser, phone } from '../../support/browser/browser.ts';
 import { keyboardOf } from '../../support/browser/keyboard.ts';
+import { inspect } from '../../support/browser/pages.ts';
 import { aClient, aUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
@@ -34,13 +26,6 @@ afterAll(async () => {
 
 const REDIRECT = 'https://wiki.example.com/cb';
 
-/** Checks the page with axe and for its width, and takes a screenshot. */
-async function inspect(page: Page, name: string): Promise<void> {
-  expect(await axe(page), name).toEqual([]);
-  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), name).toBe(true);
-  await screenshot(page, `console-${name}`);
-}
-
 async function context(options: object): Promise<BrowserContext> {
   const made = await browser.newContext(options);
   made.setDefaultTimeout(60_000);
@@ -56,7 +41,7 @@ it('the first hour leads from an empty console to the reason why a colleague was
   await page.goto(`${idp.issuer}/admin`);
   await signIn(page, admin);
   await page.waitForSelector('h1:has-text("Overview")');
-  await inspect(page, 'overview');
+  await inspect(page, 'console-overview');
 
   // An OpenID Connect application, and what it receives.
   await page.click('nav >> a:has-text("Applications")');
@@ -68,7 +53,7 @@ it('the first hour leads from an empty console to the reason why a colleague was
   const settings = await page.textContent('main');
   const clientId = /Client ID\s*([\w-]+)/.exec(settings ?? '')?.[1] ?? '';
   const oldSecret = /Client secret\s*([\w-]+)/.exec(settings ?? '')?.[1] ?? '';
-  await inspect(page, 'registered');
+  await inspect(page, 'console-registered');
   // In a new tab: this one displays the secret.
   const openTest = async () => {
     const [tab] = await Promise.all([page.waitForEvent('popup'), page.click('a:has-text("Test sign-in")')]);
@@ -107,19 +92,19 @@ it('the first hour leads from an empty console to the reason why a colleague was
   await page.check('[name="access.roles"][value=editor]');
   await page.click('.savebar >> text=Save changes');
   await page.waitForSelector('text=Saved.');
-  await inspect(page, 'application');
+  await inspect(page, 'console-application');
 
   // An API with a scope for editors.
   await page.click('nav >> a:has-text("APIs")');
   await page.click('text=Add API');
   await page.fill('[name=identifier]', 'https://articles.example.com');
   await page.fill('[name=scopes]', 'articles:read\narticles:write = articles:write');
-  await inspect(page, 'api-new');
+  await inspect(page, 'console-api-new');
   await page.click('button:has-text("Add API")');
   await page.waitForSelector('text=with this permission');
-  await inspect(page, 'api');
+  await inspect(page, 'console-api');
   await page.click('nav >> a:has-text("APIs")');
-  await inspect(page, 'apis');
+  await inspect(page, 'console-apis');
 
   // A colleague is rejected, and reads out the code.
   const other = await (await context(phone)).newPage();
@@ -143,10 +128,10 @@ it('the first hour leads from an empty console to the reason why a colleague was
   await page.click('button:has-text("Check")');
   await page.waitForSelector('text=Ann Colleague can’t sign in to Wiki');
   expect(await page.textContent('body')).toContain('Wiki requires the role editor. Ann Colleague has no roles.');
-  await inspect(page, 'why');
+  await inspect(page, 'console-why');
   await page.click(`a:has-text("${code}")`);
   await page.waitForSelector('text=The user has access to the application');
-  await inspect(page, 'rejection');
+  await inspect(page, 'console-rejection');
   await page.click(`button:has-text("Give Ann Colleague (${colleague}) the role editor")`);
   await page.waitForSelector('text=Fixed.');
 
@@ -180,7 +165,7 @@ it('the first hour leads from an empty console to the reason why a colleague was
   await small.goto(`${idp.issuer}/admin/users`);
   await signIn(small, admin);
   await small.waitForSelector('h1:has-text("Users")');
-  await inspect(small, 'users-phone');
+  await inspect(small, 'console-users-phone');
 });
 
 itInLongRun(

@@ -9,6 +9,13 @@ export async function openPage(options: BrowserContextOptions = desktop): Promis
   return context.newPage();
 }
 
+/** As it is: no sideways scroll, and nothing for axe in light and dark. Keeps a picture. */
+export async function inspect(page: Page, name: string): Promise<void> {
+  expect(await axe(page), name).toEqual([]);
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), name).toBe(true);
+  await screenshot(page, name);
+}
+
 const narrowest = { width: 320, height: 800 };
 
 /** In light as wide as it is, and in dark on the narrowest phone: no sideways scroll, and nothing for axe. Keeps a picture of both. */
