@@ -432,4 +432,9 @@ itOnBothInLongRun('a webhook stays at its origin, whose receiver knows the secre
       faults: [{ path: ['url'], code: 'stream-origin' }],
     });
   await eventStreams.update(stream.id, { ...stream, url: 'https://one.example/other' }, {});
+  // By email, nothing is signed: that an alert can't become one is the only fault.
+  const { stream: alert } = await aStream(idp, { url: stream.url, kind: 'alert' });
+  await expect(eventStreams.update(alert.id, { ...alert, url: 'mailto:soc@example.com' }, {})).rejects.toMatchObject({
+    faults: [{ path: ['url'], code: 'alert-address' }],
+  });
 });

@@ -264,12 +264,13 @@ async function keyFindings(opened: Opened): Promise<Finding[]> {
 
 async function adminFinding({ database: { db, sql }, now }: Opened): Promise<Finding[]> {
   const core = { db, sql, now };
-  const count = (await listAdministrators(core, createAccountLookup(core).find)).length;
+  const { find } = createAccountLookup(core);
+  const count = (await listAdministrators(core, find)).length;
   if (count === 1 && (await isFirstPasswordUnused({ db, now })))
     return [
       warning('admins', 'the temporary password of the first administrator was never used', FIRST_PASSWORD_ADVICE),
     ];
-  const lockedOut = await lockedOutAdministrator({ ...core, find: createAccountLookup(core).find });
+  const lockedOut = await lockedOutAdministrator({ ...core, find });
   if (lockedOut !== undefined)
     return [warning('admins', 'none of them has a password or another way to sign in', lockedOutAdvice(lockedOut))];
   if (count > 0) return [ok('admins', `${plural(count, 'active user')} with the role ${ADMIN_ROLE}`)];

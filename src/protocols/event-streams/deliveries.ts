@@ -262,7 +262,7 @@ export function createEventDeliveries(
     if (count > 0) wake('event-deliveries', db);
   }
 
-  /** Plans the next events of each stream and of its replay, and stores the plans of several streams in one commit; those that were stored. */
+  /** Plans the next events of each stream and of its replay, stores the plans of several streams in one commit, and yields those that were stored. */
   async function* fanOut(rows: readonly StreamRow[], turn: Turn): AsyncGenerator<Plan> {
     const waiting = await db.eventDelivery.groupBy({ by: ['streamId', 'isReplay'], where: OPEN, _count: true });
     let plans: Plan[] = [];
@@ -339,7 +339,7 @@ export function createEventDeliveries(
   /** The receiver does not want this event: it is tried again for three days. */
   async function rejected(delivery: Delivery, reason: string): Promise<AttemptResult> {
     const { tries, stream } = delivery;
-    // A receiver that rejects all of them, such as one with another secret, fails until it takes one.
+    // A receiver that rejects all events, such as one with another secret, is paused after three days.
     const tookNothing = stream.lastSuccessAt === null || stream.lastSuccessAt < delivery.createdAt;
     if (tookNothing && (await outages.rejected(stream, reason))) {
       delivery.isUncounted = true;

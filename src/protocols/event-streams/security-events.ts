@@ -165,7 +165,7 @@ export function createSecurityEvents({
     return whoUsedIt;
   }
 
-  /** Whether the old address was verified. Takes a new one that is not from the claims. */
+  /** Whether the old address was verified. Removes a new address that is not verified from the claims. */
   async function provenChange(
     { verified: [old, changed] = [undefined, undefined], claims }: Signal,
     id: string | null,

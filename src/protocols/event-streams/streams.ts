@@ -189,12 +189,10 @@ export function secretFaults(stream: StreamDeclaration, secret: string): Fault[]
  */
 export function changeFaults(stored: EventStream, given: StreamDeclaration, secret: string | undefined): Fault[] {
   if (given.kind !== stored.kind) return [fault(['kind'], 'never-changes')];
-  const faults: Fault[] = [];
-  if (isSigned(given) !== isSigned(stored)) faults.push(fault(['url'], 'alert-address'));
+  if (isSigned(given) !== isSigned(stored)) return [fault(['url'], 'alert-address')];
   const isMoved = originOf(given.url) !== originOf(stored.url);
-  if (stored.hasSecret && isMoved && secret === undefined)
-    faults.push(isSigned(stored) ? fault(['url'], 'stream-origin') : fault(['secret'], 'empty'));
-  return faults;
+  if (!stored.hasSecret || !isMoved || secret !== undefined) return [];
+  return [isSigned(stored) ? fault(['url'], 'stream-origin') : fault(['secret'], 'empty')];
 }
 
 export function createEventStreams({ db, vault, now, audit, wake }: Core) {

@@ -42,7 +42,7 @@ export function verifyEvents(text: string | Iterable<Buffer>): EventsResult {
     if (faults.length < MAX_FAULTS) faults.push({ kind, message });
   };
   const events = eventsOnce(linesOf(typeof text === 'string' ? [Buffer.from(text)] : text), add);
-  for (const [index, event] of events.entries()) compareWithBefore(event, events[index - 1], add);
+  for (const [index, event] of events.entries()) checkOrder(event, events[index - 1], add);
   return {
     ok: faults.length === 0,
     events: events.length,
@@ -73,10 +73,10 @@ function eventsOnce(lines: Iterable<string>, add: AddFault): Received[] {
   return [...bySeq.values()].sort((a, b) => a.chain.seq - b.chain.seq);
 }
 
-/** Whether the event follows the one that was received before it, and whether its hash follows from its neighbor in the chain. */
-function compareWithBefore({ chain, data }: Received, received: Received | undefined, add: AddFault): void {
+/** Adds a fault where events are missing between the previous event and this one, or the hash does not follow from that of its neighbor. */
+function checkOrder({ chain, data }: Received, previous: Received | undefined, add: AddFault): void {
   const { seq, hash, digest, after } = chain;
-  const before = received?.chain;
+  const before = previous?.chain;
   if (before && after && (after.seq !== before.seq || after.hash !== before.hash))
     add('missing', `Between ${before.seq} and ${seq}, events are missing: ${after.seq} comes before ${seq}.`);
   if (before && !after && before.seq !== seq - 1)

@@ -46,7 +46,6 @@ import type { Account } from '../../people/accounts/account.ts';
 import { termsDue } from '../../people/accounts/terms.ts';
 import { type Acr, acrLevel, acrOfRule, acrValues, strongestOf } from '../../people/mfa/acr.ts';
 import type { People } from '../../people/people.ts';
-
 import type { SessionServices } from '../logout/session-services.ts';
 import type { Provider } from '../oidc/engine/library.ts';
 import { createInProcessClient } from '../oidc/in-process-clients.ts';
@@ -68,7 +67,14 @@ import {
   type Question,
 } from './asked-request.ts';
 import { brokenRule, isAmbiguous, rejectionBy, rulesFor } from './path-rules.ts';
-import { type Credential, createPrograms, credentialOf, firstChallenge, type Rejection } from './programs.ts';
+import {
+  type Credential,
+  createPrograms,
+  credentialOf,
+  firstChallenge,
+  type Needs,
+  type Rejection,
+} from './programs.ts';
 import { createQuestionLimit, type LimitedKind } from './question-limit.ts';
 import { createRejectedQuestions, type RejectedQuestion } from './rejected-questions.ts';
 import { createWebsiteTokens, userHeaders, type Visitor } from './user-headers.ts';
@@ -100,9 +106,6 @@ interface Visit {
 type Rejected = Pick<Visit, 'ctx' | 'proxy'> & Partial<Pick<Visit, 'asked' | 'by' | 'application'>>;
 
 type Live = { account: Account; session: RpSession };
-
-/** What the rules of a page ask of a request, and of the sign-in behind it. */
-type Needs = Parameters<ReturnType<typeof createPrograms>['closed']>[2];
 
 /** The reference of a rejected request, also where a proxy displays a page of its own. */
 const REFERENCE_HEADER = 'X-Gatehouse-Reference';
@@ -256,10 +259,9 @@ export function createForwardAuth(
   function limitWithoutSession(req: IncomingMessage, res: ServerResponse): boolean {
     const proxy = askingProxy({ req });
     if (!proxy || !limit.isNear()) return false;
-    const address = addressOfUser({ req });
-    if (!limit.isOver('begun', address) && !limit.isOver('unknown', address)) return false;
-    const kind = limitedKind({ req }, proxy);
-    if (!kind || !limit.isOver(kind, address)) return false;
+    const kindsOver = limit.kindsOver(addressOfUser({ req }));
+    const kind = kindsOver.length > 0 ? limitedKind({ req }, proxy) : undefined;
+    if (!kind || !kindsOver.includes(kind)) return false;
     res.writeHead(proxy === 'nginx' ? 403 : 429, WAIT_HEADERS).end(WAIT);
     return true;
   }

@@ -43,6 +43,12 @@ interface Asked {
   website: ProxiedSettings;
 }
 
+/** The rules of a page, and the level of the sign-in that they or the application require. */
+export interface Needs {
+  rules: readonly (PathRule | undefined)[];
+  level: Acr | undefined;
+}
+
 /** `Authorization` of a request, in the schemes that the website accepts. */
 export type Credential =
   | { scheme: 'bearer'; token: string | undefined }
@@ -205,7 +211,7 @@ export function createPrograms(
   function closed(
     { ctx, origin, application }: Asked,
     { visitor, proof }: Program,
-    { rules, level }: { rules: readonly (PathRule | undefined)[]; level: Acr | undefined },
+    { rules, level }: Needs,
   ): Rejection | undefined {
     const { address } = ctx.state.request;
     const account = 'account' in visitor ? visitor.account : undefined;

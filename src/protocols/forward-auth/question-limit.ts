@@ -5,7 +5,8 @@ import { limits } from '../../base/limits.ts';
 import type { Core } from '../../core/core.ts';
 import { siteBlock } from '../../people/rate-limits/policies.ts';
 
-export type LimitedKind = 'begun' | 'unknown';
+const kinds = ['begun', 'unknown'] as const;
+export type LimitedKind = (typeof kinds)[number];
 
 export function createQuestionLimit({ logger, now, settings }: Core) {
   let answered = newSecond(0);
@@ -17,17 +18,18 @@ export function createQuestionLimit({ logger, now, settings }: Core) {
   }
 
   return {
-    /** Whether an address may have had its share: none has more than all together. */
+    /** Whether the limit is on and an address may have had its share: none has more than all together. */
     isNear(): boolean {
       const { begun, unknown } = thisSecond();
       const most = Math.max(begun, unknown);
       return !isBelowShare(most, most) && settings.latest().rate_limits;
     },
 
-    /** Whether the address has had its share of this second. */
-    isOver(kind: LimitedKind, address: string): boolean {
-      const { [kind]: all, byAddress } = thisSecond();
-      return !isBelowShare(byAddress.get(`${kind} ${siteBlock(address)}`) ?? 0, all);
+    /** The kinds of which the address has had its share of this second. */
+    kindsOver(address: string): LimitedKind[] {
+      const second = thisSecond();
+      const block = siteBlock(address);
+      return kinds.filter((kind) => !isBelowShare(second.byAddress.get(`${kind} ${block}`) ?? 0, second[kind]));
     },
 
     count(kind: LimitedKind, address: string): void {

@@ -218,15 +218,11 @@ export function createDifferences({ db, now, accounts }: Core & People) {
         const created = steps.flatMap((one) => one.created ?? []);
         await createRows(created, tx);
         const marks = steps.flatMap((one) => one.marked ?? []);
-        const kindOf = ({ pending, isHeld }: (typeof marks)[number]) => `${pending} ${isHeld}`;
-        for (const kind of new Set(marks.map(kindOf))) {
-          const [first, ...others] = marks.filter((one) => kindOf(one) === kind);
-          if (first)
-            await mark(
-              [first, ...others].map(({ id }) => id),
-              { ...first, isNews },
-              tx,
-            );
+        const kinds = new Map(marks.map(({ pending, isHeld }) => [`${pending} ${isHeld}`, { pending, isHeld }]));
+        for (const { pending, isHeld } of kinds.values()) {
+          const alike = marks.filter((one) => one.pending === pending && one.isHeld === isHeld);
+          const marked = alike.map(({ id }) => id);
+          await mark(marked, { pending, isHeld, isNews }, tx);
         }
         const changed = new Set<string>();
         for (const person of steps.flatMap(({ joining }) => joining ?? [])) {

@@ -220,8 +220,9 @@ function createAcceptRequest(services: Core & People & SamlServices): AcceptRequ
       const claim = decoded && claimOf(decoded);
       return reject(ctx, claim && (await serviceProviders.find(claim.claimedIssuer)), error, claim);
     }
-    const sp = await serviceProviders.find(opened.claimedIssuer);
+    let sp: ServiceProvider | undefined;
     try {
+      sp = await serviceProviders.find(opened.claimedIssuer);
       if (!sp) throw badRequest('service_provider_unknown', { detail: { entityId: opened.claimedIssuer } });
       return await accept(ctx, sp, opened);
     } catch (caught) {

@@ -5,6 +5,7 @@ import { aLiveSp, answerIn, type LiveSp, redirect } from '../../saml/live.ts';
 import { acceptedSignature } from '../../saml/receivers.ts';
 import { aSamlUser, type SamlUser } from '../../saml/sign-in-steps.ts';
 import { schemas } from '../../saml/support.ts';
+import { signRows } from '../../support/database/row-macs.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { sharedIdp } from '../../support/shared-idp.ts';
@@ -205,4 +206,22 @@ describe('a user', () => {
       expect(page.text).toContain(rejections[0]?.code);
     },
   );
+});
+
+describe('a message of an application whose stored metadata is not valid any more', () => {
+  it.each(['AuthnRequest', 'LogoutRequest'])('gets an error page, and is recorded: %s', async (kind) => {
+    const old = await aLiveSp(idp);
+    const { db } = idp.services;
+    const row = await db.asStored.application.findUniqueOrThrow({ where: { clientId: old.entityId } });
+    const metadata = JSON.stringify({ ...JSON.parse(row.metadata), metadata_xml: '<EntityDescriptor/>' });
+    await db.asStored.application.update({ where: { id: row.id }, data: { metadata, mac: '' } });
+    await signRows(idp.services);
+    const isLogout = kind === 'LogoutRequest';
+    const [xml, path] = isLogout ? [old.logout('ann'), '/saml/slo'] : [old.request(), '/saml/sso'];
+    const page = await redirect(browser, xml, { path });
+    expect(page.status).toBe(400);
+    const { rejections } = await idp.services.rejections.list({ clientId: old.entityId });
+    expect(rejections).toHaveLength(1);
+    expect(page.text).toContain(rejections[0]?.code);
+  });
 });

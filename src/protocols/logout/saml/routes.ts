@@ -115,8 +115,9 @@ export function samlLogoutRoutes(services: LogoutServices): Router<State, Extras
 
   async function receiveRequest(ctx: Context, opened: OpenedMessage): Promise<void> {
     const entityId = opened.claimedIssuer;
-    const sp = await serviceProviders.find(entityId);
+    let sp: ServiceProvider | undefined;
     try {
+      sp = await serviceProviders.find(entityId);
       if (!sp) throw badRequest('service_provider_unknown', { detail: { entityId } });
       const { context, outcome } = await logoutRequests.accept(ctx, sp, opened);
       if ('runId' in outcome) redirectToRun(ctx, outcome.runId);

@@ -42,6 +42,7 @@ import { requestedLanguages } from './scopes.ts';
 
 /** The models that are redeemed once for each authorization. */
 const FIRST_USE = new Set(['AuthorizationCode', 'DeviceCode']);
+
 type Token = NonNullable<Parameters<FindAccount>[2]>;
 
 const UNREGISTERED = { allowed: false, reason: 'application_unregistered' };
@@ -72,7 +73,7 @@ export function createFindAccount(
     const clientId = token?.clientId ?? ctx.oidc.client?.clientId;
     const application = clientId === undefined ? undefined : await clients.applicationOf(clientId);
     if (token?.kind === 'RefreshToken' && isTooOld(ctx, token, application)) return undefined;
-    // A sign-in without a question gives a new token, and no more time than the person was told.
+    // A client that nobody registered gets new refresh tokens without a consent page while the consent lasts: they end with it.
     const since = isRefresh && application && consentedSince(application, dependencies);
     if (since && (await consents.hasEnded(id, application.id, since))) return undefined;
     const account = await inChosenGroup(ctx, found, { token, application });

@@ -63,7 +63,7 @@ export function createResourceServers(
     const alg = api.token.jwt?.sign.alg;
     if (application?.metadata.profile && alg !== undefined && !profileAlgs.includes(alg))
       throw new errors.InvalidTarget(`the resource signs with ${alg}, which the profile of the client forbids`);
-    // find-account.ts rejects this earlier, with the rule that is broken; this is the check that nothing can pass.
+    // find-account.ts rejects this earlier and names the broken rule; here no token is issued, whatever was checked before.
     const holder = oidc.route === 'token' ? (oidc.account?.record as AccountInGroup | undefined) : undefined;
     if (holder && !mayReach(api, holder)) throw new errors.InvalidTarget('the user may not reach this resource');
     if (holder?.group && api.isOwn)

@@ -95,7 +95,7 @@ export function listenToEvents(provider: Provider, events: EngineEvents): void {
   }
   on('interaction.started', (ctx) => recordRequest(ctx, events));
   on('authorization.success', (ctx) => {
-    // A test answers the console; of a SAML request its answer knows (protocols/saml/sso/response-mode.ts).
+    // A test is answered to the console, and whether a service provider gets an assertion is decided in protocols/saml/sso/response-mode.ts.
     if (!OTHER_MODES.includes(String(ctx.oidc.params?.response_mode))) markAnswered(ctx);
     recordRequest(ctx, events);
     recordAuthorization(ctx, events);

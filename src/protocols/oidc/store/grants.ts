@@ -51,12 +51,13 @@ export function createGrantLoader(
     // A session that has changed accounts may still name a grant of the previous one.
     const grant = found?.accountId === account.accountId ? found : undefined;
     const requested = requestedBy(ctx);
-    const consent = () => consentedTo(application, account.accountId, requested);
-    // The consent to a client that nobody registered ends, with its document or after a time, while the session and its grant go on.
-    if (isUnregistered(application) && !isWithin(requested, await consent())) return undefined;
-    if (grant && covers(grant, requested)) return grant;
+    const isCovered = grant !== undefined && covers(grant, requested);
+    if (isCovered && !isUnregistered(application)) return grant;
 
-    const consented = await consent();
+    const consented = await consentedTo(application, account.accountId, requested);
+    // The consent to a client that nobody registered ends, with its document or after a time, while the session and its grant go on.
+    if (isUnregistered(application) && !isWithin(requested, consented)) return undefined;
+    if (isCovered) return grant;
     const allowed = consented && intersect(requested, consented);
     if (!allowed || isEmpty(allowed)) return grant;
     const extended = grant ?? new provider.Grant({ accountId: account.accountId, clientId: client.clientId });

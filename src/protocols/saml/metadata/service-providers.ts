@@ -87,7 +87,7 @@ export function createServiceProviders({ db, sql, settings }: Core) {
   }
 
   return {
-    /** The enabled application of this entity ID. */
+    /** The enabled application of this entity ID. Throws SamlError when its stored metadata is not valid any more. */
     async find(entityId: string): Promise<ServiceProvider | undefined> {
       const provider = await currentServiceProvider(entityId);
       return provider && settings.latest().saml_signed_requests && !provider.requireSigned

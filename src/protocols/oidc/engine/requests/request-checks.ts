@@ -33,7 +33,7 @@ export function createRequestCheck(dependencies: RequestCheckDependencies) {
     if (!client || !application || !params) return;
     limitSize({ ...params });
     if (application.protocol === 'saml') {
-      assertSaml(ctx, params);
+      assertSamlRequest(ctx, params);
       if (!(await isPendingAuthnRequest(ctx, { ...params })))
         throw rejection('no pending AuthnRequest in this browser', 'a pending AuthnRequest');
       return;
@@ -54,8 +54,8 @@ export function createRequestCheck(dependencies: RequestCheckDependencies) {
   };
 }
 
-/** PAR (RFC 9126) and request objects (RFC 9101) were validated before this browser's AuthnRequest was known. */
-function assertSaml({ oidc: { route }, query }: KoaContextWithOIDC, params: { response_mode?: unknown }): void {
+/** A plain request with `response_mode=saml`: PAR (RFC 9126) and request objects (RFC 9101) are validated before the browser's AuthnRequest is known. */
+function assertSamlRequest({ oidc: { route }, query }: KoaContextWithOIDC, params: { response_mode?: unknown }): void {
   const isPlain = route === 'authorization' && !query.request_uri && !query.request;
   if (params.response_mode !== 'saml' || !isPlain)
     throw rejection('this application signs in by SAML', 'an AuthnRequest');
