@@ -90,6 +90,12 @@ export function fieldKey(field: Field): FormKey {
   };
 }
 
+/** The fields with these values, or as they were typed. */
+export function fieldsOf(keys: readonly FormKey[], values: Values, sent: Sent | undefined): Field[] {
+  const fields = keys.flatMap((key) => key.fields(values));
+  return sent ? asTyped(fields, sent) : fields;
+}
+
 /** What a form says as the body of an endpoint. A field that is empty is absent. */
 export const bodyOf = (keys: readonly FormKey[], sent: Sent): Record<string, unknown> =>
   Object.fromEntries(keys.map((key) => [key.key, key.read(sent)] as const).filter(([, value]) => value !== undefined));

@@ -31,11 +31,11 @@ import {
   versionField,
 } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
-import { bodyOf, type FormKey, fieldKey, keyOf } from '../console/form-fields.ts';
+import { bodyOf, type FormKey, fieldKey, fieldsOf, keyOf } from '../console/form-fields.ts';
 import { listAt, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice, releaseQuestion } from '../console/managed-by-file.ts';
 import { addPage, listForm } from '../console/pages.ts';
-import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
+import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import type { Destination } from './deliveries.ts';
@@ -281,7 +281,7 @@ function newPage(kind: DeclaredKind, sent: Sent | undefined): ConsolePage {
         action: `${HOME}/new`,
         fields: [
           hiddenField('kind', kind),
-          ...fieldsOf(emptyStream(kind), sent),
+          ...fieldsOf(keysOf(kind), emptyStream(kind), sent),
           ...(kind === 'alert' ? [] : [secretField(SECRET_HINTS[kind])]),
         ],
         button: t('console.event-streams.add'),
@@ -380,7 +380,7 @@ function changesOf(stream: EventStream, sent: Sent | undefined): Block[] {
       action: at,
       fields: [
         versionField(etagOf(declarationOf(stream))),
-        ...fieldsOf(stream, sent),
+        ...fieldsOf(keysOf(kind), declarationOf(stream), sent),
         ...(kind === 'siem' ? [secretField(t('console.event-streams.secret.moved-hint'))] : []),
       ],
       button: t('console.shared.save-changes'),
@@ -589,12 +589,6 @@ function keysOf(kind: DeclaredKind): FormKey[] {
       : [described('body')]),
     fieldKey({ name: 'enabled', label: t('console.shared.enabled'), type: 'checkbox' }),
   ];
-}
-
-/** With what was sent, where a button added or removed a row, or a value is wrong. */
-function fieldsOf(given: Declared, sent: Sent | undefined): Field[] {
-  const fields = keysOf(given.kind as DeclaredKind).flatMap((key) => key.fields(given));
-  return sent ? asTyped(fields, sent) : fields;
 }
 
 /** A URL, or addresses as people write them. */
