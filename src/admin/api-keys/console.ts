@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
+import { present } from '../../base/platform/defined.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import { maskedKey } from '../../people/api-keys/api-keys.ts';
 import { adminApi } from '../../people/rbac/built-in.ts';
@@ -104,10 +105,10 @@ function keyListPage(
   return {
     title: t('console.navigation.api-keys'),
     lead: t('console.api-keys.lead'),
-    actions: [
+    actions: present([
       { label: t('console.api-keys.documentation'), icon: 'book-open', href: '/api/docs' },
-      ...(mayWrite ? [{ ...CREATE, look: 'primary' as const }] : []),
-    ],
+      mayWrite && { ...CREATE, look: 'primary' },
+    ]),
     blocks: [
       {
         kind: 'table',
@@ -175,7 +176,7 @@ function keyPage(key: KeyView, { now, mayWrite }: { now: Date; mayWrite: boolean
     title: name,
     back,
     tags: [endTag(key, now, true)],
-    blocks: [
+    blocks: present([
       {
         kind: 'facts',
         rows: [
@@ -189,8 +190,8 @@ function keyPage(key: KeyView, { now, mayWrite }: { now: Date; mayWrite: boolean
         ],
       },
       { kind: 'text', tone: 'small', text: t('console.api-keys.rights') },
-      ...(mayWrite && !hasEnded ? [danger] : []),
-    ],
+      mayWrite && !hasEnded && danger,
+    ]),
   };
 }
 

@@ -3,6 +3,7 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Extras, State } from '../../base/http/context.ts';
+import { present } from '../../base/platform/defined.ts';
 import { packageVersion } from '../../base/platform/package.ts';
 import { top as sections } from '../../config-file/schema.ts';
 import { adminApi, OWNERS_SCOPE, ownersApi } from '../../people/rbac/built-in.ts';
@@ -262,16 +263,13 @@ function parametersOf(
     description,
     schema: { type: 'string', pattern },
   });
-  return [
+  return present([
     ...listed(params, 'path'),
     ...listed(query, 'query'),
-    ...(versioned === 'changes'
-      ? [header('If-Match', true, 'ETag of the version that is changed, or *', ifMatchPattern)]
-      : []),
-    ...(idempotent
-      ? [header('Idempotency-Key', false, 'Chosen by the caller: the same request may be repeated for a day', KEY)]
-      : []),
-  ];
+    versioned === 'changes' && header('If-Match', true, 'ETag of the version that is changed, or *', ifMatchPattern),
+    idempotent &&
+      header('Idempotency-Key', false, 'Chosen by the caller: the same request may be repeated for a day', KEY),
+  ]);
 }
 
 function responsesOf(
@@ -299,31 +297,23 @@ function responsesOf(
           { schema: type === YAML_TYPE || type === 'application/json' ? CONFIGURATION : { type: 'string' } },
         ]),
       );
-  const rejections: (readonly [number, string])[] = [
+  const rejections = present<readonly [number, string]>([
     ...rejects,
-    ...(params || body || query ? [[400, 'The request is malformed or invalid'] as [number, string]] : []),
+    (params || body || query) && [400, 'The request is malformed or invalid'],
     [401, 'No valid token'],
     [403, 'The token lacks a permission'],
-    ...(params ? [[404, 'Not found'] as [number, string]] : []),
-    ...(method !== 'get' ? [[409, 'It conflicts with what is stored'] as [number, string]] : []),
-    ...(versioned === 'changes' ? [[412, 'Someone changed it in the meantime'] as [number, string]] : []),
-    ...(body
-      ? ([
-          [413, 'The body is too long'],
-          [415, 'Another media type is needed'],
-        ] as [number, string][])
-      : []),
-    ...(idempotent
-      ? [
-          [422, 'The Idempotency-Key was used for another request, or a role that the body names does not exist'] as [
-            number,
-            string,
-          ],
-        ]
-      : []),
-    ...(versioned === 'changes' ? [[428, 'If-Match is missing'] as [number, string]] : []),
+    params && [404, 'Not found'],
+    method !== 'get' && [409, 'It conflicts with what is stored'],
+    versioned === 'changes' && [412, 'Someone changed it in the meantime'],
+    body && [413, 'The body is too long'],
+    body && [415, 'Another media type is needed'],
+    idempotent && [
+      422,
+      'The Idempotency-Key was used for another request, or a role that the body names does not exist',
+    ],
+    versioned === 'changes' && [428, 'If-Match is missing'],
     [429, 'Too many calls'],
-  ];
+  ]);
   const words = { 200: 'OK', 201: 'Created', 202: 'Accepted', 204: 'Done' } as const;
   return {
     [status]: {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Context } from '../../base/http/context.ts';
 import { parseQuery } from '../../base/http/input.ts';
+import { present } from '../../base/platform/defined.ts';
 import { inLanguage, type PageText, type Text, t } from '../../base/texts/text.ts';
 import { paged } from '../api/parts.ts';
 import { type Cell, type Column, type Field, hiddenField, type Search, selectField } from './blocks.ts';
@@ -43,13 +44,13 @@ export function listAt<
       search: (fields: readonly Field[], rest: Partial<Search> = {}): Search => ({
         action: path,
         ...rest,
-        fields: [
+        fields: present([
           ...fields,
           ...names
             .filter((name) => fields.every((field) => field.name !== name))
             .map((name) => hiddenField(name, chosen[name])),
-          ...(sorts.length > 1 ? [hiddenField('sort', sort === defaultSort ? '' : sort)] : []),
-        ],
+          sorts.length > 1 && hiddenField('sort', sort === defaultSort ? '' : sort),
+        ]),
       }),
       pages: (next: string | undefined) => pageLinks(address, given, next),
     };

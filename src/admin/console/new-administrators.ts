@@ -1,5 +1,6 @@
 // What a page asks before people get a role with permissions in Gatehouse, directly or by a group.
 import { nameAndUsername } from '../../base/http/pages/tokens.ts';
+import { present } from '../../base/platform/defined.ts';
 import { allOf, type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import { ADMIN_ROLE } from '../../people/rbac/built-in.ts';
@@ -71,7 +72,7 @@ export function newAdministratorsText({ roles, group = '', ...given }: NewAdmini
   const who =
     named.length === 0
       ? numberOf(given)
-      : allOf([...named, ...(others > 0 ? [t('console.roles.new-administrators.others', { count: others })] : [])]);
+      : allOf(present([...named, others > 0 && t('console.roles.new-administrators.others', { count: others })]));
   return t('console.roles.new-administrators.lead', {
     who,
     count,

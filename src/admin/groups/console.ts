@@ -9,6 +9,7 @@ import { acceptUploads, parseQuery } from '../../base/http/input.ts';
 import { nameAndUsername } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
 import { emailDomain } from '../../base/network/domains.ts';
+import { present } from '../../base/platform/defined.ts';
 import { fault, rule, textFault } from '../../base/texts/faults.ts';
 import { listOf, type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -647,7 +648,7 @@ function changePage(
   const gives = roles.length > 0;
   const prepared = sentences([
     t('console.groups.change-prepared', { count: total }),
-    ...(gives ? [newAdministratorsText({ roles, group: group.name, people: [], count: total })] : []),
+    gives && newAdministratorsText({ roles, group: group.name, people: [], count: total }),
   ]);
   const progress = (hint?: PageText): Block => ({
     kind: 'progress',
@@ -866,21 +867,19 @@ async function groupPage(
         label: one === 'requests' && waiting > 0 ? t('console.groups.requests-open', { count: waiting }) : TABS[one],
         isCurrent: one === tab,
       })),
-    blocks: [
-      ...(group.source === 'file' ? [fileNotice(configFile, 'group', may(WRITE) && may(RELEASE) && path)] : []),
+    blocks: present([
+      group.source === 'file' && fileNotice(configFile, 'group', may(WRITE) && may(RELEASE) && path),
       ...blocks,
-      ...(isOurs && tab === ''
-        ? [
-            dangerZone([
-              {
-                title: t('console.groups.delete'),
-                text: t('console.groups.delete-consequence'),
-                action: { label: t('console.shared.delete'), href: `${path}/delete`, look: 'danger' },
-              },
-            ]),
-          ]
-        : []),
-    ],
+      isOurs &&
+        tab === '' &&
+        dangerZone([
+          {
+            title: t('console.groups.delete'),
+            text: t('console.groups.delete-consequence'),
+            action: { label: t('console.shared.delete'), href: `${path}/delete`, look: 'danger' },
+          },
+        ]),
+    ]),
   };
 }
 
@@ -1006,25 +1005,25 @@ async function partBlocks(
     kind: 'form',
     title: t('console.groups.add-role'),
     action: path,
-    fields: [
+    fields: present([
       {
         name: 'role',
         label: t('console.roles.role'),
         type: 'select',
         value: typed.role ?? '',
-        options: [
+        options: present([
           { value: '', label: t('console.users.held.choose-role') },
           ...choices.filter(({ value }) => !group.roles.includes(value)).map(({ value, label }) => ({ value, label })),
-          ...(mayCreate ? [{ value: NEW_CHOICE.role, label: t('console.people.new-role') }] : []),
-        ],
+          mayCreate && { value: NEW_CHOICE.role, label: t('console.people.new-role') },
+        ]),
         required: true,
       },
-      ...(mayCreate ? [{ name: 'name', label: t('console.people.name'), value: typed.name ?? '' }] : []),
-    ],
+      mayCreate && { name: 'name', label: t('console.people.name'), value: typed.name ?? '' },
+    ]),
     button: t('console.groups.add-role'),
     look: 'secondary',
   };
-  return [
+  return present([
     ...above,
     {
       kind: 'table',
@@ -1036,7 +1035,7 @@ async function partBlocks(
       ]),
       empty: t('console.groups.no-children'),
     },
-    ...(mayWrite ? [childForm] : []),
+    mayWrite && childForm,
     {
       kind: 'table',
       title: t('console.users.roles'),
@@ -1051,8 +1050,8 @@ async function partBlocks(
       ]),
       empty: t('console.groups.no-roles'),
     },
-    ...(mayWrite && (choices.length > 0 || mayCreate) ? [roleForm] : []),
-  ];
+    mayWrite && (choices.length > 0 || mayCreate) && roleForm,
+  ]);
 }
 
 async function ownerBlocks(
@@ -1075,8 +1074,8 @@ async function ownerBlocks(
     button: t('console.groups.add-owner'),
   };
   const owners = await groups.owners(group.id);
-  return [
-    ...(mayWrite ? [add] : []),
+  return present([
+    mayWrite && add,
     {
       kind: 'table',
       title: t('console.groups.owners'),
@@ -1087,10 +1086,11 @@ async function ownerBlocks(
         [{ label: t('console.groups.until'), isShort: true }, ({ until }) => until ?? t('console.groups.no-end')],
         [
           t('console.shared.status'),
-          ({ isConfirmed, deputyOf }) => [
-            ...(deputyOf ? [t('console.groups.deputy-of', { name: nameAndUsername(deputyOf) })] : []),
-            ...(isConfirmed ? [] : [{ text: t('console.groups.unconfirmed'), tone: 'warn' as const }]),
-          ],
+          ({ isConfirmed, deputyOf }) =>
+            present([
+              deputyOf && t('console.groups.deputy-of', { name: nameAndUsername(deputyOf) }),
+              !isConfirmed && { text: t('console.groups.unconfirmed'), tone: 'warn' },
+            ]),
         ],
         mayWrite && [
           t('console.shared.action'),
@@ -1113,7 +1113,7 @@ async function ownerBlocks(
       ]),
       empty: t('console.groups.no-owners'),
     },
-  ];
+  ]);
 }
 
 type OpenRequest = Awaited<ReturnType<ConsoleServices['admin']['groups']['requests']>>[number];
@@ -1157,13 +1157,14 @@ const personCell = ({ user }: OpenRequest): Cell => userMark(user);
 const wantedCell = ({ application }: OpenRequest): Cell =>
   application && { text: application.name, href: `/admin/applications/${application.id}` };
 
-const requestFacts = (one: OpenRequest) => [
-  { label: t('console.roles.user'), value: personCell(one) },
-  ...(one.application ? [{ label: t('console.roles.application'), value: wantedCell(one) }] : []),
-  { label: t('console.groups.reason'), value: one.reason },
-  { label: t('console.groups.asked'), value: one.createdAt },
-  { label: t('console.groups.lapses'), value: one.expiresAt },
-];
+const requestFacts = (one: OpenRequest) =>
+  present([
+    { label: t('console.roles.user'), value: personCell(one) },
+    one.application && { label: t('console.roles.application'), value: wantedCell(one) },
+    { label: t('console.groups.reason'), value: one.reason },
+    { label: t('console.groups.asked'), value: one.createdAt },
+    { label: t('console.groups.lapses'), value: one.expiresAt },
+  ]);
 
 async function domainBlocks(
   { may, subject: group }: Visit<GroupDetails>,
@@ -1193,8 +1194,8 @@ async function domainBlocks(
     { action: { label: t('console.connections.check'), of: domain, post: `${path}/${domain}/check` } },
     removeAction(`${path}/${domain}/remove`, domain),
   ];
-  return [
-    ...(mayWrite ? [add] : []),
+  return present([
+    mayWrite && add,
     {
       kind: 'table',
       title: t('console.connections.domains'),
@@ -1203,7 +1204,7 @@ async function domainBlocks(
       ...domainTable(await groups.domains(group.id), group.source === 'file', mayWrite ? actions : undefined),
       empty: t('console.groups.no-domains'),
     },
-  ];
+  ]);
 }
 
 async function applicationBlocks(

@@ -3,6 +3,7 @@
 
 import { AppError } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
+import { present } from '../../base/platform/defined.ts';
 import { type NamesBelow, type PageText, type Text, t } from '../../base/texts/text.ts';
 import type { Actor, Proof } from '../../core/audit/audit.ts';
 import { MAILED_CODE_CLAIMS, MFA_ACR } from '../../people/mfa/acr.ts';
@@ -46,12 +47,12 @@ function changeText(change: SensitiveChange, name: PageText, form: 'title' | 'se
 
 /** The challenge of RFC 9470 section 3. @param maxAge in seconds; absent where only the acr is too low */
 export function stepUpChallenge({ acr, maxAge }: { acr: string; maxAge?: number }): string {
-  const parameters = [
+  const parameters = present([
     'error="insufficient_user_authentication"',
     `error_description="${maxAge === undefined ? 'A stronger' : 'A fresh'} sign-in is needed"`,
     `acr_values="${acr}"`,
-    ...(maxAge === undefined ? [] : [`max_age="${maxAge}"`]),
-  ];
+    maxAge !== undefined && `max_age="${maxAge}"`,
+  ]);
   return `Bearer ${parameters.join(', ')}`;
 }
 

@@ -5,6 +5,7 @@ import type { Extras, State } from '../../base/http/context.ts';
 import { forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
 import { bodyLimit, parse, parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
+import { present } from '../../base/platform/defined.ts';
 import { fault, textFault } from '../../base/texts/faults.ts';
 import { inLanguage, type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -171,11 +172,9 @@ export function roleRoutes(services: ConsoleServices) {
       const websites = await roles.websites(name);
       return sentences([
         count === 0 ? t('console.roles.no-members-yet') : t('console.roles.delete-lead', members),
-        ...(count > 0 && names.length > 0
-          ? [t('console.roles.delete-applications', { applications: names.join(', ') })]
-          : []),
-        ...(count > 0 && apis.length > 0 ? [t('console.roles.delete-apis', { apis: apis.join(', ') })] : []),
-        ...(websites.length > 0 ? [t('console.roles.delete-websites', { names: websites.join(', ') })] : []),
+        count > 0 && names.length > 0 && t('console.roles.delete-applications', { applications: names.join(', ') }),
+        count > 0 && apis.length > 0 && t('console.roles.delete-apis', { apis: apis.join(', ') }),
+        websites.length > 0 && t('console.roles.delete-websites', { names: websites.join(', ') }),
       ]);
     },
     typedName: ({ name }) => name,
@@ -356,7 +355,7 @@ async function permissionBlocks(visit: Visit<Role>, roles: RoleAdmin, sent: Sent
   const { counted } = limits.lists;
   const text = t('console.roles.reach', { count: Math.min(count, counted), more: count > counted ? 'yes' : 'no' });
   const reach: Block[] = count > 0 ? [{ kind: 'text', tone: 'notice', text }] : [];
-  return [...warnings, ...reach, ...form, ...(mayEdit ? [deletion] : [])];
+  return present([...warnings, ...reach, ...form, mayEdit && deletion]);
 }
 
 interface RoleFormInput {
@@ -730,8 +729,8 @@ function searchedSections(
 /** What the page says about a search: nothing was found, or the role has more than is displayed. */
 function searchNotice(sections: readonly FormSection[], search: string, hiddenCount: number): Block[] {
   if (search === '') return [];
-  return [
-    ...(allBoxes(sections).length === 0 ? [t('console.roles.no-permissions-match')] : []),
-    ...(hiddenCount > 0 ? [t('console.roles.permissions-hidden', { count: hiddenCount })] : []),
-  ].map((text): Block => ({ kind: 'text', tone: 'small', text }));
+  return present([
+    allBoxes(sections).length === 0 && t('console.roles.no-permissions-match'),
+    hiddenCount > 0 && t('console.roles.permissions-hidden', { count: hiddenCount }),
+  ]).map((text): Block => ({ kind: 'text', tone: 'small', text }));
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { invalidInput } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
+import { present } from '../../base/platform/defined.ts';
 import { check, type Fault } from '../../base/texts/faults.ts';
 import { type PageText, sentences, t, textAt } from '../../base/texts/text.ts';
 import { type Actor, directoryActor } from '../../core/audit/audit.ts';
@@ -248,13 +249,13 @@ function connectionPage(
   const mayEdit = mayWrite && !isFile;
   const facts: Block = {
     kind: 'facts',
-    rows: [
+    rows: present([
       { label: t('console.scim.address'), value: { text: scimApi(issuer), copy: t('console.scim.address-copy') } },
       { label: t('console.scim.last-request'), value: connection.lastRequestAt ?? t('console.api-keys.never') },
       { label: t('console.navigation.users'), value: counts.users },
       { label: t('console.navigation.groups'), value: counts.groups },
-      ...(counts.leavers > 0 ? [{ label: t('console.scim.leavers'), value: counts.leavers }] : []),
-    ],
+      counts.leavers > 0 && { label: t('console.scim.leavers'), value: counts.leavers },
+    ]),
   };
   const table: Block = {
     kind: 'table',
@@ -300,13 +301,13 @@ function connectionPage(
     title: connection.name,
     back: { href: HOME, label: t('console.navigation.scim') },
     tags: isFile ? [FILE_TAG] : [],
-    blocks: [
-      ...(isFile ? [fileNotice(configFile, 'connection', mayRelease && at)] : []),
+    blocks: present([
+      isFile && fileNotice(configFile, 'connection', mayRelease && at),
       facts,
       ...history,
       table,
       ...(mayEdit ? [edit, danger] : []),
-    ],
+    ]),
   };
 }
 

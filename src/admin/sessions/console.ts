@@ -111,8 +111,8 @@ export function endedNotice(ended: PageText, results: readonly EndResult[]): Not
   return {
     text: sentences([
       ended,
-      ...(notified.length > 0 ? [t('console.sessions.notifying', { apps: listOf(notified) })] : []),
-      ...(others.length > 0 ? [t('console.sessions.not-notified', { apps: listOf(others) })] : []),
+      notified.length > 0 && t('console.sessions.notifying', { apps: listOf(notified) }),
+      others.length > 0 && t('console.sessions.not-notified', { apps: listOf(others) }),
     ]),
     tone: others.length > 0 ? 'warn' : 'good',
   };

@@ -1,6 +1,7 @@
 // /admin/security/sign-up-codes: the codes with which people sign up, a new one, and the revocation of one.
 
 import { limits } from '../../base/limits.ts';
+import { present } from '../../base/platform/defined.ts';
 import { t } from '../../base/texts/text.ts';
 import type { SignUpCode } from '../../people/sign-up-codes/sign-up-codes.ts';
 import type { Action, ConsolePage, Field, Mark } from '../console/blocks.ts';
@@ -74,9 +75,9 @@ function listPage(
     lead: t('console.sign-up-codes.lead'),
     back: { href: '/admin/security/sign-up', label: t('console.settings.tab.sign-up') },
     actions: mayWrite ? [{ ...CREATE, look: 'primary' }] : [],
-    blocks: [
-      ...(codes.some(({ source }) => source === 'file') ? [fileNotice(configFile, 'sign-up-codes')] : []),
-      ...(areNeeded ? [] : [{ kind: 'text', tone: 'notice', text: t('console.sign-up-codes.not-needed') } as const]),
+    blocks: present([
+      codes.some(({ source }) => source === 'file') && fileNotice(configFile, 'sign-up-codes'),
+      !areNeeded && ({ kind: 'text', tone: 'notice', text: t('console.sign-up-codes.not-needed') } as const),
       {
         kind: 'table',
         caption: t('console.sign-up-codes.title'),
@@ -107,7 +108,7 @@ function listPage(
           ...(mayWrite && { action: CREATE }),
         },
       },
-    ],
+    ]),
   };
 }
 

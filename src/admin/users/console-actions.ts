@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { Notice } from '../../account/account-page-helpers.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { displayName } from '../../base/http/pages/tokens.ts';
+import { present } from '../../base/platform/defined.ts';
 import { type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import { type Account, ownedUser } from '../../people/accounts/account.ts';
@@ -287,10 +288,10 @@ export async function leavingNotice({ id }: Account, by: Actor, users: UserAdmin
   const groups = open.filter(({ kind }) => kind === 'group').length;
   const applications = open.length - groups;
   const of = groups === 0 ? 'applications' : applications === 0 ? 'groups' : 'both';
-  const texts = [
-    ...(open.length > 0 ? [t('console.users.hand-over.leaving', { of, groups, applications })] : []),
-    ...(apiKeys.length > 0 ? [t('console.users.hand-over.leaving-keys', { count: apiKeys.length })] : []),
-  ];
+  const texts = present([
+    open.length > 0 && t('console.users.hand-over.leaving', { of, groups, applications }),
+    apiKeys.length > 0 && t('console.users.hand-over.leaving-keys', { count: apiKeys.length }),
+  ]);
   if (texts.length === 0) return [];
   const link =
     open.length > 0
@@ -368,11 +369,7 @@ export function userActionPages(router: Router<State, Extras>, services: Console
       lead: async (visit) => {
         const disabled = path === 'enable' ? await disabledTexts(services, visit) : [];
         const isLast = path === 'reset-factors' && !(await users.get(visit.subject.id, visit.by)).password;
-        return sentences([
-          ...disabled,
-          consequence,
-          ...(isLast ? [t('console.user-action.reset-factors.no-password')] : []),
-        ]);
+        return sentences([...disabled, consequence, isLast && t('console.user-action.reset-factors.no-password')]);
       },
       button: (account) => (asksForName ? t('console.shared.delete-name', { name: displayName(account) }) : label),
       look: isHarmless ? 'primary' : 'danger',
@@ -384,7 +381,7 @@ export function userActionPages(router: Router<State, Extras>, services: Console
 /** Who disabled the account and when, for an administrator who may read the activity log. */
 async function disabledTexts(services: ConsoleServices, { subject, may }: Visit<Account>): Promise<Text[]> {
   const found = may('gatehouse.audit:read') ? await disabledBy(services, subject) : undefined;
-  return [t('console.users.disabled.account'), ...(found ? [disabledSentence(found)] : [])];
+  return present([t('console.users.disabled.account'), found && disabledSentence(found)]);
 }
 
 /** The address of one of the user's tabs. */

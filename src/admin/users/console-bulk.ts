@@ -7,6 +7,7 @@ import { AppError, forbidden, invalidInput } from '../../base/http/errors.ts';
 import { parseForm, parseQuery } from '../../base/http/input.ts';
 import { displayName } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
+import { present } from '../../base/platform/defined.ts';
 import { rule, textFault } from '../../base/texts/faults.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -189,10 +190,10 @@ function questionPage(
   return {
     title: changing.length > 0 ? t('console.bulk.question', { question }) : t('console.bulk.nothing'),
     back: { href: list, label: t('console.navigation.users') },
-    blocks: [
+    blocks: present([
       ...(changing.length > 0 ? [form, usersTable(t('console.bulk.users', { count: changing.length }), changing)] : []),
-      ...(staying.length > 0 ? [usersTable(t('console.bulk.unchanged', { count: staying.length }), staying)] : []),
-    ],
+      staying.length > 0 && usersTable(t('console.bulk.unchanged', { count: staying.length }), staying),
+    ]),
   };
 }
 

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { acceptUploads, parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
+import { present } from '../../base/platform/defined.ts';
 import { allOf, type PageText, sentences, t } from '../../base/texts/text.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { Block, ConsolePage, Mark, Tone } from '../console/blocks.ts';
@@ -174,7 +175,7 @@ function importPage(own: readonly StoredImport[], columns: readonly string[], gi
       { label: t('console.import.sample'), href: `${HOME}/sample.csv` },
       { label: t('console.import.export'), icon: 'download', href: `${HOME}/export` },
     ],
-    blocks: [
+    blocks: present([
       {
         kind: 'form',
         lead: t('console.import.columns', { columns: columns.join(', ') }),
@@ -212,8 +213,8 @@ function importPage(own: readonly StoredImport[], columns: readonly string[], gi
         cancel: '/admin/users',
         isUpload: true,
       },
-      ...(own.length > 0 ? [ownImports(own)] : []),
-    ],
+      own.length > 0 && ownImports(own),
+    ]),
   };
 }
 
@@ -260,47 +261,40 @@ function progressPage(found: StoredImport, { rows, ...columns }: Progress): Cons
   };
   const isDone = !isTrial && state === 'done';
   const lacksInvitations = isDone && (found.counts.created ?? 0) > 0;
-  const next = [
-    ...(isDone ? [{ label: t('console.import.users'), href: '/admin/users' }] : []),
-    ...(lacksInvitations ? [{ label: t('console.import.invite-them'), href: `${pathOf(found)}/invite` }] : []),
-  ];
+  const next = present([
+    isDone && { label: t('console.import.users'), href: '/admin/users' },
+    lacksInvitations && { label: t('console.import.invite-them'), href: `${pathOf(found)}/invite` },
+  ]);
   return {
     title: isTrial ? t('console.import.title.trial') : t('console.import.title'),
     ...(!isAsked && !isOpen(found) && { lead: resultText(found) }),
     back: { href: HOME, label: t('console.import.back') },
     tags: [stateMark(found)],
-    actions: [
-      ...(isOpen(found) || state === 'prepared' ? [cancel] : []),
-      ...(hasReport ? [report] : []),
-      ...(hasFailed ? [ofFailed] : []),
+    actions: present([
+      (isOpen(found) || state === 'prepared') && cancel,
+      hasReport && report,
+      hasFailed && ofFailed,
       ...next,
-    ],
-    blocks: [
-      ...(isAsked ? [questionForm(found, columns)] : []),
-      ...(isTrial && options.shared.length > 0
-        ? [
-            {
-              kind: 'text' as const,
-              tone: 'warning' as const,
-              text: t('console.import.shared', { columns: options.shared.join(', ') }),
-            },
-          ]
-        : []),
-      ...(state === 'failed'
-        ? [
-            {
-              kind: 'text' as const,
-              tone: 'warning' as const,
-              text: t('console.import.failed', { done, total, reason: t(`error.${error ?? 'internal'}`) }),
-            },
-          ]
-        : []),
-      ...(isOpen(found) ? [progressBlock(found)] : []),
-      ...(hasReport ? [countBlock(found)] : []),
-      ...(lacksGroups ? [groupsForm(found)] : []),
-      ...(isTried(found) && (found.counts.failed ?? 0) < total ? [startForm(found)] : []),
+    ]),
+    blocks: present([
+      isAsked && questionForm(found, columns),
+      isTrial &&
+        options.shared.length > 0 && {
+          kind: 'text',
+          tone: 'warning',
+          text: t('console.import.shared', { columns: options.shared.join(', ') }),
+        },
+      state === 'failed' && {
+        kind: 'text',
+        tone: 'warning',
+        text: t('console.import.failed', { done, total, reason: t(`error.${error ?? 'internal'}`) }),
+      },
+      isOpen(found) && progressBlock(found),
+      hasReport && countBlock(found),
+      lacksGroups && groupsForm(found),
+      isTried(found) && (found.counts.failed ?? 0) < total && startForm(found),
       ...(hasReport ? reportBlocks(found, rows) : []),
-    ],
+    ]),
   };
 }
 
@@ -355,7 +349,7 @@ function questionForm(found: StoredImport, { unknown, mayAddFields }: Omit<Progr
     title: t('console.import.unknown', { count }),
     lead: sentences([
       t('console.import.unknown.lead', values),
-      ...(mayAddFields ? [t('console.import.unknown.add', { count })] : []),
+      mayAddFields && t('console.import.unknown.add', { count }),
     ]),
     button: t('console.import.ignore', { count }),
     ...(mayAddFields && {

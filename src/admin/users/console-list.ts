@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { displayName } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
+import { present } from '../../base/platform/defined.ts';
 import { dotted, type Text, t } from '../../base/texts/text.ts';
 import { type InvitationState, invitationStates } from '../../core/mail/link-tokens.ts';
 import { type AccountSummary, accountSorts, type ListAccounts } from '../../people/accounts/account-list.ts';
@@ -72,13 +73,15 @@ export async function userListPage(
   return {
     title: t('console.navigation.users'),
     lead: t('console.users.lead'),
-    actions: [
+    actions: present([
       // An import changes users too.
-      ...(meets(within('gatehouse.users:write'))
-        ? [{ label: t('console.users.import'), icon: 'upload', href: '/admin/import' }]
-        : []),
-      ...(mayAdd ? [{ ...add, look: 'primary' as const }] : []),
-    ],
+      meets(within('gatehouse.users:write')) && {
+        label: t('console.users.import'),
+        icon: 'upload',
+        href: '/admin/import',
+      },
+      mayAdd && { ...add, look: 'primary' },
+    ]),
     blocks: [
       ...cutNotice(search, found),
       {
@@ -166,11 +169,12 @@ export function seenCell(account: Pick<AccountSummary, 'lastSeenAt' | 'createdAt
 const DAY_MS = 24 * 3600 * 1000;
 
 /** What becomes of an account that nobody uses, and its emails. */
-export const unusedCell = ({ what, at, toldAt, tellAt }: UnusedEnd): Cell => [
-  [t('console.users.unused-end', { what, at })],
-  ...(toldAt ? [[t('console.users.unused-told', { at: toldAt })]] : []),
-  ...(tellAt ? [[t('console.users.unused-tell', { at: tellAt })]] : []),
-];
+export const unusedCell = ({ what, at, toldAt, tellAt }: UnusedEnd): Cell =>
+  present([
+    [t('console.users.unused-end', { what, at })],
+    toldAt && [t('console.users.unused-told', { at: toldAt })],
+    tellAt && [t('console.users.unused-tell', { at: tellAt })],
+  ]);
 
 /** The state of an account: locked is a state of an active one, and so is an invitation that was not accepted. */
 function statusTag(

@@ -4,6 +4,7 @@ import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Extras, State } from '../../base/http/context.ts';
 import { parse, parseQuery } from '../../base/http/input.ts';
+import { present } from '../../base/platform/defined.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import {
@@ -141,7 +142,7 @@ function sectionsOf(
     { title: t('console.users.form.first-sign-in'), keys: begin },
     {
       title: t(choices.groups ? 'console.users.tab.roles' : 'console.users.roles'),
-      keys: [...(choices.roles.length > 0 ? [fieldKey(roles)] : []), ...(choices.groups ? [groupsKey] : [])],
+      keys: present([choices.roles.length > 0 && fieldKey(roles), choices.groups && groupsKey]),
     },
     { title: t('console.users.period'), keys: periodKeys, isAdvanced: true },
     { title: t('console.users.form.profile'), keys: [...texts(others), phoneKey], isAdvanced: true },

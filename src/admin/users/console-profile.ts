@@ -4,6 +4,7 @@ import { imageLimits } from '../../applications/brand/limits.ts';
 import { notFound } from '../../base/http/errors.ts';
 import { parse } from '../../base/http/input.ts';
 import { fullName, pictureOf } from '../../base/http/pages/tokens.ts';
+import { present } from '../../base/platform/defined.ts';
 import { nameWithin } from '../../base/texts/languages.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -121,11 +122,12 @@ const parts = {
   period: {
     label: t('console.users.period'),
     keys: () => periodKeys,
-    value: ({ activeFrom, activeUntil }) => [
-      ...(activeFrom ? [{ text: t('console.users.period.from', { at: activeFrom }) }] : []),
-      ...(activeUntil ? [{ text: t('console.users.period.until', { at: activeUntil }) }] : []),
-      ...(activeFrom || activeUntil ? [] : [t('console.users.period.always')]),
-    ],
+    value: ({ activeFrom, activeUntil }) =>
+      present([
+        activeFrom && { text: t('console.users.period.from', { at: activeFrom }) },
+        activeUntil && { text: t('console.users.period.until', { at: activeUntil }) },
+        !(activeFrom || activeUntil) && t('console.users.period.always'),
+      ]),
   },
   username: {
     label: t('console.users.username'),
@@ -201,10 +203,10 @@ export async function profileBlocks(
     const form: FormBlock = {
       kind: 'form',
       action: part === 'picture' ? `${path}/picture` : `${path}/change/${part}`,
-      fields: [
-        ...(part === 'picture' ? [] : [versionField((sent && sentValue(sent, VERSION)) ?? current)]),
+      fields: present([
+        part !== 'picture' && versionField((sent && sentValue(sent, VERSION)) ?? current),
         ...fields(sent),
-      ],
+      ]),
       button: part === 'picture' ? t('picture.save') : t('console.shared.save-changes'),
       cancel: path,
       isUpload: part === 'picture',
@@ -247,7 +249,7 @@ export async function profileBlocks(
     of,
     href: tabPath(account.id, 'roles'),
   });
-  const state: Row[] = [
+  const state: Row[] = present([
     row('username'),
     {
       label: t('console.roles.managed-by'),
@@ -269,17 +271,16 @@ export async function profileBlocks(
       value: account.groups.map((one) => groupMark(one)),
       action: may(GROUPS) ? change(t('console.navigation.groups')) : undefined,
     },
-    ...(details.hasTermsDue || account.termsVersion !== null
-      ? [{ label: t('console.users.terms'), value: termsCell(account, details.hasTermsDue) }]
-      : []),
+    (details.hasTermsDue || account.termsVersion !== null) && {
+      label: t('console.users.terms'),
+      value: termsCell(account, details.hasTermsDue),
+    },
     { label: t('console.users.sub'), value: { text: account.id, copy: t('console.users.sub.copy') } },
     row('period'),
     { label: t('console.users.last-seen'), value: seenCell(account, services.now()) },
-    ...(unusedEnd
-      ? [{ label: t('console.users.unused', { what: unusedEnd.what }), value: unusedCell(unusedEnd) }]
-      : []),
+    unusedEnd && { label: t('console.users.unused', { what: unusedEnd.what }), value: unusedCell(unusedEnd) },
     { label: t('console.users.created'), value: account.createdAt },
-  ];
+  ]);
   return [
     { kind: 'facts', title: t('console.users.form.profile'), rows: profile.filter(isOfUse) },
     { kind: 'facts', title: t('console.users.form.account'), rows: state.filter(isOfUse) },
@@ -331,10 +332,11 @@ function pictureRow(account: Account, path: string, mayChange: boolean): { value
 }
 
 /** The version that the user accepted last, and whether that of now is missing. */
-const termsCell = ({ termsVersion, termsAcceptedAt }: Account, isDue: boolean): Cell => [
-  ...(isDue ? [{ text: t('console.users.terms-due'), tone: 'warn' as const }] : []),
-  ...(termsVersion !== null && termsAcceptedAt ? [termsVersion, termsAcceptedAt] : []),
-];
+const termsCell = ({ termsVersion, termsAcceptedAt }: Account, isDue: boolean): Cell =>
+  present([
+    isDue && { text: t('console.users.terms-due'), tone: 'warn' },
+    ...(termsVersion !== null && termsAcceptedAt ? [termsVersion, termsAcceptedAt] : []),
+  ]);
 
 /** What became of the last invitation: its state, since when, until when it can be accepted, and its email while that is kept. */
 function invitationCell(invitation: InvitationView | undefined, delivery: Cell | undefined): Cell | undefined {

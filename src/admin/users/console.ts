@@ -11,6 +11,7 @@ import { invalidInput, notFound } from '../../base/http/errors.ts';
 import { acceptPictures, parseQuery } from '../../base/http/input.ts';
 import { displayName, nameAndUsername } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
+import { present } from '../../base/platform/defined.ts';
 import { textFault } from '../../base/texts/faults.ts';
 import { type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -250,7 +251,7 @@ async function noteBlocks(
   typed = '',
 ): Promise<Block[]> {
   const notes = await users.notesOf(details.account.id, by);
-  return [
+  return present([
     {
       kind: 'table',
       title: t('console.users.notes'),
@@ -274,20 +275,14 @@ async function noteBlocks(
       ]),
       empty: t('console.users.notes.none'),
     },
-    ...(mayWrite
-      ? [
-          {
-            kind: 'form' as const,
-            action: `${path}/notes`,
-            look: 'secondary' as const,
-            fields: [
-              { name: 'text', label: t('console.users.notes.text'), type: 'textarea' as const, rows: 3, value: typed },
-            ],
-            button: t('console.users.notes.add'),
-          },
-        ]
-      : []),
-  ];
+    mayWrite && {
+      kind: 'form',
+      action: `${path}/notes`,
+      look: 'secondary',
+      fields: [{ name: 'text', label: t('console.users.notes.text'), type: 'textarea', rows: 3, value: typed }],
+      button: t('console.users.notes.add'),
+    },
+  ]);
 }
 
 /** What became of the last email of this kind. */
@@ -378,7 +373,7 @@ function factorPages(router: Router<State, Extras>, { frame, admin: { users } }:
       const isLastWay = !password && factor.kind === 'passkey' && factors.passkeys === 1;
       return sentences([
         t('console.users.factor.remove.consequence'),
-        ...(isLastWay ? [t('console.user-action.reset-factors.no-password')] : []),
+        isLastWay && t('console.user-action.reset-factors.no-password'),
       ]);
     },
     button: t('console.shared.remove'),
@@ -499,12 +494,12 @@ async function consentBlocks(
   ];
 }
 
-const consentCells = ({ applicationId, applicationName, clientId, goesTo }: AllowedApplication): Cell[] => [
-  { text: applicationName, small: clientId, href: `/admin/applications/${applicationId}` },
-  ...(goesTo === undefined
-    ? []
-    : [goesTo === 'this-computer' ? t('console.users.consents.program') : t('consents.goes-to', goesTo)]),
-];
+const consentCells = ({ applicationId, applicationName, clientId, goesTo }: AllowedApplication): Cell[] =>
+  present([
+    { text: applicationName, small: clientId, href: `/admin/applications/${applicationId}` },
+    goesTo !== undefined &&
+      (goesTo === 'this-computer' ? t('console.users.consents.program') : t('consents.goes-to', goesTo)),
+  ]);
 
 /** Below the same tab: the page that ends the access of one. */
 function consentPages(router: Router<State, Extras>, { frame, admin: { users } }: ConsoleServices): void {
@@ -685,17 +680,13 @@ type Facts = Extract<Block, { kind: 'facts' }>;
 function wayBackBlocks({ details: { account, hasCredentials }, offered, path, mayWrite }: OpenUser): Block[] {
   if (hasCredentials) return [];
   const invite = offered.find((one) => one.path === 'invite');
-  const rows = [
-    ...(invite ? [{ text: t('console.users.way-back.invite'), action: actionButton(path, invite) }] : []),
-    ...(mayWrite
-      ? [
-          {
-            text: t('console.users.way-back.password'),
-            action: { label: t('console.users.temporary'), href: `${path}/password` },
-          },
-        ]
-      : []),
-  ];
+  const rows = present([
+    invite && { text: t('console.users.way-back.invite'), action: actionButton(path, invite) },
+    mayWrite && {
+      text: t('console.users.way-back.password'),
+      action: { label: t('console.users.temporary'), href: `${path}/password` },
+    },
+  ]);
   return rows.length > 0
     ? [{ kind: 'tasks', title: t('console.users.way-back', { user: displayName(account) }), rows }]
     : [];
@@ -713,7 +704,7 @@ function securityFacts(
   const needsApproval: Cell = { text: t('console.users.factors.needs-approval'), tone: 'warn' };
   return {
     kind: 'facts',
-    rows: [
+    rows: present([
       {
         label: password?.mustChange === false ? t('console.users.password.changed') : t('console.users.password'),
         value: password
@@ -723,16 +714,12 @@ function securityFacts(
           : t('console.users.password.not-set'),
       },
       ...(passwordReset ? [{ label: t('console.mail.template.password-reset'), value: passwordReset }] : []),
-      ...(firstEnrolment.requestedAt ? [{ label: t('console.users.factors.setup'), value: needsApproval }] : []),
-      ...(isAllowed
-        ? [
-            {
-              label: t('console.users.factors.setup'),
-              value: t('console.users.factors.allowed', { until: allowedUntil }),
-            },
-          ]
-        : []),
-    ],
+      firstEnrolment.requestedAt && { label: t('console.users.factors.setup'), value: needsApproval },
+      isAllowed && {
+        label: t('console.users.factors.setup'),
+        value: t('console.users.factors.allowed', { until: allowedUntil }),
+      },
+    ]),
   };
 }
 
@@ -768,37 +755,32 @@ function userTabPage(
     ...(displayName(account) !== account.username && { lead: account.username }),
     logo: personLogo(account),
     back: { href: '/admin/users', label: t('console.navigation.users') },
-    tags: [
+    tags: present([
       ownStatusTag(details),
-      ...(firstEnrolment.requestedAt ? [NEEDS_APPROVAL] : []),
-      ...(isFile ? [FILE_TAG] : []),
+      firstEnrolment.requestedAt && NEEDS_APPROVAL,
+      isFile && FILE_TAG,
       ...directoryTag(details.directory, user.may(CONNECTIONS)),
-    ],
-    actions: [
-      ...(user.mayCheckAccess
-        ? [
-            {
-              label: t('console.navigation.access-check'),
-              href: `/admin/access-check?${new URLSearchParams({ user: account.username })}`,
-            },
-          ]
-        : []),
-      ...(EXPORT.every((permission) => user.may(permission)) && user.mayWrite
-        ? [{ label: t('console.user-action.export'), post: `${path}/export` }]
-        : []),
-    ],
+    ]),
+    actions: present([
+      user.mayCheckAccess && {
+        label: t('console.navigation.access-check'),
+        href: `/admin/access-check?${new URLSearchParams({ user: account.username })}`,
+      },
+      EXPORT.every((permission) => user.may(permission)) &&
+        user.mayWrite && { label: t('console.user-action.export'), post: `${path}/export` },
+    ]),
     tabs: (Object.keys(tabs) as UserTab[])
       .filter((one) => tabs[one].isOpen(user))
       .map((one) => ({ href: tabPath(account.id, one), label: tabs[one].label, isCurrent: one === tab })),
-    blocks: [
-      ...(isFile ? [fileNotice(configFile, 'user', user.may(WRITE) && user.may(RELEASE) && path)] : []),
+    blocks: present([
+      isFile && fileNotice(configFile, 'user', user.may(WRITE) && user.may(RELEASE) && path),
       ...(tab === '' ? directoryNotice(user) : []),
       ...(obstacle ? [{ kind: 'text' as const, tone: 'notice' as const, text: obstacle }] : []),
       ...blocks,
       ...harmless,
       ...danger,
       ...(harmless.length + danger.length === 0 && !obstacle && !isFile ? viewOnly(tab) : []),
-    ],
+    ]),
   };
 }
 
@@ -838,13 +820,13 @@ function actionBlocks(
 ): { harmless: Block[]; danger: Block[] } {
   const here = offered.filter((one) => one.tab === tab && !one.isBeside);
   const isDangerous = ({ consequence, isHarmless }: UserAction) => consequence !== undefined && !isHarmless;
-  const items: Action[] = [
+  const items: Action[] = present([
     // Without a way to sign in, it stands above.
-    ...(mayWrite && tab === 'security' && details.hasCredentials
-      ? [{ label: t('console.users.temporary'), href: `${path}/password` }]
-      : []),
+    mayWrite &&
+      tab === 'security' &&
+      details.hasCredentials && { label: t('console.users.temporary'), href: `${path}/password` },
     ...here.filter((one) => !isDangerous(one)).map((one) => actionButton(path, one)),
-  ];
+  ]);
   const rows = here
     .filter(isDangerous)
     .map((one) => ({ text: one.consequence as PageText, action: actionButton(path, one) }));

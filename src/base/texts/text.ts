@@ -1,6 +1,7 @@
 // `t('sign-in.identify.title')` is a text of views/texts. It becomes words where it is written: in the language of the page or mail that is
 // being rendered, and in English everywhere else, such as logs and JSON. So code that finds out what to say needs not know to whom.
 import type { TextArguments, TextKey } from '../../generated/texts.ts';
+import { present } from '../platform/defined.ts';
 import { bestLanguage, countryWithin, nameWithin, SOURCE_LANGUAGE } from './languages.ts';
 import {
   escapeHtml,
@@ -217,9 +218,9 @@ export function sentenceCase(text: Text): Text {
 
 const capitalized = (text: string) => text.charAt(0).toLocaleUpperCase(current) + text.slice(1);
 
-/** Several sentences as one text. */
-export function sentences(parts: readonly PageText[]): Text {
-  return new Joined(parts, 'sentences');
+/** Several sentences as one text: those that there are. */
+export function sentences(parts: readonly (PageText | false | undefined)[]): Text {
+  return new Joined(present(parts), 'sentences');
 }
 
 /** The parts one after the other as they are, such as a file of settings with a text in it. */
