@@ -102,7 +102,7 @@ const page: ConsolePage = {
         ],
         [
           { text: 'Ann Example', logo: { name: 'Ann Example', isPerson: true } },
-          { action: { label: 'Remove', of: 'Ann Example', post: '/admin/users/u1/remove' } },
+          { label: 'Remove', of: 'Ann Example', post: '/admin/users/u1/remove' },
           null,
           0,
           {

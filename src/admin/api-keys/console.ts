@@ -126,9 +126,7 @@ function keyListPage(
           mayWrite &&
             state === 'active' && [
               t('console.api-keys.action'),
-              (key) => ({
-                action: { label: t('console.api-keys.revoke'), of: key.name, href: `${pathOf(key)}/revoke` },
-              }),
+              (key) => ({ label: t('console.api-keys.revoke'), of: key.name, href: `${pathOf(key)}/revoke` }),
             ],
         ]),
         empty: isEmpty ? noKeys : user === '' ? NONE[state] : t('console.api-keys.none-of-user', { user }),

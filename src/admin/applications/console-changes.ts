@@ -10,7 +10,7 @@ import { sectionOf } from '../../config-file/sections/applications.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { MetadataChange } from '../../protocols/saml/metadata/differences.ts';
 import type { WaitingMetadata } from '../../protocols/saml/metadata/waiting-metadata.ts';
-import { type Block, type Cell, type ConsolePage, hiddenField, type Mark, type RowAction } from '../console/blocks.ts';
+import { type Action, type Block, type Cell, type ConsolePage, hiddenField, type Mark } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
 import { expiryCell } from '../console/expiry.ts';
 import { tableOf } from '../console/lists.ts';
@@ -229,13 +229,11 @@ function secretFacts({ createdAt, lastUsedAt }: ApplicationDetails['secrets'][nu
   ];
 }
 
-function revokeLink(href: string, lastFour: string): RowAction {
+function revokeLink(href: string, lastFour: string): Action {
   return {
-    action: {
-      label: t('console.applications.secret.revoke'),
-      of: t('console.applications.secret.revoke-of', { lastFour }),
-      href,
-    },
+    label: t('console.applications.secret.revoke'),
+    of: t('console.applications.secret.revoke-of', { lastFour }),
+    href,
   };
 }
 

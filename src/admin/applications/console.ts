@@ -97,7 +97,6 @@ function addListPage(
       blocks: [
         {
           kind: 'table',
-          caption: t('console.applications.title'),
           filter: filterOf(list, byProtocol),
           ...tableOf(page.applications, [
             [

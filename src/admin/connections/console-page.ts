@@ -212,11 +212,9 @@ function secretBlocks({ connection, secrets }: ConnectionDetails, mayChange: boo
         mayChange && [
           t('console.shared.action'),
           (one) => ({
-            action: {
-              label: t('console.shared.remove'),
-              of: t('console.connections.secret-stored', { purpose: selectorOf(one.purpose), at: one.createdAt }),
-              href: `${at}/secrets/${one.id}/remove`,
-            },
+            label: t('console.shared.remove'),
+            of: t('console.connections.secret-stored', { purpose: selectorOf(one.purpose), at: one.createdAt }),
+            href: `${at}/secrets/${one.id}/remove`,
           }),
         ],
       ]),
@@ -228,18 +226,15 @@ function secretBlocks({ connection, secrets }: ConnectionDetails, mayChange: boo
 function domainBlocks({ connection, domains }: ConnectionDetails, mayChange: boolean): Block[] {
   if (domains.length === 0) return [];
   const check = ({ domain }: DomainProof): Cell => ({
-    action: {
-      label: t('console.connections.check-domain'),
-      of: domain,
-      post: `${pathOf(connection.id)}/domains/${encodeURIComponent(domain)}/check`,
-    },
+    label: t('console.connections.check-domain'),
+    of: domain,
+    post: `${pathOf(connection.id)}/domains/${encodeURIComponent(domain)}/check`,
   });
   return [
     {
       kind: 'table',
       title: t('console.connections.domains'),
       caption: t('console.connections.domains-caption'),
-      empty: '',
       ...domainTable(domains, connection.source === 'file', mayChange ? check : undefined),
     },
   ];
@@ -307,7 +302,6 @@ function mappingBlocks({ entry }: ConnectionDetails): Block[] {
         kind: 'table',
         title: t(`console.connections.${of}`),
         caption: t(`console.connections.${of}-caption`),
-        empty: '',
         columns: [t('console.connections.group'), column],
         rows: rows.map(([group, names]) => [{ text: group, code: true }, listOf(names)]),
       },

@@ -262,12 +262,13 @@ export type Block =
       title?: PageText;
       lead?: PageText;
       actions?: readonly Action[];
-      caption: PageText;
+      /** For screen readers, where it says more than the title of the table or, without one, of the page. */
+      caption?: PageText;
       columns: readonly (PageText | Column)[];
       /** A row is one link where its first cell is. On a phone it is a card: the first cell, a tag beside it, and lines. */
       rows: Cell[][];
-      /** A sentence where a filter found nothing. */
-      empty: PageText | Empty;
+      /** A sentence where a filter found nothing. Absent: it has rows. */
+      empty?: PageText | Empty;
       filter?: Search;
       selection?: Selection | undefined;
       /** How many there are, such as `57 users` or `10,000+ users`. */
@@ -301,11 +302,11 @@ export type Block =
       kind: 'events';
       title?: PageText;
       lead?: PageText;
-      /** For screen readers, where there is no title. */
-      caption: PageText;
+      /** As of a table. */
+      caption?: PageText;
       actions?: readonly Action[];
       items: readonly EventItem[];
-      empty: PageText | Empty;
+      empty?: PageText | Empty;
       filter?: Search;
       pages?: PageLinks;
     }

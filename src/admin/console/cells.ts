@@ -31,10 +31,6 @@ export interface Logo {
   /** A name at lucide.dev: of something else. */
   icon?: string;
 }
-/** A button in a row of a table. */
-export interface RowAction {
-  action: Action;
-}
 /** A small chart beside its number. */
 export interface Spark {
   /** The oldest first. */
@@ -49,7 +45,8 @@ export interface Bar {
   href?: string | undefined;
 }
 
-export type Cell = PageText | number | Date | null | undefined | Mark | RowAction | Spark | Cell[];
+/** An action is a small button. */
+export type Cell = PageText | number | Date | null | undefined | Mark | Action | Spark | Cell[];
 
 export interface Action {
   label: PageText;

@@ -239,7 +239,6 @@ function listPage(streams: readonly EventStream[], mayWrite: boolean): ConsolePa
     blocks: [
       {
         kind: 'table',
-        caption: t('console.navigation.event-streams'),
         ...tableOf(streams, [
           [t('console.shared.name'), (one) => ({ text: one.name, href: pathOf(one) })],
           [t('console.event-streams.kind'), ({ kind }) => KINDS[kind]],
@@ -493,7 +492,6 @@ function deliveryTable(stream: EventStream, { deliveries, filter, isFiltered, pa
   return {
     kind: 'table',
     title: t('console.event-streams.deliveries'),
-    caption: t('console.event-streams.deliveries'),
     filter,
     ...tableOf(deliveries, [
       [
@@ -510,7 +508,7 @@ function deliveryTable(stream: EventStream, { deliveries, filter, isFiltered, pa
       [t('console.event-streams.delivery.at'), ({ createdAt }) => createdAt],
       mayWrite && [
         t('console.sign-up-codes.action'),
-        (one) => (isOver(one) ? { action: { ...againOf(stream, one), of: eventOf(one) } } : ''),
+        (one) => (isOver(one) ? { ...againOf(stream, one), of: eventOf(one) } : ''),
       ],
     ]),
     empty: isFiltered ? t('console.event-streams.delivery.no-match') : t('console.event-streams.no-deliveries'),
@@ -662,7 +660,6 @@ function deliveriesPage(destinations: readonly Destination[]): ConsolePage {
     blocks: [
       {
         kind: 'table',
-        caption: t('console.deliveries'),
         ...tableOf(destinations, [
           [t('console.deliveries.to'), (one) => ({ ...nameOf(one), small: one.lastError ?? undefined })],
           [t('console.event-streams.kind'), ({ kind }) => t(`console.deliveries.${kind}`)],

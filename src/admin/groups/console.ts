@@ -626,7 +626,6 @@ function mistakesPage(group: GroupDetails, given: Bulk, { mistakes, wrong }: Mem
           ],
           [t('console.groups.mistake'), ({ text }) => text],
         ]),
-        empty: '',
       },
       ...blocks,
     ],
@@ -709,7 +708,6 @@ async function changesBlock(group: GroupDetails, { admin: { groups } }: ConsoleS
   const list: Block = {
     kind: 'table',
     title: t('console.groups.changes'),
-    caption: t('console.groups.changes'),
     ...tableOf(changes, [
       [
         t('console.groups.people'),
@@ -722,7 +720,6 @@ async function changesBlock(group: GroupDetails, { admin: { groups } }: ConsoleS
       [{ label: t('console.groups.change-created'), isShort: true }, ({ createdAt }) => createdAt],
       [{ label: t('console.groups.change-progress'), isNumber: true }, ({ done, total }) => `${done} / ${total}`],
     ]),
-    empty: '',
   };
   return [list];
 }
@@ -793,7 +790,6 @@ async function listPage({ ctx, may }: Visit<undefined>, { admin: { groups } }: C
     blocks: [
       {
         kind: 'table',
-        caption: t('console.navigation.groups'),
         filter: searchOf(HOME, given.q, t('console.groups.search')),
         ...tableOf(page, [
           [
@@ -883,9 +879,7 @@ async function groupPage(
   };
 }
 
-const removeAction = (href: string, of: PageText): Cell => ({
-  action: { label: t('console.groups.remove'), of, href },
-});
+const removeAction = (href: string, of: PageText): Cell => ({ label: t('console.groups.remove'), of, href });
 
 async function memberBlocks(
   visit: Visit<GroupDetails>,
@@ -920,7 +914,6 @@ async function memberBlocks(
   const list: Block = {
     kind: 'table',
     title: t('console.groups.members'),
-    caption: t('console.groups.members'),
     actions: mayPut ? [{ label: t('console.groups.bulk-button'), href: `${path}/bulk` }] : [],
     filter: searchOf(path, given.q, t('console.roles.search-members')),
     ...tableOf(members, [
@@ -940,11 +933,9 @@ async function memberBlocks(
           isPersonal(one.source)
             ? [
                 {
-                  action: {
-                    label: t('console.users.held.change-end'),
-                    of: nameAndUsername(one.person),
-                    href: `${path}/members/${one.person.id}`,
-                  },
+                  label: t('console.users.held.change-end'),
+                  of: nameAndUsername(one.person),
+                  href: `${path}/members/${one.person.id}`,
                 },
                 removeAction(`${path}/members/${one.person.id}/remove`, nameAndUsername(one.person)),
               ]
@@ -1028,7 +1019,6 @@ async function partBlocks(
     {
       kind: 'table',
       title: t('console.groups.children'),
-      caption: t('console.groups.children'),
       ...tableOf(group.children, [
         [t('console.groups.group'), ({ id, name }) => ({ text: name, href: pathOf({ id }) })],
         mayWrite && [t('console.shared.action'), ({ id, name }) => removeAction(`${path}/child/${id}/remove`, name)],
@@ -1040,7 +1030,6 @@ async function partBlocks(
       kind: 'table',
       title: t('console.users.roles'),
       lead: t('console.groups.roles-lead'),
-      caption: t('console.users.roles'),
       ...tableOf(group.roles, [
         [t('console.roles.role'), roleCell],
         mayWrite && [
@@ -1080,7 +1069,6 @@ async function ownerBlocks(
       kind: 'table',
       title: t('console.groups.owners'),
       lead: t('console.groups.owners-lead'),
-      caption: t('console.groups.owners'),
       ...tableOf(owners, [
         [t('console.groups.owner'), ({ person }) => userMark(person)],
         [{ label: t('console.groups.until'), isShort: true }, ({ until }) => until ?? t('console.groups.no-end')],
@@ -1099,12 +1087,10 @@ async function ownerBlocks(
               ? []
               : [
                   {
-                    action: {
-                      label: t('console.groups.confirm'),
-                      of: nameAndUsername(one.person),
-                      post: path,
-                      fields: { user: one.person.id, until: dayOf(one.until) },
-                    },
+                    label: t('console.groups.confirm'),
+                    of: nameAndUsername(one.person),
+                    post: path,
+                    fields: { user: one.person.id, until: dayOf(one.until) },
                   },
                 ]),
             removeAction(`${path}/${one.person.id}/remove`, nameAndUsername(one.person)),
@@ -1132,7 +1118,6 @@ async function requestsBlock(
     kind: 'table',
     title: t('console.groups.requests'),
     lead: t(`console.groups.requests-${group.acceptsRequests ? 'lead' : 'closed'}`),
-    caption: t('console.groups.requests'),
     ...tableOf(await groups.requests(group.id), [
       [t('console.roles.user'), personCell],
       [t('console.roles.application'), wantedCell],
@@ -1141,11 +1126,9 @@ async function requestsBlock(
       mayDecide && [
         t('console.shared.action'),
         ({ id, user }) => ({
-          action: {
-            label: t('console.groups.decide'),
-            of: nameAndUsername(user),
-            href: `${pathOf(group)}/requests/${id}`,
-          },
+          label: t('console.groups.decide'),
+          of: nameAndUsername(user),
+          href: `${pathOf(group)}/requests/${id}`,
         }),
       ],
     ]),
@@ -1191,7 +1174,7 @@ async function domainBlocks(
     button: t('console.groups.add-domain'),
   };
   const actions = ({ domain }: { domain: string }): Cell => [
-    { action: { label: t('console.connections.check'), of: domain, post: `${path}/${domain}/check` } },
+    { label: t('console.connections.check'), of: domain, post: `${path}/${domain}/check` },
     removeAction(`${path}/${domain}/remove`, domain),
   ];
   return present([
@@ -1234,7 +1217,6 @@ async function applicationBlocks(
     kind: 'table',
     title: t('console.navigation.applications'),
     lead: t('console.groups.applications-lead'),
-    caption: t('console.navigation.applications'),
     ...tableOf(found, [
       [t('console.roles.application'), ({ clientId }) => applicationCell(clientId, named)],
       [
@@ -1261,11 +1243,9 @@ async function applicationBlocks(
         (one) =>
           one.source !== 'file' && one.groups.some(({ group }) => group.id === id)
             ? {
-                action: {
-                  label: t('console.people.take'),
-                  of: named.get(one.clientId)?.name ?? one.clientId,
-                  href: `${pathOf({ id })}/applications/${one.id}/remove`,
-                },
+                label: t('console.people.take'),
+                of: named.get(one.clientId)?.name ?? one.clientId,
+                href: `${pathOf({ id })}/applications/${one.id}/remove`,
               }
             : null,
       ],

@@ -116,7 +116,7 @@ async function queuePage({ admin: { mail } }: ConsoleServices, { ctx, may }: Vis
           [t('console.shared.state'), stateMark],
           [list.column(t('console.mail.created'), '-created'), ({ createdAt }) => createdAt],
           [t('console.mail.attempts'), ({ tries }) => tries],
-          mayWrite && [t('console.shared.action'), (one) => (one.state === 'sent' ? null : { action: retryOf(one) })],
+          mayWrite && [t('console.shared.action'), (one) => (one.state === 'sent' ? null : retryOf(one))],
         ]),
         empty: state
           ? t('console.mail.no-match')
@@ -247,7 +247,6 @@ function recordsBlock(domain: string, records: readonly SenderRecord[]): Block {
     kind: 'table',
     title: t('console.mail.records', { domain }),
     lead: t('console.mail.records-lead'),
-    caption: t('console.mail.records', { domain }),
     columns: [
       t('console.mail.records.record'),
       { label: t('console.shared.state'), isShort: true },
@@ -263,7 +262,6 @@ function recordsBlock(domain: string, records: readonly SenderRecord[]): Block {
           : []),
       ],
     ]),
-    empty: '',
   };
 }
 
@@ -341,7 +339,6 @@ function listPage(services: ConsoleServices, ctx: Context, choice: Choice): Cons
             { text: subject, language },
           ];
         }),
-        empty: '',
       },
     ],
   };

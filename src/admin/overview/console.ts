@@ -98,7 +98,6 @@ export function overviewRoutes(services: ConsoleServices): Router<State, Extras>
         {
           kind: 'events',
           title: t('console.overview.last-sign-ins'),
-          caption: t('console.overview.last-sign-ins'),
           actions: [{ label: t('console.navigation.activity-log'), href: '/admin/audit' }],
           items: await eventItems(last, names),
           empty: t('console.overview.no-sign-ins'),
@@ -191,10 +190,9 @@ function lockedBlock(locked: Warnings['locked'], users: Users, mayUnlock: boolea
         userMark({ ...(users.get(id) ?? { username }), id }),
         waitText(seconds),
         ...(mayUnlock
-          ? [{ action: { label: t('console.overview.unlock'), of: username, post: `/admin/users/${id}/unlock` } }]
+          ? [{ label: t('console.overview.unlock'), of: username, post: `/admin/users/${id}/unlock` }]
           : []),
       ]),
-      empty: '',
     },
   ];
 }
@@ -212,7 +210,6 @@ function waitingBlock(waiting: Warnings['waiting'], users: Users): Block[] {
         { ...userMark({ ...(users.get(id) ?? { username }), id }), href: `/admin/users/${id}/security` },
         requestedAt,
       ]),
-      empty: '',
     },
   ];
 }
@@ -271,7 +268,6 @@ function warningBlocks(
             ? [what, { text, tone: state }]
             : [{ text: what, tone: state, ...(href && opens(href) && { href }) }, text],
         ),
-        empty: '',
       },
     ];
   };

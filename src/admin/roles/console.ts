@@ -214,7 +214,6 @@ async function listBlock({ ctx, language }: Visit<undefined>, roles: RoleAdmin):
   });
   return {
     kind: 'table',
-    caption: t('console.roles.title'),
     filter: list.search([searchField(q, t('console.roles.search'))]),
     ...tableOf(sorted, [
       [
@@ -498,7 +497,7 @@ async function memberTable(
         (one) =>
           one.source === 'file'
             ? null
-            : { action: { label: t('console.roles.remove'), of: nameOf(one), href: `${path}/${one.id}/remove` } },
+            : { label: t('console.roles.remove'), of: nameOf(one), href: `${path}/${one.id}/remove` },
       ],
     ]),
     empty:

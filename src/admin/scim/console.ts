@@ -158,7 +158,6 @@ export function scimRoutes(services: ConsoleServices) {
       {
         kind: 'events',
         title: t('console.scim.changes'),
-        caption: t('console.scim.changes'),
         actions: all(t('console.scim.all-changes'), `/admin/audit?directory=${id}`, events.length > 0),
         items: await eventItems(events, names),
         empty: t('console.scim.no-changes'),
@@ -166,7 +165,6 @@ export function scimRoutes(services: ConsoleServices) {
       {
         kind: 'table',
         title: t('console.scim.rejected'),
-        caption: t('console.scim.rejected'),
         actions: all(t('console.scim.all-rejected'), `/admin/rejections?client=${id}`, rejected.length > 0),
         ...tableOf(rejected, [
           [
@@ -193,7 +191,6 @@ function listPage(connections: readonly ScimConnection[], mayWrite: boolean): Co
     blocks: [
       {
         kind: 'table',
-        caption: t('console.navigation.scim'),
         ...tableOf(connections, [
           [t('console.shared.name'), (one) => ({ text: one.name, href: pathOf(one) })],
           [t('console.scim.domains'), ({ owned_domains: owned }) => owned.join(', ')],
@@ -260,7 +257,6 @@ function connectionPage(
   const table: Block = {
     kind: 'table',
     title: t('console.scim.tokens'),
-    caption: t('console.scim.tokens'),
     actions: mayWrite ? [{ label: t('console.scim.token.new'), icon: 'plus', href: `${at}/token` }] : [],
     ...tableOf(tokens, [
       [t('console.scim.token'), (token) => ({ text: maskedKey(token), code: true })],
@@ -273,11 +269,9 @@ function connectionPage(
           source === 'file'
             ? FILE_TAG
             : {
-                action: {
-                  label: t('console.api-keys.revoke'),
-                  of: maskedKey({ id, lastFour: '' }),
-                  href: `${at}/tokens/${id}/revoke`,
-                },
+                label: t('console.api-keys.revoke'),
+                of: maskedKey({ id, lastFour: '' }),
+                href: `${at}/tokens/${id}/revoke`,
               },
       ],
     ]),

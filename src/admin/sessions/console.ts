@@ -146,5 +146,5 @@ export function endCell(session: SessionView, href: string): Cell {
   const { device, signedInAt } = session;
   const browser = browserName(device?.userAgent ?? '') ?? t('console.person.unknown-browser');
   const of = t('console.sessions.end.of', { user: nameAndUsername(session), browser, since: signedInAt });
-  return { action: { label: t('console.sessions.end'), of, href } };
+  return { label: t('console.sessions.end'), of, href };
 }

@@ -168,12 +168,10 @@ async function unusedBlock({ by }: Visit<unknown>, { admin, names }: ConsoleServ
       kind: 'table',
       title: t('console.overview.unused'),
       lead: t('console.users.unused-lead'),
-      caption: t('console.overview.unused'),
       ...tableOf(soon, [
         [t('console.overview.user'), ({ id }) => userMarkOf(id, users)],
         [t('console.users.unused-then'), ({ end }) => unusedCell(end)],
       ]),
-      empty: '',
     },
   ];
 }

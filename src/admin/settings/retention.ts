@@ -150,7 +150,6 @@ export async function retentionBlock(retention: RetentionAdmin): Promise<Block> 
     kind: 'table',
     title: t('console.retention.title'),
     lead: t('console.retention.lead'),
-    caption: t('console.retention.title'),
     ...tableOf(await retention.list(), [
       [
         t('console.retention.kind'),
@@ -173,7 +172,6 @@ export async function retentionBlock(retention: RetentionAdmin): Promise<Block> 
       ],
       [{ label: t('console.retention.oldest'), isShort: true }, ({ oldest }) => oldest],
     ]),
-    empty: '',
   };
 }
 

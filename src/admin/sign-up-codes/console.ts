@@ -80,7 +80,6 @@ function listPage(
       !areNeeded && ({ kind: 'text', tone: 'notice', text: t('console.sign-up-codes.not-needed') } as const),
       {
         kind: 'table',
-        caption: t('console.sign-up-codes.title'),
         ...tableOf(codes, [
           [t('console.shared.name'), ({ name }) => name],
           [
@@ -94,11 +93,8 @@ function listPage(
             t('console.sign-up-codes.action'),
             ({ id, name, source }) =>
               source === 'file'
-                ? [
-                    FILE_TAG,
-                    { action: { label: t('console.shared.manage-here'), of: name, href: `${HOME}/${id}/release` } },
-                  ]
-                : { action: { label: t('console.sign-up-codes.revoke'), of: name, href: `${HOME}/${id}/revoke` } },
+                ? [FILE_TAG, { label: t('console.shared.manage-here'), of: name, href: `${HOME}/${id}/release` }]
+                : { label: t('console.sign-up-codes.revoke'), of: name, href: `${HOME}/${id}/revoke` },
           ],
         ]),
         empty: {

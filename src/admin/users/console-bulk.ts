@@ -209,13 +209,11 @@ function usersTable(title: PageText, targets: readonly Target[]): Block {
   return {
     kind: 'table',
     title,
-    caption: title,
     ...tableOf(targets, [
       [t('console.person.user'), ({ account }) => userMark(account)],
       [t('console.shared.email'), ({ account }) => account.email],
       targets.some(({ reason }) => reason !== undefined) && [t('console.bulk.reason'), ({ reason }) => reason],
     ]),
-    empty: '',
   };
 }
 
@@ -265,7 +263,6 @@ function resultPage(
           [t('console.bulk.reason'), ({ reason }) => reason],
           [t('console.bulk.result'), ({ state }) => STATES[state]],
         ]),
-        empty: '',
       },
     ],
   };

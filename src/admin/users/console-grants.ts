@@ -74,7 +74,6 @@ function ownedBlocks({ items, apiKeys }: Owned, account: Account, now: Date): Bl
       kind: 'table',
       title: t('console.users.hand-over.owns'),
       lead: t('console.users.hand-over.lead'),
-      caption: t('console.users.hand-over.owns'),
       actions: isOpen ? [{ label: t('console.users.hand-over'), href: `/admin/users/${account.id}/hand-over` }] : [],
       ...tableOf(rows, [
         [t('console.users.hand-over.what'), ({ name, href, label }) => ({ text: name, href, small: label })],
@@ -85,7 +84,6 @@ function ownedBlocks({ items, apiKeys }: Owned, account: Account, now: Date): Bl
         ],
         rows.some(({ obstacle }) => obstacle) && [t('console.users.hand-over.note'), ({ obstacle }) => obstacle ?? ''],
       ]),
-      empty: '',
     },
   ];
 }
@@ -97,7 +95,6 @@ function rolesBlock(held: readonly HeldRole[], { account, assignable }: Shown, w
     kind: 'table',
     title: t('console.users.roles'),
     lead: t('console.users.held.roles-lead'),
-    caption: t('console.users.roles'),
     actions: assignable.length > 0 ? [give] : [],
     ...tableOf(held, [
       [t('console.roles.role'), ({ name }) => ({ text: name })],
@@ -134,7 +131,6 @@ function groupsBlock(
     kind: 'table',
     title: t('console.navigation.groups'),
     lead: t('console.users.held.groups-lead'),
-    caption: t('console.navigation.groups'),
     actions: mayPut ? [join] : [],
     ...tableOf(held, [
       [
@@ -181,8 +177,8 @@ const periodColumns = <Held extends { since: Date | null; until: Date | null }>(
 const LATER = { text: t('console.users.held.later'), tone: 'warn' as const };
 
 const buttons = (path: string, of: string): Cell => [
-  { action: { label: t('console.users.held.change-end'), of, href: path } },
-  { action: { label: t('console.groups.remove'), of, href: `${path}/remove` } },
+  { label: t('console.users.held.change-end'), of, href: path },
+  { label: t('console.groups.remove'), of, href: `${path}/remove` },
 ];
 
 /** The forms below /admin/users/:id. */

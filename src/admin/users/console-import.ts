@@ -230,13 +230,11 @@ const stateMark = (one: StoredImport): Mark => ({ text: stateText(one), tone: TO
 const ownImports = (own: readonly StoredImport[]): Block => ({
   kind: 'table',
   title: t('console.import.own'),
-  caption: t('console.import.own'),
   ...tableOf(own, [
     [t('console.import.rows'), (one) => ({ text: `${one.done} / ${one.total}`, href: pathOf(one) })],
     [t('console.shared.status'), stateMark],
     [{ label: t('console.import.begun'), isShort: true }, ({ createdAt }) => createdAt],
   ]),
-  empty: '',
 });
 
 interface Progress {
@@ -407,13 +405,11 @@ function reportBlocks({ isTrial, counts, options }: StoredImport, rows: Shown): 
           {
             kind: 'table',
             title,
-            caption: title,
             ...tableOf(shown, [
               [login, ({ username }) => username],
               [t('console.import.faults.line'), ({ line }) => line],
               outcome === 'failed' && [t('console.import.faults.error'), ({ error }) => error ?? ''],
             ]),
-            empty: '',
           },
           ...rest(outcome, shown),
         ];

@@ -87,7 +87,6 @@ export async function userListPage(
       {
         kind: 'table',
         filter: list.search(filterFields(list.given)),
-        caption: t('console.navigation.users'),
         ...tableOf(page.accounts, [
           [list.column(t('console.person.user'), 'name'), (one) => foundCell(one, schema, search)],
           [t('console.shared.email'), ({ email }) => email],

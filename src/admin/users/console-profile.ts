@@ -328,7 +328,7 @@ function pictureRow(account: Account, path: string, mayChange: boolean): { value
   if (!picture) return { value: null };
   const shown: Cell = pictureOf(account) ? { text: '', logo: personLogo(account) } : picture;
   const remove = { label: t('picture.remove'), post: `${path}/picture/remove` };
-  return { value: mayChange ? [shown, { action: remove }] : shown };
+  return { value: mayChange ? [shown, remove] : shown };
 }
 
 /** The version that the user accepted last, and whether that of now is missing. */

@@ -256,7 +256,6 @@ async function noteBlocks(
       kind: 'table',
       title: t('console.users.notes'),
       lead: t('console.users.notes.lead'),
-      caption: t('console.users.notes'),
       ...tableOf(notes, [
         [
           t('console.users.notes.note'),
@@ -265,11 +264,9 @@ async function noteBlocks(
         mayWrite && [
           t('console.shared.action'),
           ({ id, text }) => ({
-            action: {
-              label: t('console.users.notes.delete'),
-              of: text.slice(0, 40),
-              post: `${path}/notes/${id}/delete`,
-            },
+            label: t('console.users.notes.delete'),
+            of: text.slice(0, 40),
+            post: `${path}/notes/${id}/delete`,
           }),
         ],
       ]),
@@ -317,11 +314,9 @@ async function factorBlock(
           factor.kind === 'email'
             ? null
             : {
-                action: {
-                  label: t('console.shared.remove'),
-                  of: factor.name ?? factorNames[factor.kind],
-                  href: `${path}/factors/${encodeURIComponent(factor.id)}/remove`,
-                },
+                label: t('console.shared.remove'),
+                of: factor.name ?? factorNames[factor.kind],
+                href: `${path}/factors/${encodeURIComponent(factor.id)}/remove`,
               },
       ],
     ]),
@@ -407,15 +402,12 @@ async function appPasswordBlocks(
         mayRevoke && [
           t('console.shared.action'),
           ({ id, name }) => ({
-            action: {
-              label: t('console.users.app-passwords.revoke'),
-              of: name,
-              href: `${path}/app-passwords/${encodeURIComponent(id)}/revoke`,
-            },
+            label: t('console.users.app-passwords.revoke'),
+            of: name,
+            href: `${path}/app-passwords/${encodeURIComponent(id)}/revoke`,
           }),
         ],
       ]),
-      empty: '',
     },
   ];
 }
@@ -481,15 +473,12 @@ async function consentBlocks(
         meets(within(END)) && [
           t('console.shared.action'),
           ({ applicationId, applicationName }) => ({
-            action: {
-              label: t('console.users.consents.remove'),
-              of: applicationName,
-              href: `${path}/consents/${encodeURIComponent(applicationId)}/remove`,
-            },
+            label: t('console.users.consents.remove'),
+            of: applicationName,
+            href: `${path}/consents/${encodeURIComponent(applicationId)}/remove`,
           }),
         ],
       ]),
-      empty: '',
     },
   ];
 }
@@ -558,7 +547,7 @@ async function endedBlocks(
   const all = `/admin/audit?${new URLSearchParams({ kind: 'session', user: username })}`;
   const title = t('console.users.sessions.ended');
   const actions = [{ label: t('console.audit.title'), href: all }];
-  return [{ kind: 'events', title, caption: title, actions, items: await eventItems(events, names), empty: '' }];
+  return [{ kind: 'events', title, actions, items: await eventItems(events, names) }];
 }
 
 /** The events of the user, and about the user. */

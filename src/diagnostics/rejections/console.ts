@@ -83,7 +83,6 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
             ],
             { button: t('console.rejections.find') },
           ),
-          caption: t('console.rejections.title'),
           ...tableOf(page.rejections, [
             [t('console.rejections.reason'), (one) => ({ text: rejectionText(one), href: `${HOME}/${one.code}` })],
             [

@@ -292,7 +292,7 @@ function noPeople({ enabled, name }: Application) {
 
 /** The link to the page that takes access away, where it can be taken. */
 export const takeLink = (takeable: Takeable | undefined, href: string, of: string): Cell =>
-  takeable && isTakeable(takeable) ? { action: { label: t('console.people.take'), of, href } } : null;
+  takeable && isTakeable(takeable) ? { label: t('console.people.take'), of, href } : null;
 
 /** Why a person can open an application. */
 export function waysCell(ways: readonly AccessWay[], connections: ReadonlyMap<string, string>): Cell {

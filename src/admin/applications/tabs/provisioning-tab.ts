@@ -82,7 +82,6 @@ function peopleTable(
   return {
     kind: 'table',
     title: t(`console.provisioning.kind.${kind}`),
-    caption: t(`console.provisioning.kind.${kind}`),
     ...(count > people.length && {
       lead: t('console.provisioning.preview.first', { count: people.length, all: count }),
     }),
@@ -99,7 +98,6 @@ function peopleTable(
         ({ attributes }) => ({ text: attributes.join(', '), code: true }),
       ],
     ]),
-    empty: '',
   };
 }
 
@@ -207,7 +205,6 @@ function rejectedTable(rejected: readonly RejectedObject[]): Block {
   return {
     kind: 'table',
     title: t('console.provisioning.rejected'),
-    caption: t('console.provisioning.rejected'),
     ...tableOf(rejected, [
       [
         t('console.shared.name'),
@@ -219,6 +216,5 @@ function rejectedTable(rejected: readonly RejectedObject[]): Block {
       [t('console.provisioning.answer'), ({ error }) => error],
       [t('console.provisioning.next-try'), ({ nextTryAt }) => nextTryAt],
     ]),
-    empty: '',
   };
 }
