@@ -278,7 +278,7 @@ describe('a page', () => {
       [counted, marked] = [0, 0];
       const seen: string[] = [];
       for (let cursor: string | undefined = ''; cursor !== undefined && seen.length < all.length; ) {
-        const { found, total, next }: Page<(typeof all)[number]> = await pageAt(
+        const { found, total, next }: Page = await pageAt(
           isByCursor ? { limit: 1000, cursor } : { limit: 1000, offset: seen.length },
         );
         expect(total).toBe(all.length);

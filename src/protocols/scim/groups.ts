@@ -13,7 +13,7 @@ import { externalIdTaken, scimError } from './errors.ts';
 import { type Complex, type Filter, listOf, textKey } from './filter.ts';
 import { afterMark, createPlaces, narrow, type Page, type Place, pageOf } from './pages.ts';
 import { applyStep, type MemberStep, memberStepOf, type Step } from './patch.ts';
-import { fromJson, readResource, toJson, type Values } from './resource-values.ts';
+import { type IfMatch, type Resource, readResource, textAt, toJson, type Values, valuesOf } from './resource-values.ts';
 import { groupType } from './schemas.ts';
 import { type ScimRequest, type ScimUsers, sourceOf } from './users.ts';
 
@@ -22,15 +22,6 @@ const MOST_MEMBERS = 20_000;
 /** A change of many members. */
 const LONG = { timeout: 120_000 };
 
-/** A group as the client sees it. */
-export interface ScimGroup {
-  id: string;
-  values: Values;
-  createdAt: Date;
-  updatedAt: Date;
-}
-
-type IfMatch = (group: ScimGroup) => boolean;
 type Row = {
   groupId: string;
   externalId: string | null;
@@ -61,16 +52,14 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
     return row;
   }
 
-  const shown = ({ groupId: id, content, createdAt, updatedAt }: Row): ScimGroup => ({
-    id,
-    values: fromJson(JSON.parse(content) as object),
-    createdAt,
-    updatedAt,
-  });
+  const shown = (row: Row): Resource => {
+    const { groupId: id, createdAt, updatedAt } = row;
+    return { id, values: valuesOf(row), createdAt, updatedAt };
+  };
 
   /** Adds the members; without the last groups where these are too many. */
-  async function withMembers(groups: ScimGroup[], { connection }: ScimRequest, tx: Tx) {
-    const items: ScimGroup[] = [];
+  async function withMembers(groups: Resource[], { connection }: ScimRequest, tx: Tx) {
+    const items: Resource[] = [];
     let count = 0;
     for (const group of groups) {
       const where = { groupId: group.id, source: sourceOf(connection), user: { scim: { deletedAt: null } } };
@@ -90,7 +79,7 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
     return { items, isCut: false };
   }
 
-  async function one(groupId: string, request: ScimRequest, tx: Tx, hasMembers = true): Promise<ScimGroup> {
+  async function one(groupId: string, request: ScimRequest, tx: Tx, hasMembers = true): Promise<Resource> {
     const group = shown(await rowOf(groupId, request, tx));
     if (hasMembers) await withMembers([group], request, tx);
     return group;
@@ -157,7 +146,7 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
     const [oldName, name] = [displayNameOf(before), displayNameOf(after)];
     const { groupId, isOwn } = row;
     if (name !== oldName && isOwn) await groups.update(groupId, { name: nameOf(name) }, { by, tx });
-    const externalId = externalIdOf(after);
+    const externalId = textAt(after, 'externalId') ?? null;
     const data = { groupId, connectionId: connection.id, externalId, content: contentOf(after), isOwn };
     const changed = { ...data, displayKey: textKey(name), updatedAt: now() };
     await tx.scimGroup
@@ -167,14 +156,14 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
 
   return {
     /** Throws conflict (409), group_sensitive (409), invalid_input (400). */
-    create(body: Readonly<Record<string, unknown>>, request: ScimRequest): Promise<ScimGroup> {
+    create(body: Readonly<Record<string, unknown>>, request: ScimRequest): Promise<Resource> {
       const values = readResource(body, groupType);
       const name = displayNameOf(values);
       return transaction(
         db,
         async (tx) => {
           const { connection } = request;
-          const externalId = externalIdOf(values);
+          const externalId = textAt(values, 'externalId') ?? null;
           const where = { connectionId: connection.id, externalId: externalId ?? '' };
           if (externalId !== null && (await tx.scimGroup.findFirst({ where })))
             throw conflict('conflict', { message: 'A group with this externalId exists.' });
@@ -197,8 +186,7 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
     },
 
     /** Throws not_found (404). */
-    get: (id: string, request: ScimRequest, hasMembers: boolean): Promise<ScimGroup> =>
-      one(id, request, db, hasMembers),
+    get: (id: string, request: ScimRequest, hasMembers: boolean): Promise<Resource> => one(id, request, db, hasMembers),
 
     /** PUT. Without `members` in the body they are none afterwards. */
     replace: (
@@ -206,14 +194,14 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
       body: Readonly<Record<string, unknown>>,
       request: ScimRequest,
       ifMatch?: IfMatch,
-    ): Promise<ScimGroup> => {
+    ): Promise<Resource> => {
       const after = readResource(body, groupType);
       displayNameOf(after);
       return transaction(
         db,
         async (tx) => {
           const row = await locked(id, request, ifMatch, tx);
-          await store(row, fromJson(JSON.parse(row.content) as object), after, request, tx);
+          await store(row, valuesOf(row), after, request, tx);
           await carryOut(id, [{ kind: 'replace', ids: membersOf(after) }], request, tx);
           return one(id, request, tx);
         },
@@ -222,12 +210,18 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
     },
 
     /** PATCH. All of the steps, or none. */
-    change: (id: string, steps: readonly Step[], request: ScimRequest, ifMatch?: IfMatch): Promise<void> =>
+    patch: (
+      id: string,
+      steps: readonly Step[],
+      request: ScimRequest,
+      ifMatch?: IfMatch,
+      hasMembers = true,
+    ): Promise<Resource> =>
       transaction(
         db,
         async (tx) => {
           const row = await locked(id, request, ifMatch, tx);
-          const before = fromJson(JSON.parse(row.content) as object);
+          const before = valuesOf(row);
           const after: Values = new Map(before);
           const members: MemberStep[] = [];
           for (const step of steps) {
@@ -238,6 +232,7 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
           displayNameOf(after);
           if (contentOf(after) !== row.content) await store(row, before, after, request, tx);
           await carryOut(id, members, request, tx);
+          return one(id, request, tx, hasMembers);
         },
         LONG,
       ),
@@ -261,12 +256,7 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
       ),
 
     /** The groups that fit the filter, in the order of their creation. */
-    async list(
-      filter: Filter | undefined,
-      place: Place,
-      request: ScimRequest,
-      hasMembers: boolean,
-    ): Promise<Page<ScimGroup>> {
+    async list(filter: Filter | undefined, place: Place, request: ScimRequest, hasMembers: boolean): Promise<Page> {
       const { where, rest } = await narrow(
         filter,
         (name, value) => foundBy(name, value, request.connection),
@@ -329,14 +319,9 @@ const nameOf = (displayName: string): string =>
     .replace(/[^\p{L}\p{N}\p{M})]+$/u, '');
 
 function displayNameOf(values: Complex): string {
-  const name = values.get('displayName');
-  if (typeof name !== 'string' || name.trim() === '') throw scimError('invalidValue', 'displayName is missing.');
+  const name = textAt(values, 'displayName') ?? '';
+  if (name.trim() === '') throw scimError('invalidValue', 'displayName is missing.');
   return name;
-}
-
-function externalIdOf(values: Complex): string | null {
-  const id = values.get('externalId');
-  return typeof id === 'string' ? id : null;
 }
 
 function without(ids: readonly string[], others: readonly string[]): string[] {

@@ -6,7 +6,7 @@ import { type Clock, systemStopwatch } from '../../base/platform/clock.ts';
 import { isStorable, isStorableTime } from '../../base/storage/storable-text.ts';
 import { scimError } from './errors.ts';
 import { type Filter, fits, mentions } from './filter.ts';
-import type { Values } from './resource-values.ts';
+import type { Resource, Values } from './resource-values.ts';
 
 /** Rows that are read in one turn of the event loop. */
 const READ = 250;
@@ -20,16 +20,9 @@ const MOST_KEPT = 200;
 /** Where a page begins: after so many, or at a cursor; an empty one is the beginning. */
 export type Place = { limit: number } & ({ offset: number } | { cursor: string });
 
-interface Found {
-  id: string;
-  values: Values;
-  createdAt: Date;
-  updatedAt: Date;
-}
-
 /** A page of all that fit, with the cursor of the next one. */
-export interface Page<Item> {
-  found: Item[];
+export interface Page {
+  found: Resource[];
   total: number;
   next?: string;
 }
@@ -124,7 +117,7 @@ function equalText(filter: Filter): [string, string] | undefined {
  * @param read those after a mark in the order of their creation
  * @param complete adds what only those on the page need; `isCut`: these are fewer, and the page ends with them
  */
-export async function pageOf<Item extends Found>({
+export async function pageOf({
   filter,
   place,
   places,
@@ -140,21 +133,21 @@ export async function pageOf<Item extends Found>({
   list: string;
   count(): Promise<number>;
   markAt(skip: number): Promise<Mark | undefined>;
-  read(after: Mark | undefined, take: number): Promise<Item[]>;
-  complete(items: Item[]): Promise<{ items: Item[]; isCut: boolean }>;
-}): Promise<Page<Item>> {
+  read: Read;
+  complete(items: Resource[]): Promise<{ items: Resource[]; isCut: boolean }>;
+}): Promise<Page> {
   const before = 'cursor' in place ? continuedOf(place.cursor) : places.find(list, place.offset);
   const offset = 'offset' in place ? place.offset : 0;
   const { limit } = place;
 
-  async function pageOfFitting(by: Filter): Promise<{ onPage: Item[]; total: number }> {
+  async function pageOfFitting(by: Filter): Promise<{ onPage: Resource[]; total: number }> {
     const fitting = await fittingOf(by, read);
     const mark = 'cursor' in place ? before?.mark : undefined;
     const start = mark ? fitting.findIndex(({ createdAt, id }) => isAfter({ at: createdAt, id }, mark)) : offset;
     return { onPage: start < 0 ? [] : fitting.slice(start, start + limit + 1), total: fitting.length };
   }
 
-  async function pageOfAll(): Promise<{ onPage: Item[]; total: number }> {
+  async function pageOfAll(): Promise<{ onPage: Resource[]; total: number }> {
     const total = before?.total ?? (await count());
     const start = before?.mark ?? (offset > 0 ? await markAt(offset - 1) : undefined);
     const isEmpty = limit === 0 || (offset > 0 && !start);
@@ -172,10 +165,10 @@ export async function pageOf<Item extends Found>({
   return { found, total };
 }
 
-type Read<Item> = (after: Mark | undefined, take: number) => Promise<Item[]>;
+type Read = (after: Mark | undefined, take: number) => Promise<Resource[]>;
 
-async function firstOf<Item extends Found>(read: Read<Item>, from: Mark | undefined, wanted: number): Promise<Item[]> {
-  const items: Item[] = [];
+async function firstOf(read: Read, from: Mark | undefined, wanted: number): Promise<Resource[]> {
+  const items: Resource[] = [];
   for (let mark = from; items.length < wanted; ) {
     const take = Math.min(READ, wanted - items.length);
     const some = await read(mark, take);
@@ -188,8 +181,8 @@ async function firstOf<Item extends Found>(read: Read<Item>, from: Mark | undefi
   return items;
 }
 
-async function fittingOf<Item extends Found>(filter: Filter, read: Read<Item>): Promise<Item[]> {
-  const fitting: Item[] = [];
+async function fittingOf(filter: Filter, read: Read): Promise<Resource[]> {
+  const fitting: Resource[] = [];
   let mark: Mark | undefined;
   for (let looked = 0; looked < limits.scim.searched; looked += READ) {
     const some = await read(mark, READ);
@@ -211,7 +204,7 @@ async function fittingOf<Item extends Found>(filter: Filter, read: Read<Item>): 
   );
 }
 
-function withMeta({ id, values, createdAt, updatedAt }: Found): Values {
+function withMeta({ id, values, createdAt, updatedAt }: Resource): Values {
   const meta = new Map([
     ['created', createdAt.toISOString()],
     ['lastModified', updatedAt.toISOString()],

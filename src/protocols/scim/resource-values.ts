@@ -13,6 +13,17 @@ const MAX_ID = 500;
 
 export type Values = Map<string, Value>;
 
+/** A user or group as the client sees it. */
+export interface Resource {
+  id: string;
+  values: Values;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** Whether the version in If-Match is that of the resource (RFC 7644 3.14). */
+export type IfMatch = (resource: Resource) => boolean;
+
 /** The attributes of a body. Throws invalidValue and invalidSyntax. */
 export function readResource(body: Readonly<Record<string, unknown>>, type: ResourceType): Values {
   const values: Values = new Map();
@@ -99,9 +110,19 @@ function jsonOf(value: Value): unknown {
   return value instanceof Map ? toJson(value as Complex) : (value as readonly Complex[]).map(toJson);
 }
 
-/** What `toJson` wrote. */
-export function fromJson(json: object): Values {
+/** The values of a row, which `toJson` wrote. */
+export const valuesOf = ({ content }: { content: string }): Values => fromJson(JSON.parse(content) as object);
+
+function fromJson(json: object): Values {
   return new Map(Object.entries(json).map(([name, value]) => [name, valueFrom(value)]));
+}
+
+/** A text of a resource; undefined where there is none. */
+export function textAt(values: Complex, ...path: readonly string[]): string | undefined {
+  const [name = '', ...rest] = path;
+  const value = values.get(name);
+  if (rest.length > 0) return value instanceof Map ? textAt(value as Complex, ...rest) : undefined;
+  return typeof value === 'string' ? value : undefined;
 }
 
 function valueFrom(value: unknown): Value {

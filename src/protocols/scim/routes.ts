@@ -16,28 +16,21 @@ import type { People } from '../../people/people.ts';
 import { SCIM_SCOPE, scimApi } from '../../people/rbac/built-in.ts';
 import type { EndSession } from '../logout/end-session.ts';
 import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
-import type { ScimConnection, ScimConnections } from './connections.ts';
+import type { ScimConnections } from './connections.ts';
 import { errorJson, scimError, scimTypeOf } from './errors.ts';
 import { type Filter, listOf, parseFilter, parsePath } from './filter.ts';
 import { createScimGroups } from './groups.ts';
 import type { Place } from './pages.ts';
 import { patchBody, stepsOf } from './patch.ts';
-import { toJson, type Values } from './resource-values.ts';
+import { type Resource, toJson } from './resource-values.ts';
 import { GROUP, groupType, LIST_RESPONSE, type ResourceType, schemaJson, schemas, userType } from './schemas.ts';
-import { changedBy, createScimUsers, replacedBy, type ScimRequest, schemasOf } from './users.ts';
+import { createScimUsers, type ScimRequest, schemasOf } from './users.ts';
 
 const BASE = '/scim/v2';
 const TYPE = 'application/scim+json';
 /** What no other route has. */
 const REST = '{/*rest}';
 const NO_ADDRESS = `Below ${BASE} are /Users, /Groups, /Schemas, /ResourceTypes and /ServiceProviderConfig.`;
-
-interface Resource {
-  id: string;
-  values: Values;
-  createdAt: Date;
-  updatedAt: Date;
-}
 
 /** A query of a list, or the body of `.search`, which has the same names (RFC 7644 3.4.3). */
 const listQuery = z.object({
@@ -80,10 +73,16 @@ export function createScim(
     const { allowed, retryAfterSeconds } = await rateLimits.consume('scim:connection', connection.id);
     if (!allowed) throw tooManyRequests(retryAfterSeconds, { message: 'There were too many calls.' });
     ctx.state.sender = 'trusted';
-    calls.set(ctx, { connection });
     const { id, name } = connection;
     return { connection, by: { scim: { id, name }, request } };
   }
+
+  const authenticate: Middleware = async (ctx, next) => {
+    calls.set(ctx, { request: await identify(ctx) });
+    return next();
+  };
+
+  const requestOf = (ctx: Context): ScimRequest => (calls.get(ctx) as Call).request;
 
   async function connectionOf(bearer: string) {
     const own = await scimConnections.present(bearer);
@@ -166,139 +165,95 @@ export function createScim(
   };
 
   const router = new Router<State, Extras>({ prefix: BASE });
-  router.use(scimErrors, bodyLimit(limits.scim.bytes));
+  router.use(scimErrors, bodyLimit(limits.scim.bytes), authenticate);
 
-  router.get('/ServiceProviderConfig', async (ctx) => {
-    await identify(ctx);
+  router.get('/ServiceProviderConfig', (ctx) => {
     ctx.body = JSON.stringify(serviceProviderConfig(base));
   });
-  router.get('/Schemas', async (ctx) => {
-    await identify(ctx);
+  router.get('/Schemas', (ctx) => {
     ctx.body = JSON.stringify(listJson(schemas.map((schema) => schemaJson(schema, base))));
   });
-  router.get('/Schemas/:id', async (ctx) => {
-    await identify(ctx);
+  router.get('/Schemas/:id', (ctx) => {
     const schema = schemas.find(({ id }) => id.toLowerCase() === ctx.params.id?.toLowerCase());
     if (!schema) throw notFound();
     ctx.body = JSON.stringify(schemaJson(schema, base));
   });
-  router.get('/ResourceTypes', async (ctx) => {
-    await identify(ctx);
+  router.get('/ResourceTypes', (ctx) => {
     ctx.body = JSON.stringify(listJson([userType, groupType].map((type) => resourceTypeJson(type, base))));
   });
-  router.get('/ResourceTypes/:name', async (ctx) => {
-    await identify(ctx);
+  router.get('/ResourceTypes/:name', (ctx) => {
     const type = [userType, groupType].find(({ name }) => name === ctx.params.name);
     if (!type) throw notFound();
     ctx.body = JSON.stringify(resourceTypeJson(type, base));
   });
 
-  const lists = [
-    { type: userType, list: users.list },
-    { type: groupType, list: groups.list },
+  const resources = [
+    { type: userType, service: users },
+    { type: groupType, service: groups },
   ] as const;
-  const resourcesOf = async (type: ResourceType, found: readonly Resource[], query: ListQuery): Promise<object[]> => {
-    const resources: object[] = [];
-    for await (const one of inTurns(found)) resources.push(selected(resourceJson(type, one), type, query));
-    return resources;
+  const selectedOf = async (type: ResourceType, found: readonly Resource[], query: ListQuery): Promise<object[]> => {
+    const all: object[] = [];
+    for await (const one of inTurns(found)) all.push(selected(resourceJson(type, one), type, query));
+    return all;
   };
-  for (const { type, list } of lists) {
-    const answer = async (ctx: Context, query: ListQuery, request: ScimRequest) => {
-      const page = await list(filterOf(query, type), placeOf(query), request, needsMembers(query));
-      ctx.body = JSON.stringify(pageJson(await resourcesOf(type, page.found, query), page, query));
+  for (const { type, service } of resources) {
+    const { endpoint } = type;
+    const answer = async (ctx: Context, query: ListQuery) => {
+      const page = await service.list(filterOf(query, type), placeOf(query), requestOf(ctx), needsMembers(query));
+      ctx.body = JSON.stringify(pageJson(await selectedOf(type, page.found, query), page, query));
     };
-    router.get(type.endpoint, async (ctx) => {
-      const request = await identify(ctx);
-      await answer(ctx, parseQuery(ctx, listQuery), request);
+    router.get(endpoint, (ctx) => answer(ctx, queryOf(ctx)));
+    router.post(`${endpoint}/.search`, async (ctx) => answer(ctx, await bodyOf(ctx, listQuery)));
+    router.post(endpoint, async (ctx) => {
+      send(ctx, type, await service.create(await bodyOf(ctx, body), requestOf(ctx)), queryOf(ctx), 201);
     });
-    router.post(`${type.endpoint}/.search`, async (ctx) => {
-      const request = await identify(ctx);
-      await answer(ctx, await bodyOf(ctx, listQuery), request);
+    router.get(`${endpoint}/:id`, async (ctx) => {
+      const query = queryOf(ctx);
+      send(ctx, type, await service.get(ctx.params.id ?? '', requestOf(ctx), needsMembers(query)), query);
+    });
+    router.put(`${endpoint}/:id`, async (ctx) => {
+      const given = await bodyOf(ctx, body);
+      const replaced = await service.replace(ctx.params.id ?? '', given, requestOf(ctx), ifMatch(ctx, type));
+      send(ctx, type, replaced, queryOf(ctx));
+    });
+    router.patch(`${endpoint}/:id`, async (ctx) => {
+      const { id = '' } = ctx.params;
+      const steps = await stepsOf(await bodyOf(ctx, patchBody), type, id);
+      const query = queryOf(ctx);
+      // Without members in the answer a change of a large group stays cheap (RFC 7644 3.5.2).
+      const isAnswered = type === userType || namesIn(query.attributes).length > 0;
+      const hasMembers = isAnswered && needsMembers(query);
+      const patched = await service.patch(id, steps, requestOf(ctx), ifMatch(ctx, type), hasMembers);
+      if (isAnswered) send(ctx, type, patched, query);
+      else ctx.status = 204;
+    });
+    router.delete(`${endpoint}/:id`, async (ctx) => {
+      await service.remove(ctx.params.id ?? '', requestOf(ctx), ifMatch(ctx, type));
+      ctx.status = 204;
     });
   }
 
   // People and groups, one after the other (RFC 7644 3.4.3). A filter that one of them does not have finds none of them.
   router.post('/.search', async (ctx) => {
-    const request = await identify(ctx);
     const query = await bodyOf(ctx, listQuery);
     const place = placeOf(query);
     if ('cursor' in place) throw scimError('invalidCursor', 'Cursors are for /Users and /Groups.');
-    const filters = lists.map(({ type }) => filterFor(query, type));
+    const filters = resources.map(({ type }) => filterFor(query, type));
     if (filters.every(({ error }) => error)) throw filters[0]?.error;
-    const resources: object[] = [];
+    const all: object[] = [];
     let total = 0;
-    for (const [index, { type, list }] of lists.entries()) {
+    for (const [index, { type, service }] of resources.entries()) {
       const { filter, error } = filters[index] ?? {};
       if (error) continue;
-      const rest = { limit: place.limit - resources.length, offset: Math.max(place.offset - total, 0) };
-      const page = await list(filter, rest, request, needsMembers(query));
-      resources.push(...(await resourcesOf(type, page.found, query)));
+      const rest = { limit: place.limit - all.length, offset: Math.max(place.offset - total, 0) };
+      const page = await service.list(filter, rest, requestOf(ctx), needsMembers(query));
+      all.push(...(await selectedOf(type, page.found, query)));
       total += page.total;
     }
-    ctx.body = JSON.stringify(pageJson(resources, { total }, query));
+    ctx.body = JSON.stringify(pageJson(all, { total }, query));
   });
 
-  router.post('/Users', async (ctx) => {
-    const request = await identify(ctx);
-    send(ctx, userType, await users.create(await bodyOf(ctx, body), request), queryOf(ctx), 201);
-  });
-  router.get('/Users/:id', async (ctx) => {
-    const request = await identify(ctx);
-    send(ctx, userType, await users.get(ctx.params.id ?? '', request), queryOf(ctx));
-  });
-  router.put('/Users/:id', async (ctx) => {
-    const request = await identify(ctx);
-    const change = replacedBy(await bodyOf(ctx, body));
-    send(ctx, userType, await users.change(ctx.params.id ?? '', change, request, ifMatch(ctx, userType)), queryOf(ctx));
-  });
-  router.patch('/Users/:id', async (ctx) => {
-    const request = await identify(ctx);
-    const { id = '' } = ctx.params;
-    const change = changedBy(await stepsOf(await bodyOf(ctx, patchBody), userType, id));
-    send(ctx, userType, await users.change(id, change, request, ifMatch(ctx, userType)), queryOf(ctx));
-  });
-  router.delete('/Users/:id', async (ctx) => {
-    const request = await identify(ctx);
-    await users.remove(ctx.params.id ?? '', request, ifMatch(ctx, userType));
-    ctx.status = 204;
-  });
-
-  router.post('/Groups', async (ctx) => {
-    const request = await identify(ctx);
-    send(ctx, groupType, await groups.create(await bodyOf(ctx, body), request), queryOf(ctx), 201);
-  });
-  router.get('/Groups/:id', async (ctx) => {
-    const request = await identify(ctx);
-    const query = queryOf(ctx);
-    send(ctx, groupType, await groups.get(ctx.params.id ?? '', request, needsMembers(query)), query);
-  });
-  router.put('/Groups/:id', async (ctx) => {
-    const request = await identify(ctx);
-    const given = await bodyOf(ctx, body);
-    send(
-      ctx,
-      groupType,
-      await groups.replace(ctx.params.id ?? '', given, request, ifMatch(ctx, groupType)),
-      queryOf(ctx),
-    );
-  });
-  router.patch('/Groups/:id', async (ctx) => {
-    const request = await identify(ctx);
-    const { id = '' } = ctx.params;
-    const steps = await stepsOf(await bodyOf(ctx, patchBody), groupType, id);
-    await groups.change(id, steps, request, ifMatch(ctx, groupType));
-    const query = queryOf(ctx);
-    // Without members in the answer a change of a large group stays cheap (RFC 7644 3.5.2).
-    if (namesIn(query.attributes).length === 0) ctx.status = 204;
-    else send(ctx, groupType, await groups.get(id, request, needsMembers(query)), query);
-  });
-  router.delete('/Groups/:id', async (ctx) => {
-    const request = await identify(ctx);
-    await groups.remove(ctx.params.id ?? '', request, ifMatch(ctx, groupType));
-    ctx.status = 204;
-  });
-  router.all(REST, async (ctx) => {
-    await identify(ctx);
+  router.all(REST, (ctx) => {
     const layers = router.match(ctx.path, ctx.method).path.filter(({ path }) => !String(path).endsWith(REST));
     const methods = [...new Set(layers.flatMap((layer) => layer.methods))];
     if (methods.length === 0) throw notFound({ message: NO_ADDRESS });
@@ -457,7 +412,7 @@ function serviceProviderConfig(base: string) {
 
 /** A request of a known connection, with its body as far as it was read. */
 interface Call {
-  connection: ScimConnection;
+  request: ScimRequest;
   body?: unknown;
 }
 
@@ -481,7 +436,7 @@ const EXPECTED = {
 async function recordRejection(
   { rejections }: People,
   { method, path, query, state: { request } }: Context,
-  { connection, body }: Call,
+  { request: { connection }, body }: Call,
   error: AppError,
 ): Promise<string | undefined> {
   const rule = ruleOf(error, path);

@@ -28,21 +28,13 @@ import { externalIdTaken, scimError } from './errors.ts';
 import { type Complex, type Filter, fits, listOf, parsePath, textKey, type Value } from './filter.ts';
 import { afterMark, createPlaces, type Mark, narrow, type Page, type Place, pageOf } from './pages.ts';
 import { applyStep, STEPS, type Step } from './patch.ts';
-import { fromJson, readResource, toJson, type Values } from './resource-values.ts';
+import { type IfMatch, type Resource, readResource, textAt, toJson, type Values, valuesOf } from './resource-values.ts';
 import { ENTERPRISE, USER, userType } from './schemas.ts';
 
 /** A request of a connection. */
 export interface ScimRequest {
   connection: ScimConnection;
   by: Actor;
-}
-
-/** A person as the client sees them. */
-export interface ScimUser {
-  id: string;
-  values: Values;
-  createdAt: Date;
-  updatedAt: Date;
 }
 
 /** Users whose groups are read by a statement. */
@@ -53,7 +45,6 @@ const FEW = 100;
 const DELETED = 50;
 const DAY_MS = 24 * 3600 * 1000;
 
-type IfMatch = (user: ScimUser) => boolean;
 type Row = { userId: string; externalId: string | null; content: string; createdAt: Date; updatedAt: Date };
 interface Leaver {
   row: Row;
@@ -101,13 +92,13 @@ export function createScimUsers(
   }
 
   /** What the client is shown: its attributes, and the state here; `withGroups` adds the groups. */
-  const shown = ({ userId: id, content, createdAt, updatedAt, user }: ShownRow): ScimUser => {
+  const shown = ({ userId: id, content, createdAt, updatedAt, user }: ShownRow): Resource => {
     const values = valuesOf({ content });
     values.set('active', stateOf(user, now()) === 'active');
     return { id, values, createdAt, updatedAt };
   };
 
-  async function withGroups(users: ScimUser[], { connection }: ScimRequest, tx: Tx): Promise<ScimUser[]> {
+  async function withGroups(users: Resource[], { connection }: ScimRequest, tx: Tx): Promise<Resource[]> {
     const ofUser = new Map(users.map((user) => [user.id, user]));
     const members = await inChunks(
       [...ofUser.keys()],
@@ -131,7 +122,7 @@ export function createScimUsers(
     return users;
   }
 
-  async function one(userId: string, request: ScimRequest, tx: Tx): Promise<ScimUser> {
+  async function one(userId: string, request: ScimRequest, tx: Tx): Promise<Resource> {
     const row = await tx.scimUser.findFirst({
       where: { userId, connectionId: request.connection.id, deletedAt: null },
       include: WITH_STATE,
@@ -348,9 +339,48 @@ export function createScimUsers(
     return userId;
   }
 
+  /**
+   * @param attributesAfter the attributes after the change, from those before
+   * @param ifMatch throws precondition_failed (412) where the version is another one
+   */
+  function change(
+    id: string,
+    attributesAfter: (values: Values) => Promise<Values>,
+    request: ScimRequest,
+    ifMatch: IfMatch | undefined,
+  ): Promise<Resource> {
+    return transaction(db, async (tx) => {
+      const row = await locked(request, id, ifMatch, tx);
+      const before = valuesOf(row);
+      const wasActive = before.get('active');
+      // What the request says of it, if anything.
+      const mentioned: Values = new Map(before);
+      mentioned.delete('active');
+      const after = await attributesAfter(mentioned);
+      assertUserName(after, request.connection, before);
+      const externalId = textAt(after, 'externalId') ?? null;
+      const account = await accounts.findWithLater(id, tx);
+      if (!account) throw unknown();
+      const said = after.get('active');
+      const content = contentOf(
+        said === undefined && wasActive === false ? new Map([...after, ['active', false]]) : after,
+      );
+      const isSame = content === row.content && (said !== false || !account.isEnabled);
+      if (isSame && !missingIn(account, after, request)) return one(id, request, tx);
+      assertChangeable(account);
+      await store(account, { before, after }, request, tx);
+      const data = { userId: id, connectionId: request.connection.id, externalId, content, deletedAt: null };
+      await tx.scimUser
+        .update({ where: { userId: id }, data: { ...data, updatedAt: now() }, select: { userId: true } })
+        .catch(externalIdTaken('user'));
+      await storeAddresses(id, before, after, tx);
+      return one(id, request, tx);
+    });
+  }
+
   return {
     /** Throws conflict (409), forbidden (403), invalid_input (400). */
-    create(body: Readonly<Record<string, unknown>>, request: ScimRequest): Promise<ScimUser> {
+    create(body: Readonly<Record<string, unknown>>, request: ScimRequest): Promise<Resource> {
       const values = readResource(body, userType);
       assertUserName(values, request.connection);
       return transaction(db, async (tx) => {
@@ -375,50 +405,18 @@ export function createScimUsers(
     },
 
     /** Throws not_found (404) for everyone who is not of this connection. */
-    async get(id: string, request: ScimRequest): Promise<ScimUser> {
+    async get(id: string, request: ScimRequest): Promise<Resource> {
       if (!isStorable(id)) throw unknown();
       return one(id, request, db);
     },
 
-    /**
-     * PUT replaces the attributes, PATCH changes them.
-     * @param change the attributes after the change, from those before
-     * @param ifMatch throws precondition_failed (412) where the version is another one
-     */
-    change(
-      id: string,
-      change: (values: Values) => Values | Promise<Values>,
-      request: ScimRequest,
-      ifMatch?: IfMatch,
-    ): Promise<ScimUser> {
-      return transaction(db, async (tx) => {
-        const row = await locked(request, id, ifMatch, tx);
-        const before = valuesOf(row);
-        const wasActive = before.get('active');
-        // What the request says of it, if anything.
-        const mentioned: Values = new Map(before);
-        mentioned.delete('active');
-        const after = await change(mentioned);
-        assertUserName(after, request.connection, before);
-        const externalId = textAt(after, 'externalId') ?? null;
-        const account = await accounts.findWithLater(id, tx);
-        if (!account) throw unknown();
-        const said = after.get('active');
-        const content = contentOf(
-          said === undefined && wasActive === false ? new Map([...after, ['active', false]]) : after,
-        );
-        const isSame = content === row.content && (said !== false || !account.isEnabled);
-        if (isSame && !missingIn(account, after, request)) return one(id, request, tx);
-        assertChangeable(account);
-        await store(account, { before, after }, request, tx);
-        const data = { userId: id, connectionId: request.connection.id, externalId, content, deletedAt: null };
-        await tx.scimUser
-          .update({ where: { userId: id }, data: { ...data, updatedAt: now() }, select: { userId: true } })
-          .catch(externalIdTaken('user'));
-        await storeAddresses(id, before, after, tx);
-        return one(id, request, tx);
-      });
-    },
+    /** PUT: everything that the body does not have is empty, but for the state of the account. Throws as `get` does, and as `create`. */
+    replace: (id: string, body: Readonly<Record<string, unknown>>, request: ScimRequest, ifMatch?: IfMatch) =>
+      change(id, async () => readResource(body, userType), request, ifMatch),
+
+    /** PATCH. All of the steps, or none. */
+    patch: (id: string, steps: readonly Step[], request: ScimRequest, ifMatch?: IfMatch) =>
+      change(id, (values) => changedBy(values, steps), request, ifMatch),
 
     /** The client does not see the person any more. The account is disabled, and deleted some days later or at once. */
     remove(id: string, request: ScimRequest, ifMatch?: IfMatch): Promise<void> {
@@ -441,7 +439,7 @@ export function createScimUsers(
     },
 
     /** The people that fit the filter, in the order of their creation. */
-    async list(filter: Filter | undefined, place: Place, request: ScimRequest): Promise<Page<ScimUser>> {
+    async list(filter: Filter | undefined, place: Place, request: ScimRequest): Promise<Page> {
       const { where, rest } = await narrow(
         filter,
         (name, value) => (name === 'emails' ? withAddress(value) : foundBy(name, value, request.connection)),
@@ -551,8 +549,6 @@ function foundBy(name: string, value: string, connection: ScimConnection): objec
     : undefined;
 }
 
-const valuesOf = ({ content }: { content: string }): Values => fromJson(JSON.parse(content) as object);
-
 /** As JSON, without the groups, and without `active` unless the directory disabled the person. */
 function contentOf(values: Values): string {
   const { active, groups: _groups, ...content } = toJson(values);
@@ -578,13 +574,6 @@ const addressKeys = (values: Complex): string[] => [
     }),
   ),
 ];
-
-function textAt(values: Complex, ...path: readonly string[]): string | undefined {
-  const [name = '', ...rest] = path;
-  const value = values.get(name);
-  if (rest.length > 0) return value instanceof Map ? textAt(value as Complex, ...rest) : undefined;
-  return typeof value === 'string' ? value : undefined;
-}
 
 /** The first value of a list: the one that is marked so, else one of these kinds, else any. */
 function firstOf(values: Complex, name: string, types: readonly string[]): Complex | undefined {
@@ -700,16 +689,10 @@ function differenceOf(
 const filledWith = (own: readonly [string, string | boolean | null][]) => (all: Account['attributes']) =>
   Object.fromEntries(Object.entries({ ...all, ...Object.fromEntries(own) }).filter(([, value]) => value !== null));
 
-/** PUT: everything that the body does not have is empty, but for the state of the account. */
-export const replacedBy = (body: Readonly<Record<string, unknown>>) => (): Values => readResource(body, userType);
-
-/** PATCH. */
-export const changedBy =
-  (steps: readonly Step[]) =>
-  async (values: Values): Promise<Values> => {
-    for await (const step of inTurns(steps, STEPS)) applyStep(values, step);
-    return values;
-  };
+async function changedBy(values: Values, steps: readonly Step[]): Promise<Values> {
+  for await (const step of inTurns(steps, STEPS)) applyStep(values, step);
+  return values;
+}
 
 /** The schemas of a person: that of a company only where there are such attributes. */
 export const schemasOf = (values: Complex): string[] => (values.has(ENTERPRISE) ? [USER, ENTERPRISE] : [USER]);
