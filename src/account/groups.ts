@@ -18,7 +18,7 @@ import { deputyEnd } from '../people/groups/owners.ts';
 import type { People } from '../people/people.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 import { createLinkPage } from './mailed-links.ts';
-import { finishForm, prepareRegistration } from './registration/create-registration.ts';
+import { finishForm, prepareRegistration } from './registration/self-registration.ts';
 
 const HERE = '/account/groups';
 const MEMBERS = 50;

@@ -300,6 +300,8 @@ interface NewPasswordRoutesOptions {
   doneMessage(ctx: Context): DoneMessage;
 }
 
+/** The version of the terms that a page displayed; another one is accepted at the sign-in that follows. */
+export const termsField = z.string().max(100).optional();
 export const passwordForm = z.object({ username: z.string().max(254), password: z.string().max(4096) });
 
 export function addNewPasswordRoutes(

@@ -216,7 +216,7 @@ describe('the registry of encrypted columns', () => {
     'protocols/forward-auth/forward-auth.ts': 'the state of a sign-in, valid for ten minutes',
     'protocols/oidc/store/test-tickets.ts': 'a cookie',
     'people/rate-limits/captcha.ts': 'a form',
-    'account/registration/create-registration.ts': 'a mailed link, valid for a day',
+    'account/registration/self-registration.ts': 'a mailed link, valid for a day',
     'protocols/saml/sso/response-mode.ts': 'saml_requests: the Response to a test sign-in, for ten minutes',
     'test-bench/test-app-routes.ts': 'a form',
     'test-bench/test-sp-routes.ts': 'a form',

@@ -40,9 +40,8 @@ export interface SignedInDependencies {
 }
 
 export function createSignedIn(dependencies: Core & Http & People & SignedInDependencies) {
-  const { cookies, rpSessions, accounts, checkDirectories, recordActivity, settings, strongestProof, staffAcr } =
-    dependencies;
-  const { noteSeen } = dependencies;
+  const { accounts, confirmation, cookies, csrf, noteSeen, now, rpSessions, settings, storedPages } = dependencies;
+  const { checkDirectories, recordActivity, staffAcr, strongestProof } = dependencies;
   const users = new WeakMap<object, SignedInUser>();
   /** The cookie of a session that this request has renewed. */
   const renewed = new WeakMap<object, string>();
@@ -66,6 +65,67 @@ export function createSignedIn(dependencies: Core & Http & People & SignedInDepe
     return { account, session };
   }
 
+  /** What the session proves now, beside the strongest proof of its account. */
+  function proofNow(session: RpSession, strongest: StrongestProof): Proof {
+    return proofOf(session, strongest, { now: now(), minutes: settings.latest().recent_authentication_minutes });
+  }
+
+  /** Stores a request until its user has confirmed who it is; the page of the confirmation then carries it out. */
+  async function askForConfirmation(ctx: Context, { account, session }: SignedInUser): Promise<void> {
+    // The stored form is sent on with the token of that page: a form that another website sent must not get it.
+    await csrf.check(ctx, async () => {});
+    const waiting: WaitingRequest = { url: ctx.url };
+    if (!isRead(ctx)) {
+      const { _csrf, ...fields } = await readForm(ctx, { lists: 'every field' });
+      waiting.fields = fields;
+    }
+    const owner = { userId: account.id, session: session.ssoUid };
+    ctx.status = 303;
+    ctx.redirect(`${ACCOUNT_CONFIRM}/${await storedPages.add('request', owner, waiting)}`);
+  }
+
+  const requireSignIn: Middleware = async (ctx, next) => {
+    const user = await find(ctx);
+    if (!user) {
+      if (isRead(ctx)) return redirectToLogin(ctx, { return_to: ctx.url });
+      throw unauthorized('unauthenticated', { next: { href: '/login', label: t('sign-in.title') } });
+    }
+    users.set(ctx.req, user);
+    // A form that was open when the terms changed is not lost; the page after it asks.
+    if (isRead(ctx) && termsDue(settings.latest(), user.account)) return redirectToLogin(ctx, { return_to: ctx.url });
+    if (isPage(ctx)) await recordActivity(user.session.ssoUid);
+    return next();
+  };
+
+  const requireRecentAuthentication: Middleware = async (ctx, next) => {
+    const user = userOf(ctx);
+    const { account, session } = user;
+    const proof = proofNow(session, await strongestProof(account));
+    if (proof.isFresh) return next();
+    if ((await confirmation.waysOf(account, session)).length > 0) return askForConfirmation(ctx, user);
+    demandProof(ctx, stepUp(account, proof, isRead(ctx) ? ctx.url : '/account'));
+  };
+
+  const requireAdministration: Middleware = async (ctx, next) => {
+    const { account, session } = userOf(ctx);
+    const strongest = await strongestProof(account);
+    const levels = { strongest: strongest.acr, staff: staffAcr(account) };
+    if (opensAdministration(session, levels)) {
+      users.set(ctx.req, { account, session, proof: proofNow(session, strongest) });
+      return next();
+    }
+    if (session.amr.includes('recovery')) {
+      // A recovery code replaces a lost factor on the account pages, and opens nothing that demands a passkey.
+      throw unauthorized('proof_needed', {
+        message: t('proof.needs-passkey'),
+        advice: t('proof.add-passkey'),
+        next: { href: '/account/factors', label: t('enrol.set-up') },
+      });
+    }
+    const back = isRead(ctx) ? ctx.url : ctx.path;
+    demandProof(ctx, { return_to: back, acr_values: administrationAcr(levels), login_hint: account.username });
+  };
+
   return {
     userOf,
 
@@ -75,7 +135,7 @@ export function createSignedIn(dependencies: Core & Http & People & SignedInDepe
     /** Behind `requireSignIn`: how strong and recent the sign-in is. */
     async proofAt(ctx: Context): Promise<Proof> {
       const { account, session, proof } = userOf(ctx);
-      return proof ?? proofOf(session, await strongestProof(account), clockOf(dependencies));
+      return proof ?? proofNow(session, await strongestProof(account));
     },
 
     /** Behind `requireSignIn`: the session has proven these methods just now. It goes on under a new cookie value. */
@@ -95,91 +155,17 @@ export function createSignedIn(dependencies: Core & Http & People & SignedInDepe
     },
 
     /** In front of a page: redirects a user without a session to /login, which leads back. */
-    requireSignIn: (async (ctx, next) => {
-      const user = await find(ctx);
-      if (user) {
-        users.set(ctx.req, user);
-        // A form that was open when the version changed is not lost; the page after it asks.
-        if (isRead(ctx) && termsDue(settings.latest(), user.account))
-          return redirectToLogin(ctx, { return_to: ctx.url });
-        if (isPage(ctx)) await recordActivity(user.session.ssoUid);
-        return next();
-      }
-      if (!isRead(ctx)) throw unauthorized('unauthenticated', { next: { href: '/login', label: t('sign-in.title') } });
-      redirectToLogin(ctx, { return_to: ctx.url });
-    }) satisfies Middleware,
-
+    requireSignIn,
     /** Behind `requireSignIn`: the strongest authentication that the account can reach, in the last minutes. */
-    requireRecentAuthentication: createRecentAuthenticationGuard(dependencies, userOf),
+    requireRecentAuthentication,
     /** Behind `requireSignIn`: a second factor, where the account has one or the settings demand it for the administration; it need not be recent. */
-    requireAdministration: createAdministrationGuard(dependencies, userOf, users),
-    /** Behind `requireAdministration`: the address of a sign-in that gives a fresh proof and leads back to `returnTo`. */
-    stepUpUrl(ctx: Context, returnTo: string): string {
-      const { account, proof } = userOf(ctx);
-      if (!proof) throw new TypeError('the route lacks the middleware requireAdministration');
-      return stepUpUrl(account, proof, returnTo);
-    },
+    requireAdministration,
   };
 }
-
-function createRecentAuthenticationGuard(
-  dependencies: Core & Http & SignedInDependencies,
-  userOf: (ctx: Context) => SignedInUser,
-): Middleware {
-  const { strongestProof, confirmation, csrf, storedPages } = dependencies;
-  return async (ctx, next) => {
-    const { account, session } = userOf(ctx);
-    const proof = proofOf(session, await strongestProof(account), clockOf(dependencies));
-    if (proof.isFresh) return next();
-    if ((await confirmation.waysOf(account, session)).length === 0) {
-      return demandProof(ctx, stepUp(account, proof, isRead(ctx) ? ctx.url : '/account'));
-    }
-    // The waiting form is sent later with a new token: one of another site must not get that.
-    await csrf.check(ctx, async () => {});
-    const waiting: WaitingRequest = { url: ctx.url };
-    if (!isRead(ctx)) {
-      const { _csrf, ...fields } = await readForm(ctx, { lists: 'every field' });
-      waiting.fields = fields;
-    }
-    const owner = { userId: account.id, session: session.ssoUid };
-    ctx.status = 303;
-    ctx.redirect(`${ACCOUNT_CONFIRM}/${await storedPages.add('request', owner, waiting)}`);
-  };
-}
-
-/** The time, and how long a sign-in is recent. */
-const clockOf = ({ now, settings }: Core) => ({ now: now(), minutes: settings.latest().recent_authentication_minutes });
 
 /** The address of a sign-in that gives a fresh proof and leads back to `returnTo`. */
 export const stepUpUrl = (account: Account, proof: Proof, returnTo: string): string =>
   loginUrl(stepUp(account, proof, returnTo));
-
-function createAdministrationGuard(
-  dependencies: Core & SignedInDependencies,
-  userOf: (ctx: Context) => SignedInUser,
-  users: WeakMap<object, SignedInUser>,
-): Middleware {
-  const { strongestProof, staffAcr } = dependencies;
-  return async (ctx, next) => {
-    const { account, session } = userOf(ctx);
-    const strongest = await strongestProof(account);
-    const levels = { strongest: strongest.acr, staff: staffAcr(account) };
-    if (opensAdministration(session, levels)) {
-      users.set(ctx.req, { account, session, proof: proofOf(session, strongest, clockOf(dependencies)) });
-      return next();
-    }
-    if (session.amr.includes('recovery')) {
-      // A recovery code replaces a lost factor on the account pages, and opens nothing that demands a passkey.
-      throw unauthorized('proof_needed', {
-        message: t('proof.needs-passkey'),
-        advice: t('proof.add-passkey'),
-        next: { href: '/account/factors', label: t('enrol.set-up') },
-      });
-    }
-    const back = isRead(ctx) ? ctx.url : ctx.path;
-    demandProof(ctx, { return_to: back, acr_values: administrationAcr(levels), login_hint: account.username });
-  };
-}
 
 /** The parameters of a sign-in with the strongest factor. A recent authentication needs only the missing factor. */
 function stepUp(account: Account, { acr, isRecent, mailedCode }: Proof, returnTo: string): Record<string, string> {

@@ -19,7 +19,7 @@ import {
 /** Says who is signed in and why a sign-in is needed, with a link to it. For users who cannot confirm in one step. */
 export function confirmationPage(
   { change, page }: StoredForm,
-  { account, proof, signInUrl }: { account: Account; proof: Proof | undefined; signInUrl: string },
+  { account, proof, signInUrl }: { account: Account; proof: Proof; signInUrl: string },
 ): ConsolePage {
   return {
     title: t('second-factor.title'),
@@ -33,7 +33,7 @@ export function confirmationPage(
             label: t('console.proof.signed-in-as'),
             value: { text: displayName(account), small: account.username },
           },
-          { label: t('console.proof.last-sign-in'), value: proof?.authTime },
+          { label: t('console.proof.last-sign-in'), value: proof.authTime },
         ],
       },
       { kind: 'text', text: t('console.proof.nothing-changed') },
@@ -49,9 +49,9 @@ export function confirmationPage(
 }
 
 /** Why a proof is needed now. */
-export function reasonOf(proof: Proof | undefined): PageText {
-  if (proof?.isRecent) return t(`console.proof.needs-${proof.mailedCode ? 'mailed-code' : 'factor'}`);
-  return sentences([t('console.proof.needs-recent', { count: proof?.minutes ?? 0 }), t('console.proof.protects')]);
+export function reasonOf(proof: Proof): PageText {
+  if (proof.isRecent) return t(`console.proof.needs-${proof.mailedCode ? 'mailed-code' : 'factor'}`);
+  return sentences([t('console.proof.needs-recent', { count: proof.minutes }), t('console.proof.protects')]);
 }
 
 /** The page with the filled-in form, as it stands behind the question: without passwords and tokens, which only the proof brings back. */

@@ -4,6 +4,7 @@
 
 import Router from '@koa/router';
 import { completeWaiting } from '../../account/confirmation-routes.ts';
+import { stepUpUrl } from '../../account/rp/signed-in.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { notFound } from '../../base/http/errors.ts';
 import { sentences, t } from '../../base/texts/text.ts';
@@ -42,11 +43,12 @@ export function confirmationRoutes(services: ConsoleServices): Router<State, Ext
   }
 
   async function show(ctx: FormContext, error?: StepError): Promise<void> {
-    const { account, session, proof } = signedIn.userOf(ctx);
+    const { account, session } = signedIn.userOf(ctx);
+    const proof = await signedIn.proofAt(ctx);
     const stored = await find(ctx);
-    if (proof?.isFresh) return frame.show(ctx, filledInPage(stored), 200, stored.path);
+    if (proof.isFresh) return frame.show(ctx, filledInPage(stored), 200, stored.path);
     const { change, page } = stored;
-    const signInUrl = signedIn.stepUpUrl(ctx, ctx.path);
+    const signInUrl = stepUpUrl(account, proof, ctx.path);
     const confirm = await confirmation.viewOf(ctx, account, session, {
       action: ctx.path,
       method: error?.method,
