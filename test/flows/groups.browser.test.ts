@@ -35,7 +35,6 @@ async function aPage(): Promise<Page> {
     viewport: { width: 320, height: 800 },
     javaScriptEnabled: false,
   });
-  context.setDefaultTimeout(60_000);
   return context.newPage();
 }
 
@@ -192,7 +191,6 @@ itInLongRun('the pages of a person and an owner have no accessibility faults', {
   for (const { account } of [other, closed]) await groupRequests.ask({ ...wish, userId: account.id });
   const link = linkIn(await mailOf(box, invited.email, 'Invitation to the group Library'));
   const context = await browser.newContext({ ...phone, viewport: { width: 320, height: 800 } });
-  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   for (const [path, heading] of [
     ['/account/groups', 'Your groups'],

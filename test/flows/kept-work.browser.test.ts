@@ -34,7 +34,6 @@ afterAll(async () => {
 
 async function aPage(): Promise<Page> {
   const context = await browser.newContext(desktop);
-  context.setDefaultTimeout(60_000);
   await context.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = async () => false');
   return context.newPage();
 }

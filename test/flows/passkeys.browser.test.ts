@@ -36,7 +36,6 @@ afterAll(async () => {
 beforeEach(async () => {
   user = await aUser(idp.services);
   context = await browser.newContext();
-  context.setDefaultTimeout(20_000);
   page = await context.newPage();
 });
 afterEach(() => context.close());

@@ -48,7 +48,6 @@ it('the whole path leads from a forgotten password to a passkey, a recovery code
   const user = await aUser(idp.services);
   const email = user.account.email ?? '';
   const context = await browser.newContext(phone);
-  context.setDefaultTimeout(25_000);
   const page = await context.newPage();
   const device = await addAuthenticator(page);
   await device.setPresent(false);

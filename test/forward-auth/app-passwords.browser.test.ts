@@ -42,7 +42,6 @@ it.each(
     const user = await aUser(idp.services);
     const context = await browser.newContext({ ...device, permissions: ['clipboard-read', 'clipboard-write'] });
     const page = await context.newPage();
-    page.setDefaultTimeout(60_000);
     await page.goto(`${idp.issuer}/account/app-passwords`);
     await signIn(page, user);
     await page.waitForURL('**/account/app-passwords');

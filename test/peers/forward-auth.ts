@@ -651,7 +651,6 @@ async function hasTls(gatehouse: Gatehouse, proxy: RealProxy, check: Check): Pro
   try {
     const user = await aReader(gatehouse);
     const page = await browser.newPage({ ignoreHTTPSErrors: true });
-    page.setDefaultTimeout(60_000);
     await page.goto(`${site.origin}/a?b=c`);
     await page.fill('input[name=username]', user.username);
     await page.fill('input[name=password]', user.password);

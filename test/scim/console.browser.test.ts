@@ -42,7 +42,6 @@ for (const [language, device] of some(1, [
 ] as const)) {
   it(`are whole, and without a fault of accessibility (${language})`, async () => {
     const page = await openPage(device);
-    page.setDefaultTimeout(60_000);
     const check = (name: string) => looksRight(page, `scim-${name}-${language}`);
     const submit = () =>
       Promise.all([

@@ -37,7 +37,6 @@ beforeEach(async () => {
 
 async function arrive(options: BrowserContextOptions = {}) {
   const context = await browser.newContext(options);
-  context.setDefaultTimeout(50_000);
   const page = await context.newPage();
   const url = authorizeUrl(idp, app.clientId, { redirect_uri: rp.redirectUri, login_hint: user.username });
   const send = async (password: string) => {

@@ -24,7 +24,6 @@ for (const [mode, device] of [
   it(`asks before a user is deleted, over the page of the user (${mode})`, async () => {
     const { account } = await aUser(idp.services);
     const page = await (await browser.newContext(device)).newPage();
-    page.setDefaultTimeout(60_000);
     await page.goto(`${idp.issuer}/admin/users/${account.id}`);
     await signIn(page, await staff(idp, 'admin'));
     await page.waitForURL(`**/admin/users/${account.id}`);
@@ -50,7 +49,6 @@ it('asks before a member is removed and a session ends, with the device of the s
   const { id } = await idp.services.groups.create({ name: 'Asked Lab' });
   await idp.services.groups.addMembers(id, [{ userId: account.id }]);
   const page = await (await browser.newContext(desktop)).newPage();
-  page.setDefaultTimeout(60_000);
   await page.goto(`${idp.issuer}/admin/groups/${id}`);
   const admin = await staff(idp, 'admin');
   await signIn(page, admin);
@@ -99,7 +97,6 @@ it('asks over the filled-in form before a person becomes an administrator', asyn
     ['dark', { ...phone, colorScheme: 'dark' as const }],
   ] as const) {
     const page = await (await browser.newContext(device)).newPage();
-    page.setDefaultTimeout(60_000);
     await page.goto(`${idp.issuer}/admin/groups/${id}`);
     await signIn(page, await staff(idp, 'admin'));
     await page.waitForURL(`**/admin/groups/${id}`);
@@ -123,7 +120,6 @@ it('asks over the filled-in form before a person becomes an administrator', asyn
 it('warns before a changed form is left, and not before it is sent or discarded', async () => {
   const { account } = await aUser(idp.services);
   const page = await (await browser.newContext(desktop)).newPage();
-  page.setDefaultTimeout(60_000);
   const edit = `${idp.issuer}/admin/users/${account.id}/change/name`;
   await page.goto(edit);
   await signIn(page, await staff(idp, 'admin'));

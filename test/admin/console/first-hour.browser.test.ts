@@ -3,7 +3,7 @@
 // without a mouse.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Browser, type BrowserContext, desktop, launchBrowser, phone } from '../../support/browser/browser.ts';
+import { type Browser, desktop, launchBrowser, phone } from '../../support/browser/browser.ts';
 import { keyboardOf } from '../../support/browser/keyboard.ts';
 import { inspect } from '../../support/browser/pages.ts';
 import { aClient, aUser } from '../../support/factories.ts';
@@ -26,18 +26,12 @@ afterAll(async () => {
 
 const REDIRECT = 'https://wiki.example.com/cb';
 
-async function context(options: object): Promise<BrowserContext> {
-  const made = await browser.newContext(options);
-  made.setDefaultTimeout(60_000);
-  return made;
-}
-
 it('the first hour leads from an empty console to the reason why a colleague was rejected', {
   timeout: 240_000,
 }, async () => {
   const admin = await staff(idp, 'admin');
   const { username: colleague } = await aUser(idp.services, { name: 'Ann Colleague' });
-  const page = await (await context(desktop)).newPage();
+  const page = await (await browser.newContext(desktop)).newPage();
   await page.goto(`${idp.issuer}/admin`);
   await signIn(page, admin);
   await page.waitForSelector('h1:has-text("Overview")');
@@ -107,7 +101,7 @@ it('the first hour leads from an empty console to the reason why a colleague was
   await inspect(page, 'console-apis');
 
   // A colleague is rejected, and reads out the code.
-  const other = await (await context(phone)).newPage();
+  const other = await (await browser.newContext(phone)).newPage();
   const parameters = new URLSearchParams({
     client_id: clientId,
     redirect_uri: REDIRECT,
@@ -161,7 +155,7 @@ it('the first hour leads from an empty console to the reason why a colleague was
   ])
     expect(audit).toContain(type);
 
-  const small = await (await context(phone)).newPage();
+  const small = await (await browser.newContext(phone)).newPage();
   await small.goto(`${idp.issuer}/admin/users`);
   await signIn(small, admin);
   await small.waitForSelector('h1:has-text("Users")');
@@ -180,7 +174,7 @@ itInLongRun(
       redirect_uris: [home],
       consent: 'explicit',
     });
-    const page = await (await context({ viewport: { width: 1280, height: 600 } })).newPage();
+    const page = await (await browser.newContext({ viewport: { width: 1280, height: 600 } })).newPage();
     const { reach, press, type } = keyboardOf(page);
     const heading = (text: string) => page.waitForSelector(`h1:has-text("${text}")`);
 

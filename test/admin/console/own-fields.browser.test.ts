@@ -25,7 +25,6 @@ for (const [mode, device] of some(2, [
     const properties = { team: { type: 'string', enum: ['Ops', 'Dev'] }, level: { type: 'number', visible_to: [] } };
     await idp.services.settings.set('user_attributes', { type: 'object', properties });
     const page = await openPage(device);
-    page.setDefaultTimeout(60_000);
     const check = async (picture: string) => {
       expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), picture).toBe(true);
       await screenshot(page, `own-fields-${picture}-${mode}`);

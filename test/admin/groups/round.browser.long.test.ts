@@ -20,7 +20,6 @@ beforeAll(async () => {
   bo = await aUser(idp.services, { name: 'Bo Berg' });
   browser = await launchBrowser();
   const context = await browser.newContext(desktop);
-  context.setDefaultTimeout(20_000);
   page = await context.newPage();
   await page.goto(`${idp.issuer}/admin`);
   await signIn(page, await staff(idp, 'admin'));

@@ -39,7 +39,6 @@ for (const [mode, device] of some(2, [
   it(`each fact is changed by a form beside it, which keeps a wrong value (${mode})`, async () => {
     const { account } = await ann();
     const page = await openPage(device);
-    page.setDefaultTimeout(60_000);
     const isNarrow = () => page.evaluate('document.documentElement.scrollWidth <= innerWidth');
     const check = async (picture: string) => {
       expect(await isNarrow(), picture).toBe(true);

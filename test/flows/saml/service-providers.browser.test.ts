@@ -35,7 +35,6 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   context = await browser.newContext(phone);
-  context.setDefaultTimeout(20_000);
   page = await context.newPage();
 });
 afterEach(() => context.close());

@@ -40,10 +40,13 @@ export async function launchBrowser(): Promise<Browser> {
   });
 }
 
+/** Below the time limit of a test, so that a failure names the step; a page of a busy machine needs more than Playwright's 30 s. */
+const STEP_TIMEOUT_MS = 100_000;
+
 /** Starts a browser of one's own. */
 export async function startBrowser(options: LaunchOptions = {}): Promise<Browser> {
   const { executable, fonts } = await unpackChromium();
-  return chromium.launch({
+  const browser = await chromium.launch({
     ...options,
     executablePath: executable,
     // No sandbox: test runs are often root in a container. Unlike the package's own list of arguments these keep
@@ -59,6 +62,13 @@ export async function startBrowser(options: LaunchOptions = {}): Promise<Browser
     ],
     env: { ...process.env, FONTCONFIG_FILE: fonts } as Record<string, string>,
   });
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async (options) => {
+    const context = await newContext(options);
+    context.setDefaultTimeout(STEP_TIMEOUT_MS);
+    return context;
+  };
+  return browser;
 }
 
 export type Scheme = 'light' | 'dark';
