@@ -127,8 +127,8 @@ async function decide(
   request: RequestOfSignIn,
   attempt: Attempt,
 ): Promise<Omit<CurrentStep, keyof RequestOfSignIn>> {
-  const { accounts, attempts, browserCookie, ownClientId, signInPolicy: policy } = services;
-  const { interaction, application, clientId, rule } = request;
+  const { accounts, attempts, signInPolicy: policy } = services;
+  const { interaction, application, rule } = request;
   const { account, provenBySession } = await subjectOf(accounts, interaction, attempt);
   ctx.state.profileLanguage = account?.locale ?? undefined;
   if (account) ctx.state.sender = { userId: account.id };
@@ -144,34 +144,22 @@ async function decide(
   // "Use another account" turns every prompt into a sign-in.
   const prompt = attempt.choosesOtherAccount ? 'login' : interaction.prompt.name;
   const requestedAcr = [...requestedAcrs(interaction.params), ...(lacking?.acrs ?? [])];
+
   const requirements =
     isKnown && !SESSION_PROMPTS.includes(prompt)
-      ? await policy.requirementsOf(account, {
-          amr,
-          ownAmr,
-          hasOwnPassword: attempt.passwordSetAt !== undefined || (amr.includes('pwd') && !amr.includes('fed')),
-          requestedAcr,
-          demandsMailedCode: demandsMailedCode(interaction.params),
-          application: application.mfa,
-          isOwnPages: clientId === ownClientId,
-          isTrustedBrowser: await browserCookie.isTrusted(ctx, account.id),
-          demand: demandOf(attempt),
-        })
+      ? await requirementsOf(services, ctx, { request, attempt, account, ownAmr, amr, requestedAcr })
       : NOTHING_MISSING;
   const { methods, level, channels, lacked, mustChangePassword } = requirements;
   // A password that cannot be entered here may be proven at the upstream.
   const atUpstream = lacked ?? (isKnown && isPasswordMissing ? PASSWORD_ACR : undefined);
   const stepUp = atUpstream && (await stepUpTo(services, atUpstream, request, attempt));
   const missing = isUpstreamNext(requirements, stepUp) ? 'upstream' : requirements.missing;
-  // An identity that is linked at the end may bring roles.
-  const isLinking = attempt.upstream?.linkTo !== undefined;
-  const isDenied =
-    account !== undefined && !isLinking && !accessDecision(application, account, ctx.state.request.address).allowed;
-  // A first factor is never set up in an old session, which another person may use: it begins with the password. The denial replaces the
-  // enrolment, and not the code by email before it.
+  const isDenied = isDeniedTo(account, attempt, application, ctx);
+  // The denial replaces the enrolment, and not the code by email before it.
   const setsUpFirst = (missing === 'enrolment' && !isDenied) || (missing === 'second-factor' && isMailedCode(methods));
   const isOld = setsUpFirst && attempt.userId === undefined && !(await isRecent(services, interaction));
   const progress = {
+    // A first factor is never set up in an old session, which another person may use: it begins with the password.
     isIdentified: isKnown && !isOld,
     missing,
     mustChangePassword,
@@ -193,6 +181,47 @@ async function decide(
     requestedLevel: strongestOf(weakestOf(requestedAcr), application.mfa && acrOfRule(application.mfa)),
     stepUp,
   };
+}
+
+interface ProvenSoFar {
+  request: RequestOfSignIn;
+  attempt: Attempt;
+  account: Account;
+  /** The methods that this server has checked, and those with what an upstream states. */
+  ownAmr: string[];
+  amr: string[];
+  requestedAcr: string[];
+}
+
+/** What the policy demands beyond what is proven so far. */
+async function requirementsOf(
+  { browserCookie, ownClientId, signInPolicy }: SignInState,
+  ctx: Context,
+  { request, attempt, account, ownAmr, amr, requestedAcr }: ProvenSoFar,
+): Promise<SignInRequirements> {
+  const { interaction, application, clientId } = request;
+  return signInPolicy.requirementsOf(account, {
+    amr,
+    ownAmr,
+    hasOwnPassword: attempt.passwordSetAt !== undefined || (amr.includes('pwd') && !amr.includes('fed')),
+    requestedAcr,
+    demandsMailedCode: demandsMailedCode(interaction.params),
+    application: application.mfa,
+    isOwnPages: clientId === ownClientId,
+    isTrustedBrowser: await browserCookie.isTrusted(ctx, account.id),
+    demand: demandOf(attempt),
+  });
+}
+
+/** Whether the application is closed to the account. Not known yet while an identity is to be linked at the end, which may bring roles. */
+function isDeniedTo(
+  account: Account | undefined,
+  { upstream }: Attempt,
+  application: ClientApplication,
+  ctx: Context,
+): boolean {
+  if (!account || upstream?.linkTo !== undefined) return false;
+  return !accessDecision(application, account, ctx.state.request.address).allowed;
 }
 
 /** The user has proven a factor of the account. The page that it links to begins again. */
