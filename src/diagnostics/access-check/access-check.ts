@@ -57,7 +57,8 @@ export function createAccessCheck(services: DiagnosticServices) {
     const { page, conditions } = facts;
     const allowed = conditions.every(({ isMet }) => isMet);
     const isPublic = page?.isPublic === true && !page.isAmbiguous;
-    const mayOpen = isPublic ? application.enabled : allowed && !page?.isAmbiguous && !page?.broken;
+    const isPageOpen = !page?.isAmbiguous && !page?.broken;
+    const mayOpen = isPublic ? application.enabled : allowed && isPageOpen;
     return {
       facts,
       report: {
@@ -97,7 +98,7 @@ export function createAccessCheck(services: DiagnosticServices) {
     report: async (account: Account, asked: Asked): Promise<AccessReport> => (await reportOf(account, asked)).report,
 
     /** The report, and what this actor can do about each cause. */
-    async diagnose(account: Account, asked: Asked, viewer: { by: Actor; mayOpen(permission: OwnPermission): boolean }) {
+    async diagnose(account: Account, asked: Asked, viewer: Viewer) {
       const { facts, report } = await reportOf(account, asked);
       return { ...report, causes: await causesOf(services, report.checks, facts, viewer) };
     },
@@ -269,36 +270,57 @@ interface Cause {
   note?: PageText | undefined;
 }
 
-/** The checks that are not passed, each with the fixes that the actor may use, or a sentence that says what is missing; a fix is offered once, for its first cause. @param mayOpen whether the actor may open a page */
+/** Who asks, and which pages of the console the person may open. */
+interface Viewer {
+  by: Actor;
+  mayOpen(permission: OwnPermission): boolean;
+}
+
+/** The checks that are not passed, those that block the sign-in first. A fix is offered once, for its first cause. */
 async function causesOf(
   services: DiagnosticServices,
   checks: readonly Check[],
   facts: AccessFacts,
-  { by, mayOpen }: { by: Actor; mayOpen(permission: OwnPermission): boolean },
+  viewer: Viewer,
 ): Promise<Cause[]> {
-  // What blocks the sign-in comes first.
   const open = (['failed', 'warning'] as const).flatMap((state) => checks.filter((check) => check.state === state));
   const offered = new Set<string>();
-  const isFirst = ({ fix }: Offer) => !('id' in fix) || (!offered.has(fix.id) && offered.add(fix.id));
-  const causes = open.map((check) => ({ check, offers: offersFor(services, check.id, facts).filter(isFirst) }));
-  return Promise.all(
-    causes.map(async ({ check, offers }): Promise<Cause> => {
-      const obstacles = await Promise.all(offers.map((offer) => obstacleTo(services, offer, facts, { by, mayOpen })));
-      const usable = offers.flatMap(({ fix }, index) => (obstacles[index] === undefined ? [fix] : []));
-      // Without any button that the actor may use, the page says why, also where a link is left.
-      const lacksButton = offers.some(({ fix }) => 'apply' in fix) && !usable.some((fix) => 'apply' in fix);
-      const obstacle = usable.length === 0 || lacksButton ? obstacles.find((one) => one !== undefined) : undefined;
-      const declared = obstacle?.declared;
-      const fixes = usable.filter((fix) => 'apply' in fix);
-      return {
-        check,
-        fixes,
-        links: [...usable.filter((fix) => 'href' in fix), ...(declared ? entryLinks(declared, mayOpen) : [])],
-        denied: offers.flatMap(({ fix }, index) => ('id' in fix && obstacles[index] !== undefined ? [fix.id] : [])),
-        note: obstacle?.text ?? (await descriptionsOf(fixes, services)),
-      };
-    }),
+  const isNew = ({ fix }: Offer) => {
+    if (!('id' in fix)) return true;
+    const isKnown = offered.has(fix.id);
+    offered.add(fix.id);
+    return !isKnown;
+  };
+  const causes = open.map((check) => ({ check, offers: offersFor(services, check.id, facts).filter(isNew) }));
+  return Promise.all(causes.map(({ check, offers }) => causeOf(services, check, offers, facts, viewer)));
+}
+
+/** The cause with the fixes that the actor may use, or a sentence that says what is missing. */
+async function causeOf(
+  services: DiagnosticServices,
+  check: Check,
+  offers: readonly Offer[],
+  facts: AccessFacts,
+  viewer: Viewer,
+): Promise<Cause> {
+  const judged = await Promise.all(
+    offers.map(async (offer) => ({ fix: offer.fix, obstacle: await obstacleTo(services, offer, facts, viewer) })),
   );
+  const usable = judged.flatMap(({ fix, obstacle }) => (obstacle ? [] : [fix]));
+  const fixes = usable.filter((fix) => 'apply' in fix);
+  const links = usable.filter((fix) => 'href' in fix);
+  // Without any button that the actor may use, the page says why, also where a link is left.
+  const lacksButton = fixes.length === 0 && offers.some(({ fix }) => 'apply' in fix);
+  const obstacle =
+    usable.length === 0 || lacksButton ? judged.find((one) => one.obstacle !== undefined)?.obstacle : undefined;
+  const declared = obstacle?.declared;
+  return {
+    check,
+    fixes,
+    links: [...links, ...(declared ? entryLinks(declared, viewer.mayOpen) : [])],
+    denied: judged.flatMap((one) => ('id' in one.fix && one.obstacle ? [one.fix.id] : [])),
+    note: obstacle?.text ?? (await descriptionsOf(fixes, services)),
+  };
 }
 
 /** `grafana-editor: Editors in Grafana`, for each that has a description. */
@@ -339,7 +361,7 @@ async function obstacleTo(
   { admin: { users, applications, roles, groups } }: DiagnosticServices,
   { needs, fix }: Offer,
   { account, application }: AccessFacts,
-  { by, mayOpen }: { by: Actor; mayOpen(permission: OwnPermission): boolean },
+  { by, mayOpen }: Viewer,
 ): Promise<Obstacle | undefined> {
   const action = fix.label;
   const lacks = (anyOf: readonly OwnPermission[], name: string) => ({
@@ -371,14 +393,11 @@ async function obstacleTo(
       if (!(await applications.mayChange(application.id, by)))
         return lacks(['gatehouse.applications:write'], application.name);
       return application.source === 'file' ? inFile('application', application.id, application.name) : undefined;
-    case 'settings':
-      return mayOpen('gatehouse.settings:write-security')
-        ? undefined
-        : {
-            text: t('console.access-check.lacks-permission', {
-              action,
-              permission: quotedPermissions(['gatehouse.settings:write-security']),
-            }),
-          };
+    case 'settings': {
+      const permission = 'gatehouse.settings:write-security';
+      if (mayOpen(permission)) return undefined;
+      const values = { action, permission: quotedPermissions([permission]) };
+      return { text: t('console.access-check.lacks-permission', values) };
+    }
   }
 }

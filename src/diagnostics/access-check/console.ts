@@ -75,12 +75,12 @@ export function accessCheckRoutes(services: AccessCheckPageServices): Router<Sta
     const subject = subjectOf(account, asked);
     const here = listPath(HERE, { ...subject, user: account.username });
     const { causes } = await accessCheck.diagnose(account, asked, viewerOf(frame, ctx));
-    const fix = causes.flatMap(({ fixes }) => fixes).find((one) => one.id === id);
     if (causes.some(({ denied }) => denied.includes(id)))
       throw conflict('conflict', {
         message: t('console.access-check.no-right'),
         next: { href: here, label: t('console.access-check.title') },
       });
+    const fix = causes.flatMap(({ fixes }) => fixes).find((one) => one.id === id);
     // The cause ended after the page was displayed, such as a lockout: the new check says what is left.
     if (!fix) return frame.redirect(ctx, here, endedText(id, account, asked.application), 'plain');
     const by = frame.actor(ctx);
@@ -152,12 +152,14 @@ async function checkPage(
     ...(search && !account ? [unknown(sameNameText(user, search) ?? noUser(user))] : []),
     ...(app && !application ? [unknown(t('console.access-check.no-application', { app }))] : []),
   ];
-  const isKnown = (account || !user) && (application || !app);
+  // Of somebody or something that was named and not found there are none.
+  const isFound = (account || !user) && (application || !app);
   const about = { userId: account?.id, clientId: application?.clientId, requestId: request };
-  const attempts = isKnown && (user || app || request) ? [await attemptsBlock(services, about)] : [];
+  const attempts = isFound && (user || app || request) ? [await attemptsBlock(services, about)] : [];
   if (!account || !asked || !application) {
-    const lists = account && !app && !request && frame.meets(ctx, within('gatehouse.applications:read'));
-    const open = lists ? [await applicationsBlock(services, account, list, frame.actor(ctx))] : [];
+    const isOnlyUser = account && !app && !request;
+    const mayList = frame.meets(ctx, within('gatehouse.applications:read'));
+    const open = isOnlyUser && mayList ? [await applicationsBlock(services, account, list, frame.actor(ctx))] : [];
     return { ...page, blocks: [...above, ...open, ...attempts] };
   }
   const [diagnosis, preview] = await Promise.all([

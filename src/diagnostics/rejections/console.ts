@@ -245,22 +245,18 @@ function developerBlock({ endpoint, reason, message, requestId, received }: Reje
 // The fixes of a rejected request on its page: buttons, and links to the pages where a rule is changed.
 
 const READ_CONNECTIONS = 'gatehouse.connections:read' as const;
-const edit = {
-  label: t('console.rejections.edit-application'),
-  path: (id: string) => `/admin/applications/${id}/settings`,
-};
-const registration = { label: t('console.access-check.change-registration') };
-/** The page of the console for a broken rule that no button fixes. */
-const PAGES: Record<string, { label: PageText; path(id: string): string }> = {
-  secret: { label: t('console.rejections.create-secret'), path: (id) => `/admin/applications/${id}/secret` },
+const edit = { label: t('console.rejections.edit-application'), tab: 'settings' };
+/** The page of the application for a broken rule that no button fixes. */
+const PAGES: Record<string, { label: PageText; tab: string }> = {
+  secret: { label: t('console.rejections.create-secret'), tab: 'secret' },
   redirect_uri: edit,
   post_logout_redirect_uri: edit,
   certificate: edit,
   signature: edit,
   signing_key: edit,
   acs: edit,
-  access: { label: t('console.rejections.change-access'), path: (id) => `/admin/applications/${id}/access` },
-  path_rule: { label: t('console.rejections.edit-paths'), path: (id) => `/admin/applications/${id}/access` },
+  access: { label: t('console.rejections.change-access'), tab: 'access' },
+  path_rule: { label: t('console.rejections.edit-paths'), tab: 'access' },
 };
 
 /** One fix on a page of its own: one with a warning, after a fault, and after the sign-in that it needs. */
@@ -332,7 +328,7 @@ function fixRows({ rejection, fixes }: Explanation, may: May) {
 
 /** Pages of the console for a rule that no button fixes. */
 function fixLinks(explanation: Explanation, may: May): Action[] {
-  const { rejection, application, connection, directory, rules, isFixed, error, agent } = explanation;
+  const { rejection, connection, directory, isFixed, agent } = explanation;
   if (rejection.endpoint === 'upstream')
     return connection && may(READ_CONNECTIONS) ? connectionLinks(explanation, connection) : [];
   if (rejection.endpoint === 'scim')
@@ -340,20 +336,24 @@ function fixLinks(explanation: Explanation, may: May): Action[] {
       ? [{ label: t('console.rejections.open-connection'), href: `/admin/scim/${directory.id}` }]
       : [];
   if (agent?.text) return agent.page && !isFixed ? [agent.page] : [];
-  if (!may('gatehouse.applications:write')) return [];
+  return may('gatehouse.applications:write') ? applicationLinks(explanation, may) : [];
+}
+
+function applicationLinks(explanation: Explanation, may: May): Action[] {
+  const { rejection, application, rules, isFixed, error } = explanation;
   if (!application) {
-    return rejection.clientId
-      ? [{ label: t('console.rejections.add-application'), href: '/admin/applications/new' }]
-      : [];
+    if (!rejection.clientId) return [];
+    return [{ label: t('console.rejections.add-application'), href: '/admin/applications/new' }];
   }
-  const failed = rules.find(({ state }) => state === 'failed');
-  const page = error
-    ? { ...registration, path: (id: string) => `/admin/applications/${id}/${error.tab}` }
-    : failed && PAGES[failed.id];
   const hasButton = fixRows(explanation, may).length > 0;
-  if (!page || hasButton || isFixed || application.source === 'file') return [];
-  const isPasted = failed !== undefined && application.protocol === 'saml' && isSetByMetadata(failed.id, application);
-  return [{ label: isPasted ? t('console.rejections.paste-metadata') : page.label, href: page.path(application.id) }];
+  if (hasButton || isFixed || application.source === 'file') return [];
+  const at = `/admin/applications/${application.id}`;
+  if (error) return [{ label: t('console.access-check.change-registration'), href: `${at}/${error.tab}` }];
+  const failed = rules.find(({ state }) => state === 'failed');
+  const page = failed && PAGES[failed.id];
+  if (!page) return [];
+  const isPasted = application.protocol === 'saml' && isSetByMetadata(failed.id, application);
+  return [{ label: isPasted ? t('console.rejections.paste-metadata') : page.label, href: `${at}/${page.tab}` }];
 }
 
 /** The pages of the connection where an administrator changes what the rule says. */

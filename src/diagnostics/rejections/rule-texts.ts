@@ -33,7 +33,7 @@ export function rejectionText({
 }: Pick<Rejection, 'endpoint' | 'reason' | 'received' | 'rules'> & Partial<Pick<Rejection, 'message'>>): Text {
   if (reason === NOT_STORED) return t('console.rejections.failed.unstored', { count: Number(received.count) });
   const failed = rules.find(({ state }) => state === 'failed');
-  if (endpoint === 'register' && isWithoutToken({ message })) return t('console.rejections.failed.without-token');
+  if (endpoint === 'register' && isWithoutToken(message)) return t('console.rejections.failed.without-token');
   if ((failed?.rule === 'client' || failed?.rule === 'registration') && isDocumentUrl(received.client_id ?? ''))
     return t(`console.rejections.failed.document-${failed.rule}`);
   return t(`console.rejections.failed.${failed ? keyOf(failed.rule, endpoint) : 'other'}`);
