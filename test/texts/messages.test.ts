@@ -71,6 +71,7 @@ const products = filesUnder('views/products', '.yaml')
   .join('\n');
 const ofProducts = [
   ...[...products.matchAll(/\$\{text:([\w.-]+)/g)].map(([, key]) => `console.preset.${key}`),
+  ...[...products.matchAll(/(?:title|label|hint): (console\.[\w.-]+)/g)].map(([, key = '']) => key),
   ...[...products.matchAll(/^- id: (\S+)/gm)].map(([, id]) => `console.preset.${id}.text`),
 ];
 const vendors = readFileSync('views/connections/presets.yaml', 'utf8');

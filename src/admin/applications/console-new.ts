@@ -124,7 +124,7 @@ const hasOwnNameField = ({ fields }: Preset) => fields.some(({ name }) => name =
 
 /** Whether its form has the consent; a product comes without. */
 const mayAskConsent = (preset: Preset) =>
-  preset.protocol === 'oidc' && hasUsers(preset) && genericPresets.some(({ id }) => id === preset.id);
+  preset.protocol === 'oidc' && hasUsers(preset) && genericPresets().some(({ id }) => id === preset.id);
 
 /** Whether people sign in to it. */
 const hasUsers = ({ id }: Preset) => id !== 'service';
@@ -154,10 +154,10 @@ function choicePage(filter: string, language: string): ConsolePage {
       productPresets().filter((preset) => preset.kind === kind),
     ),
   );
-  const found = [...tiles(OWN, genericPresets), ...products];
+  const found = [...tiles(OWN, genericPresets()), ...products];
   const nothing: Block[] = [
     { kind: 'text', text: t('console.applications.new.no-match') },
-    { kind: 'tiles', title: OWN, items: genericPresets.map(tile) },
+    { kind: 'tiles', title: OWN, items: genericPresets().map(tile) },
   ];
   return {
     title: t('console.applications.add'),

@@ -1,5 +1,5 @@
 // The products of views/products: what "New application" asks for, the declaration that it makes, and the guide for the other side. Each
-// file is a list in YAML, named by its kind. A text is a template: `${issuer}` is a value, `${server|quoted}` a value as a format needs it,
+// file is a list in YAML, named by its kind (own.yaml: presets.ts). A text is a template: `${issuer}` is a value, `${server|quoted}` a value as a format needs it,
 // `${end_session:/}` the sign-out address that then goes to a path of the application, and `${text:on}` the text `console.preset.on`, with
 // its values as `${text:part-before suffix=.slack.com; other=…}`. Read at the first use.
 import { readFileSync } from 'node:fs';
