@@ -28,8 +28,6 @@ export async function createProtocols(services: Services, http: Http) {
   const oidc = await createOidc({
     ...services,
     ...http,
-    secure: config.secure,
-    outgoingFetch: services.outgoing as never,
     sessionNeed: (ctx, account, session) =>
       signInPolicy.sessionNeed(account, {
         ...session,

@@ -1,9 +1,9 @@
 // What the adapter of this server rests on: the engine's documented adapter and `Provider.ctx`, and the moment at which the
 // engine calls them.
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { createDeviceCodeAdapter } from '../../src/protocols/oidc/create-oidc.ts';
-import { routes } from '../../src/protocols/oidc/engine/configuration.ts';
+import { createDeviceCodeAdapter } from '../../src/protocols/oidc/engine/configuration.ts';
 import type { Configuration } from '../../src/protocols/oidc/engine/library.ts';
+import { routes } from '../../src/protocols/oidc/engine/routes.ts';
 import {
   createSessionAdapter,
   type EndSessionRequest,

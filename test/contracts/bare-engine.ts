@@ -3,8 +3,8 @@ import type { Adapter, AdapterPayload, Configuration } from 'oidc-provider';
 import type { Context } from '../../src/base/http/context.ts';
 import { makeKeyPair, type PrivateJwk, privateJwk } from '../../src/core/keys/key-pair.ts';
 import type { KeyAlg } from '../../src/core/keys/rotation.ts';
-import { routes } from '../../src/protocols/oidc/engine/configuration.ts';
 import { Provider } from '../../src/protocols/oidc/engine/library.ts';
+import { routes } from '../../src/protocols/oidc/engine/routes.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import { type Listening, listen } from '../support/listen.ts';
 

@@ -2,8 +2,8 @@
 // src/protocols/oidc/engine/configuration.ts rests on.
 import { decodeJwt } from 'jose';
 import { afterAll, describe, expect, it } from 'vitest';
-import { routes } from '../../src/protocols/oidc/engine/configuration.ts';
 import type { Configuration } from '../../src/protocols/oidc/engine/library.ts';
+import { routes } from '../../src/protocols/oidc/engine/routes.ts';
 import { httpClient } from '../support/http.ts';
 import { appUri, basic, redeem, signIn, startBareEngine } from './bare-engine.ts';
 

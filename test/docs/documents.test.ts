@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createMetrics } from '../../src/base/platform/metrics.ts';
-import { routes } from '../../src/protocols/oidc/engine/configuration.ts';
+import { routes } from '../../src/protocols/oidc/engine/routes.ts';
 
 const documents = [
   'README.md',

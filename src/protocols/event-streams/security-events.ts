@@ -4,9 +4,8 @@ import { importJWK, SignJWT } from 'jose';
 import type { Application, OidcApplication } from '../../applications/application.ts';
 import type { ApplicationServices } from '../../applications/application-services.ts';
 import type { Core } from '../../core/core.ts';
-import { stableSecret } from '../../core/settings/settings.ts';
 import { SSF_SCOPES, ssfApi } from '../../people/rbac/built-in.ts';
-import { createPairwiseSubjects, sectorOfMetadata } from '../oidc/claims/pairwise-subjects.ts';
+import { createSubjects, type Subjects, sectorOfMetadata } from '../oidc/claims/pairwise-subjects.ts';
 import type { SealedEvent } from './event.ts';
 import type { EventStream, SignalReceiver } from './streams.ts';
 
@@ -116,15 +115,10 @@ export const mayLearnAddresses = ({ metadata }: OidcApplication): boolean =>
 
 export type SecurityEvents = ReturnType<typeof createSecurityEvents>;
 
-export function createSecurityEvents({
-  applications,
-  config: { issuer },
-  db,
-  keyring,
-  settings,
-  vault,
-}: Core & ApplicationServices) {
-  let pairwise: ReturnType<typeof createPairwiseSubjects> | undefined;
+export function createSecurityEvents(services: Core & ApplicationServices) {
+  const { applications, db, keyring, settings } = services;
+  const { issuer } = services.config;
+  let subjects: Subjects | undefined;
 
   /** The application that made the stream; undefined once it is deleted. Another one may have got its client_id. */
   async function ownerOf({ receiver }: EventStream): Promise<Application | undefined> {
@@ -138,10 +132,8 @@ export function createSecurityEvents({
   }
 
   async function subjectOf({ metadata }: OidcApplication, accountId: string): Promise<string> {
-    const sector = sectorOfMetadata(metadata);
-    if (sector === undefined) return accountId;
-    pairwise ??= createPairwiseSubjects(await stableSecret({ db, vault }, 'pairwise'));
-    return pairwise.subjectOf(sector, accountId);
+    subjects ??= await createSubjects(services);
+    return subjects.of(sectorOfMetadata(metadata), accountId);
   }
 
   /** Those of the people who used the application. What a deleted account used, the audit log knows. */

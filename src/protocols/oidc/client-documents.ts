@@ -19,6 +19,7 @@ import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import type { People } from '../../people/people.ts';
 import { errors } from './engine/library.ts';
+import { TooManyAttempts } from './rate-limits.ts';
 import { AGENT_LIFETIMES, ignoreMissing, OF_UNREGISTERED, shownName, withoutConsent } from './registration.ts';
 
 const { maxAgeSeconds, minAgeSeconds, perHost, perPerson, total, ...fetchLimits } = limits.clientDocument;
@@ -48,15 +49,7 @@ export function isDocumentUrl(clientId: string): boolean {
 /** The host that a person reads, with its port. */
 export const hostOfDocument = (url: string): string => new URL(url).host;
 
-export function createClientDocuments(
-  services: Core &
-    People &
-    ApplicationServices & {
-      /** The engine's error for a rate limit. */
-      tooManyAttempts(retryAfterSeconds: number): Error;
-    },
-) {
-  const { tooManyAttempts } = services;
+export function createClientDocuments(services: Core & People & ApplicationServices) {
   const { applications, audit, db, logger, now, outgoingRules, rateLimits, settings } = services;
   const call = createOutgoingFetch({ rules: outgoingRules, ...fetchLimits });
   const known = new Map<string, { document: ClientDocument; readAt: number; until: number }>();
@@ -106,9 +99,9 @@ export function createClientDocuments(
   /** Counts what is read for each address that asks, and from each host. Throws the error of a rate limit. */
   async function admit(url: string, address: string): Promise<void> {
     const byAddress = await rateLimits.consume('client-document:address', { address });
-    if (!byAddress.allowed) throw tooManyAttempts(byAddress.retryAfterSeconds);
+    if (!byAddress.allowed) throw new TooManyAttempts(byAddress.retryAfterSeconds);
     const byHost = await rateLimits.consume('client-document:host', hostOfDocument(url));
-    if (!byHost.allowed) throw tooManyAttempts(byHost.retryAfterSeconds);
+    if (!byHost.allowed) throw new TooManyAttempts(byHost.retryAfterSeconds);
   }
 
   /** From memory, or from its host. */
@@ -182,8 +175,7 @@ export function createClientDocuments(
         return true;
       } catch (error) {
         // What others ask for from the same address or host ends nothing either.
-        const isLimited = error instanceof Error && 'status' in error && error.status === 429;
-        if (!(error instanceof OutgoingError) && !isLimited) throw error;
+        if (!(error instanceof OutgoingError || error instanceof TooManyAttempts)) throw error;
         logger.info({ err: error, url: clientId }, 'a client metadata document could not be read again');
         return false;
       }

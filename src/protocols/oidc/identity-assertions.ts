@@ -14,6 +14,7 @@ import type { PrivateJwk } from '../../core/keys/key-pair.ts';
 import type { BrokenRule } from '../../core/rejections/rules.ts';
 import { FEDERATED_ACR } from '../../people/mfa/acr.ts';
 import { withChosenGroup } from './claims/chosen-group.ts';
+import { type Subjects, sectorOfClient } from './claims/pairwise-subjects.ts';
 import {
   createExchangeRecorder,
   findForApi,
@@ -47,13 +48,9 @@ export interface IdJagDependencies {
   clients: ClientSource;
   sessions: Sessions;
   jwks(): { keys: PrivateJwk[] };
-  /** The `sub` of an account at a client, and the account of one; undefined for an unknown one. */
-  subjects: {
-    of(client: Client, accountId: string): string;
-    accountOf(client: Client, subject: string): string | undefined;
-  };
+  subjects: Subjects;
   /** Throws an AppError for an assertion that is not believed. */
-  readAssertion(assertion: string): Promise<IdentityAssertion>;
+  upstream: { readAssertion(assertion: string): Promise<IdentityAssertion> };
 }
 
 /** Issues an assertion: RFC 8693 with the ID token, or a refresh token, of the client itself. */
@@ -115,13 +112,13 @@ export function createIdJagIssuer(
     const grant = isLiving && token.grantId ? await provider.Grant.find(token.grantId) : undefined;
     if (!token || !grant) throw invalidRequest('subject_token is no valid refresh token of this client');
     const { accountId, claims, acr, amr, authTime } = token;
-    return { accountId, claims, sub: subjects.of(client, accountId), acr, amr, auth_time: authTime };
+    return { accountId, claims, sub: subjects.of(sectorOfClient(client), accountId), acr, amr, auth_time: authTime };
   }
 
   async function subjectOfIdToken(client: Client, value: string) {
     const { payload } = await verifiedIdToken(client, value);
     const { sub, sid, exp, acr, amr, auth_time, group } = payload;
-    const accountId = typeof sub === 'string' ? subjects.accountOf(client, sub) : undefined;
+    const accountId = typeof sub === 'string' ? subjects.accountOf(sectorOfClient(client), sub) : undefined;
     const isCurrent = typeof exp === 'number' && exp > engineSeconds() && typeof auth_time === 'number';
     if (!isCurrent || accountId === undefined)
       throw invalidRequest('subject_token is no valid ID token for this client');
@@ -145,13 +142,13 @@ export function createIdJagIssuer(
 
 /** Takes assertions: the grant of RFC 7523, without a refresh token. */
 export function registerIdJag(provider: Provider, dependencies: Core & IdJagDependencies): void {
-  const { clients, readAssertion } = dependencies;
+  const { clients, upstream } = dependencies;
   const record = createExchangeRecorder(dependencies);
   provider.registerGrantType<Params>(idJagGrant, redeem, ['assertion', 'scope', 'resource'], 'resource');
 
   async function redeem(ctx: GrantContext): Promise<void> {
     const { client, params } = ctx.oidc;
-    const said = await readAssertion(String(params.assertion ?? '')).catch(asInvalidGrant);
+    const said = await upstream.readAssertion(String(params.assertion ?? '')).catch(asInvalidGrant);
     if (said.clientId !== client.clientId) throw invalidGrant('the assertion is for another client');
     const application = await clients.applicationOf(client.clientId);
     const { mfa, signInRule } = application ?? {};

@@ -7,12 +7,12 @@ import { randomToken } from '../../base/platform/random.ts';
 import { tooMuchStoredIn } from '../../base/storage/stored-size.ts';
 import { unavailableIn } from '../../base/storage/unavailable.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
-import type { People } from '../../people/people.ts';
 import { hostOfDocument, isDocumentUrl } from './client-documents.ts';
 import { appContext } from './engine/app-context.ts';
 import type { ErrorOut, errors, KoaContextWithOIDC } from './engine/library.ts';
-import { type DeviceGuesses, TooManyAttempts } from './rate-limits.ts';
-import { findUnlessRejected, type ReportRejectedClient, registrationFault } from './registration.ts';
+import type { OidcServices } from './oidc-services.ts';
+import { TooManyAttempts } from './rate-limits.ts';
+import { findUnlessRejected, registrationFault, reportRejectedClients } from './registration.ts';
 import type { ClientSource } from './store/clients.ts';
 
 /** The engine's CSRF token for its forms (`xsrf`). */
@@ -39,7 +39,7 @@ export function applicationName({ oidc: { client } }: KoaContextWithOIDC): strin
 // The engine's pages of the device flow (RFC 8628 3.3): enter the code, confirm the device, result.
 
 /** oidc-provider's `features.deviceFlow` pages. */
-export function createDevicePages({ deviceGuesses }: { deviceGuesses: DeviceGuesses }) {
+export function createDevicePages({ deviceGuesses }: OidcServices) {
   return {
     async userCodeInputSource(ctx: KoaContextWithOIDC, _form: string, out?: ErrorOut, err?: Error): Promise<void> {
       if (unavailableIn(err)) throw err;
@@ -100,27 +100,14 @@ function errorText(err: Error | undefined): PageText {
 
 // The engine's pages for logout (OpenID Connect RP-Initiated Logout 1.0): confirmation and result.
 
-/** The account on the confirmation page. */
-interface AccountName {
-  name: string | null;
-  username: string;
-  email: string | null;
-  locale: string | null;
-}
-
-interface LogoutPagesDependencies {
-  findAccount(id: string): Promise<AccountName | undefined>;
-  /** client_id of this server's own pages, which the pages of a logout don't name. */
-  ownClientId: string;
-  clients: ClientSource;
-  reportRejectedClient: ReportRejectedClient;
-}
-
-/** The pages of `/end-session`: those of oidc-provider's `features.rpInitiatedLogout`, and that of a rejected request. */
-export function createLogoutPages(dependencies: LogoutPagesDependencies) {
-  const { findAccount, ownClientId } = dependencies;
+/**
+ * The pages of `/end-session`: those of oidc-provider's `features.rpInitiatedLogout`, and that of a rejected request. They don't name the
+ * client of this server's own pages.
+ */
+export function createLogoutPages(services: OidcServices) {
+  const { accounts, firstPartyClient } = services;
   const nameOf = (ctx: KoaContextWithOIDC) =>
-    ctx.oidc.client?.clientId === ownClientId ? undefined : applicationName(ctx);
+    ctx.oidc.client?.clientId === firstPartyClient.client_id ? undefined : applicationName(ctx);
   return {
     async logoutSource(ctx: KoaContextWithOIDC): Promise<void> {
       const action = withUiLocales(ctx.oidc.urlFor('end_session_confirm'), readLanguages(ctx));
@@ -167,8 +154,8 @@ export function createLogoutPages(dependencies: LogoutPagesDependencies) {
   /** The account and the applications that the confirmation page names, and the field that proves the form. */
   async function question(ctx: KoaContextWithOIDC, xsrf: string) {
     const [account, apps] = await Promise.all([
-      findAccount(ctx.oidc.session?.accountId ?? ''),
-      answeredApplications(dependencies, ctx),
+      accounts.find(ctx.oidc.session?.accountId ?? ''),
+      answeredApplications(services, ctx),
     ]);
     appContext(ctx).state.profileLanguage = account?.locale ?? undefined;
     return { hidden: [{ name: 'xsrf', value: xsrf }], account, apps };
@@ -177,15 +164,16 @@ export function createLogoutPages(dependencies: LogoutPagesDependencies) {
 
 /** The names of the applications in which the user is signed in, sorted. */
 async function answeredApplications(
-  { clients, ownClientId, reportRejectedClient }: LogoutPagesDependencies,
+  { clients, firstPartyClient, logger }: OidcServices,
   { oidc: { session, provider } }: KoaContextWithOIDC,
 ): Promise<string[]> {
   const answered = Object.entries(session?.authorizations ?? {}).filter(([, entry]) => 'isAnswered' in entry);
-  const ids = answered.map(([id]) => id).filter((id) => id !== ownClientId);
+  const ids = answered.map(([id]) => id).filter((id) => id !== firstPartyClient.client_id);
+  const report = reportRejectedClients(logger);
   const names = ids.map(async (id) => {
     const client = await findUnlessRejected(
       () => provider.Client.find(id),
-      (fault) => reportRejectedClient(id, fault),
+      (fault) => report(id, fault),
     );
     return client ? (client.clientName ?? id) : clients.cachedApplicationOf(id)?.name;
   });
@@ -220,15 +208,10 @@ const MESSAGES: Record<string, PageText> = {
 };
 
 /** oidc-provider's `renderError`: throws an AppError, which the error handler of the application renders. */
-export function createErrorPage({
-  rejections,
-  clients,
-  rejectedLogoutPage,
-}: People & {
-  clients: ClientSource;
-  /** The page of a rejected logout request. */
-  rejectedLogoutPage(ctx: KoaContextWithOIDC): (error: AppError) => Promise<ErrorPage>;
-}) {
+export function createErrorPage(
+  { rejections, clients }: OidcServices,
+  { rejectedLogoutPage }: ReturnType<typeof createLogoutPages>,
+) {
   return async function renderError(
     ctx: KoaContextWithOIDC,
     out: ErrorOut,

@@ -1,18 +1,13 @@
 // The engine's error for a rate limit: 429 with Retry-After.
 import type { Context } from '../../base/http/context.ts';
 import { tooManyRequests } from '../../base/http/errors.ts';
-import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
+import type { LimitResult, RateLimits } from '../../people/rate-limits/rate-limits.ts';
 import { appContext } from './engine/app-context.ts';
-import { routes } from './engine/configuration.ts';
 import { errors, type KoaContextWithOIDC } from './engine/library.ts';
-
-export interface AttemptResult {
-  allowed: boolean;
-  retryAfterSeconds: number;
-}
+import { routes } from './engine/routes.ts';
 
 /** Sets Retry-After and throws TooManyAttempts unless allowed. */
-export function rejectUnlessAllowed(ctx: Context, { allowed, retryAfterSeconds }: AttemptResult): void {
+export function rejectUnlessAllowed(ctx: Context, { allowed, retryAfterSeconds }: LimitResult): void {
   if (allowed) return;
   ctx.set('Retry-After', String(retryAfterSeconds));
   throw new TooManyAttempts(retryAfterSeconds);
@@ -37,17 +32,11 @@ export class TooManyAttempts extends errors.CustomOIDCProviderError {
 
 export type DeviceGuesses = ReturnType<typeof createDeviceGuesses>;
 
-export function createDeviceGuesses({
-  consume,
-  refund,
-}: {
-  consume(address: string): Promise<{ allowed: boolean; retryAfterSeconds: number }>;
-  refund(address: string): Promise<void>;
-}) {
+export function createDeviceGuesses({ rateLimits }: { rateLimits: RateLimits }) {
   const unknown = new WeakSet<object>();
   const isGuess = (ctx: Context) => ctx.method === 'POST' && ctx.path === routes.code_verification;
   async function count(address: string): Promise<void> {
-    const result = await consume(address);
+    const result = await rateLimits.consume('device:address', { address });
     if (!result.allowed) throw tooManyRequests(result.retryAfterSeconds);
   }
   return {
@@ -60,7 +49,9 @@ export function createDeviceGuesses({
     markUnknown: ({ req }: Context): void => void unknown.add(req),
     /** Called after the engine. */
     end: (ctx: Context): Promise<void> | undefined =>
-      isGuess(ctx) && !unknown.has(ctx.req) ? refund(ctx.state.request.address) : undefined,
+      isGuess(ctx) && !unknown.has(ctx.req)
+        ? rateLimits.refund('device:address', { address: ctx.state.request.address })
+        : undefined,
   };
 }
 
@@ -71,21 +62,20 @@ export function createDeviceGuesses({
 
 export type ClientLimits = ReturnType<typeof createClientLimits>;
 
-interface ClientLimitsDependencies {
-  isRegistered(clientId: string): Promise<boolean>;
-  /** Whether there were too many failures, without counting one. */
-  failures(clientId: string, address: string): Promise<AttemptResult>;
-  countFailure(clientId: string, address: string): Promise<void>;
-  /** Counts the start of a device flow. */
-  countDeviceStart(clientId: string, address: string): Promise<AttemptResult>;
-}
-
 /** What failed registrations are counted under. */
 const REGISTRATION = 'registration';
 /** What clients that do not exist are counted under. No client_id contains a line break (RFC 6749 A.1). */
 const UNKNOWN = 'unknown\n';
 
-function createClientLimits({ isRegistered, failures, countFailure, countDeviceStart }: ClientLimitsDependencies) {
+export function createClientLimits({
+  rateLimits,
+  isRegistered,
+}: {
+  rateLimits: RateLimits;
+  isRegistered(clientId: string): Promise<boolean>;
+}) {
+  /** Whether there were too many failures, without counting one. */
+  const failures = (about: string, address: string) => rateLimits.peek('client-auth:address', { address, about });
   /** Which client each request tried to authenticate as. */
   const clientIds = new WeakMap<object, string>();
   const failed = new WeakSet<object>();
@@ -107,7 +97,7 @@ function createClientLimits({ isRegistered, failures, countFailure, countDeviceS
       const { address } = ctx.state.request;
       rejectUnlessAllowed(ctx, await failures(clientId, address));
       if (engineCtx.oidc.route === 'device_authorization') {
-        rejectUnlessAllowed(ctx, await countDeviceStart(clientId, address));
+        rejectUnlessAllowed(ctx, await rateLimits.consume('device-start:address', { address, about: clientId }));
       }
     },
 
@@ -118,24 +108,10 @@ function createClientLimits({ isRegistered, failures, countFailure, countDeviceS
     markFailed: ({ req }: Context): void => void failed.add(req),
 
     /** After the engine: counts a failure; undefined where there is none. */
-    end(ctx: Context): Promise<void> | undefined {
-      const clientId = ctx.status === 401 || failed.has(ctx.req) ? clientIds.get(ctx.req) : undefined;
-      return clientId === undefined ? undefined : countFailure(clientId, ctx.state.request.address);
+    end(ctx: Context): Promise<unknown> | undefined {
+      const about = ctx.status === 401 || failed.has(ctx.req) ? clientIds.get(ctx.req) : undefined;
+      const { address } = ctx.state.request;
+      return about === undefined ? undefined : rateLimits.consume('client-auth:address', { address, about });
     },
   };
-}
-
-/** The limits with the counts of all instances. */
-export function clientLimitsOf(
-  rateLimits: RateLimits,
-  isRegistered: ClientLimitsDependencies['isRegistered'],
-): ClientLimits {
-  return createClientLimits({
-    isRegistered,
-    failures: (clientId, address) => rateLimits.peek('client-auth:address', { address, about: clientId }),
-    async countFailure(clientId, address) {
-      await rateLimits.consume('client-auth:address', { address, about: clientId });
-    },
-    countDeviceStart: (clientId, address) => rateLimits.consume('device-start:address', { address, about: clientId }),
-  });
 }

@@ -16,8 +16,7 @@ import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { createOutages, NO_FAILURES, type Outage } from '../../core/jobs/outages.ts';
-import { stableSecret } from '../../core/settings/settings.ts';
-import { createPairwiseSubjects, sectorOfMetadata } from '../oidc/claims/pairwise-subjects.ts';
+import { createSubjects, type Subjects, sectorOfMetadata } from '../oidc/claims/pairwise-subjects.ts';
 import type { TargetUnavailable } from './client.ts';
 
 /** Rows that are deleted in one transaction. */
@@ -51,8 +50,8 @@ export type TargetDecision = 'compare' | 'pause' | 'resume' | 'approve';
 export type Targets = ReturnType<typeof createTargets>;
 
 export function createTargets(services: Core) {
-  const { db, vault, now, audit, wake, notifyAdministrators } = services;
-  let pairwise: ReturnType<typeof createPairwiseSubjects> | undefined;
+  const { db, now, audit, wake, notifyAdministrators } = services;
+  let subjects: Subjects | undefined;
 
   /** Applications with a declaration, as this server wrote it. */
   async function declared(): Promise<Application[]> {
@@ -77,9 +76,9 @@ export function createTargets(services: Core) {
     // A moment after the address was declared, nothing is known of it.
     const state = stored?.url === provision.url ? stored : { ...NEW_STATE, ...pauseOf(stored) };
     const sector = protocol === 'oidc' ? sectorOfMetadata(metadata) : undefined;
-    if (sector !== undefined) pairwise ??= createPairwiseSubjects(await stableSecret({ db, vault }, 'pairwise'));
-    const subjectOf = (accountId: string) =>
-      sector !== undefined && pairwise ? pairwise.subjectOf(sector, accountId) : accountId;
+    subjects ??= await createSubjects(services);
+    const { of } = subjects;
+    const subjectOf = (accountId: string) => of(sector, accountId);
     return [{ id, application, provision: withDefaults(provision), state, subjectOf }];
   }
 

@@ -3,12 +3,10 @@
 // tokens.
 
 import { accessDecision, brokenNetworkRule, isInNetworks } from '../../../applications/access-decision.ts';
-import type { ApplicationServices } from '../../../applications/application-services.ts';
 import { claimSources } from '../../../applications/fields/claim-settings.ts';
 import { type AccountInGroup, inGroup } from '../../../applications/groups-to-choose.ts';
 import { limits } from '../../../base/limits.ts';
 import type { Audit } from '../../../core/audit/audit.ts';
-import type { Core } from '../../../core/core.ts';
 import type { BrokenRule } from '../../../core/rejections/rules.ts';
 import type { Account } from '../../../people/accounts/account.ts';
 import {
@@ -20,10 +18,8 @@ import {
 } from '../../../people/accounts/claims.ts';
 import { type RequestedLanguages, taggableClaims, valuesInLanguages } from '../../../people/accounts/tagged-values.ts';
 import { withVisibleRoles } from '../../../people/accounts/visible-roles.ts';
-import type { People } from '../../../people/people.ts';
 import { ownResources } from '../../../people/rbac/built-in.ts';
 import { appContext } from '../engine/app-context.ts';
-import type { PairwiseIdentifier } from '../engine/configuration.ts';
 import {
   type Client,
   type Account as EngineAccount,
@@ -32,11 +28,12 @@ import {
   type FindAccount,
   type KoaContextWithOIDC,
 } from '../engine/library.ts';
+import type { OidcServices } from '../oidc-services.ts';
 import { APPLICATION_CLAIMS, LOCALIZED_CLAIMS } from '../patches/provider/client-claims.ts';
 import { consentedSince } from '../registration.ts';
-import type { ClientApplication, ClientSource } from '../store/clients.ts';
-import type { Sessions } from '../store/sessions/sessions.ts';
+import type { ClientApplication } from '../store/clients.ts';
 import { chosenGroupOf } from './chosen-group.ts';
+import { sectorOfClient } from './pairwise-subjects.ts';
 import { type ClosedApi, unreachableApi } from './resource-servers.ts';
 import { requestedLanguages } from './scopes.ts';
 
@@ -48,20 +45,9 @@ type Token = NonNullable<Parameters<FindAccount>[2]>;
 const UNREGISTERED = { allowed: false, reason: 'application_unregistered' };
 
 /** oidc-provider's `findAccount`. */
-export function createFindAccount(
-  dependencies: Core &
-    People &
-    ApplicationServices & {
-      clients: ClientSource;
-      sessions: Sessions;
-      /** Whether the directories of the account still have it; its roles follow them. */
-      checkDirectories(accountId: string): Promise<boolean>;
-      /** The setting `refresh_token_days`; a shorter value also applies to existing tokens. */
-      refreshTokenDays(): number;
-    },
-): FindAccount {
-  const { accounts, clients, config, consents, db, sessions, audit, checkDirectories, refreshTokenDays } = dependencies;
-  const { noteSeen } = dependencies;
+export function createFindAccount(dependencies: OidcServices): FindAccount {
+  const { accounts, clients, config, consents, db, sessions, audit, checkDirectories, noteSeen, settings } =
+    dependencies;
   return async function findAccount(ctx, id, token) {
     const isTokenRequest = ctx.oidc.route === 'token';
     const isRefresh = token?.kind === 'RefreshToken' && isTokenRequest;
@@ -83,9 +69,10 @@ export function createFindAccount(
     return engineAccount(account, application, token);
   };
 
-  /** Whether the rotation of a refresh token has lasted as long as the setting, or the application, lets it. */
+  /** Whether the rotation of a refresh token has lasted as long as the setting, or the application, lets it now. */
   function isTooOld(ctx: KoaContextWithOIDC, token: Token, application: ClientApplication | undefined): boolean {
-    const days = Math.min(refreshTokenDays(), application?.metadata.refresh_token_days ?? refreshTokenDays());
+    const { refresh_token_days: most } = settings.latest();
+    const days = Math.min(most, application?.metadata.refresh_token_days ?? most);
     if (startOf(token) + days * 24 * 3600 > engineSeconds()) return false;
     const { clientId } = token;
     appContext(ctx).state.log().info({ clientId }, 'the refresh token has reached refresh_token_days');
@@ -282,7 +269,7 @@ interface IssuedToken {
 export const BY_SCOPE = ['roles', 'permissions', 'groups'] as const;
 
 /** oidc-provider's `extraTokenClaims`. Rejects a client that gets a token for itself from outside of its networks. */
-export function createExtraTokenClaims(clients: ClientSource) {
+export function createExtraTokenClaims({ clients }: OidcServices) {
   return async (ctx: KoaContextWithOIDC, issued: unknown) => {
     const { client } = ctx.oidc;
     if ((issued as IssuedToken).kind !== 'ClientCredentials' || !client)
@@ -329,7 +316,7 @@ interface IntrospectedToken {
 }
 
 /** oidc-provider's `features.introspection.allowedPolicy`; a client that it does not allow gets `active: false`. */
-export function createIntrospectionPolicy(findAccount: FindAccount, pairwiseIdentifier: PairwiseIdentifier) {
+export function createIntrospectionPolicy({ subjects }: OidcServices, findAccount: FindAccount) {
   return async function mayIntrospect(
     ctx: KoaContextWithOIDC,
     client: Client,
@@ -347,8 +334,8 @@ export function createIntrospectionPolicy(findAccount: FindAccount, pairwiseIden
     if (!found) return false;
     // The engine adds its own members in one object literal behind `extra`, which takes V8 ten times as long (16 µs) unless `extra` is empty.
     Object.assign(ctx.body as object, token.kind === 'AccessToken' ? await currentClaims(token, found) : token.extra);
-    token.extra =
-      client.subjectType === 'pairwise' ? { sub: await pairwiseIdentifier(ctx, accountId, client) } : undefined;
+    const sector = sectorOfClient(client);
+    token.extra = sector === undefined ? undefined : { sub: subjects.of(sector, accountId) };
     return true;
   };
 }

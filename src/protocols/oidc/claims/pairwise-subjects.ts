@@ -4,33 +4,46 @@
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
 import type { OidcMetadata } from '../../../applications/fields/oidc-client.ts';
 import { safeEqual } from '../../../base/platform/random.ts';
+import type { Core } from '../../../core/core.ts';
+import { stableSecret } from '../../../core/settings/settings.ts';
+import type { Client } from '../engine/library.ts';
 
 const IV_BYTES = 16;
 const CIPHER = 'aes-256-ctr';
 
-/** @param secret must never change: with another one every account would get new subjects */
-export function createPairwiseSubjects(secret: Buffer) {
+export type Subjects = Awaited<ReturnType<typeof createSubjects>>;
+
+/** The identifiers by which applications know accounts (`sub`): those of their sector, or without one the ids of the accounts. */
+export async function createSubjects({ db, vault }: Core) {
+  // It never changes: with another one every account would get new subjects.
+  const secret = await stableSecret({ db, vault }, 'pairwise');
   const key = (use: string, sector: string) => createHmac('sha256', secret).update(`${use}\0${sector}`).digest();
 
-  function subjectOf(sector: string, accountId: string): string {
+  function pairwise(sector: string, accountId: string): string {
     const iv = createHmac('sha256', key('mac', sector)).update(accountId).digest().subarray(0, IV_BYTES);
     const cipher = createCipheriv(CIPHER, key('cipher', sector), iv);
     return Buffer.concat([iv, cipher.update(accountId, 'utf8'), cipher.final()]).toString('base64url');
   }
 
   return {
-    subjectOf,
+    of: (sector: string | undefined, accountId: string): string =>
+      sector === undefined ? accountId : pairwise(sector, accountId),
 
     /** The account of a subject of this sector; undefined for anything else. */
-    accountOf(sector: string, subject: string): string | undefined {
+    accountOf(sector: string | undefined, subject: string): string | undefined {
+      if (sector === undefined) return subject;
       const octets = Buffer.from(subject, 'base64url');
       if (octets.length <= IV_BYTES) return undefined;
       const decipher = createDecipheriv(CIPHER, key('cipher', sector), octets.subarray(0, IV_BYTES));
       const accountId = Buffer.concat([decipher.update(octets.subarray(IV_BYTES)), decipher.final()]).toString();
-      return safeEqual(subjectOf(sector, accountId), subject) ? accountId : undefined;
+      return safeEqual(pairwise(sector, accountId), subject) ? accountId : undefined;
     },
   };
 }
+
+/** The sector of a client of the engine; undefined for one whose subjects are public. It is absent from oidc-provider's types. */
+export const sectorOfClient = (client: Client): string | undefined =>
+  client.subjectType === 'pairwise' ? String(Reflect.get(client, 'sectorIdentifier')) : undefined;
 
 /** The sector of a client as the engine computes it (OIDC Core 8.1); undefined for one whose subjects are public. */
 export function sectorOfMetadata({ subject_type, sector_identifier_uri, redirect_uris, jwks_uri }: OidcMetadata) {

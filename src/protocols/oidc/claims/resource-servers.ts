@@ -14,7 +14,7 @@ import type { Core } from '../../../core/core.ts';
 import type { BrokenRule } from '../../../core/rejections/rules.ts';
 import type { Account } from '../../../people/accounts/account.ts';
 import type { People } from '../../../people/people.ts';
-import { SSF_SCOPES, ssfApi } from '../../../people/rbac/built-in.ts';
+import { ownResources, SSF_SCOPES, ssfApi } from '../../../people/rbac/built-in.ts';
 import { errors, type KoaContextWithOIDC, type ResourceServer } from '../engine/library.ts';
 import type { ClientApplication, ClientSource } from '../store/clients.ts';
 
@@ -28,17 +28,10 @@ const OPAQUE = { accessTokenFormat: 'opaque', jwt: undefined } as const;
 /** An API of this server: the rights of the user decide what the token can do there. */
 const OWN = { ...forRegisteredClients, access: 'everyone', isOwn: true, token: OPAQUE } satisfies Partial<FoundApi>;
 
-export function createResourceServers(
-  dependencies: Core &
-    People & {
-      clients: ClientSource;
-      /** The setting `access_token_minutes`. */
-      accessTokenMinutes(): number;
-      /** The APIs of this server itself: identifier -> scopes. */
-      serverApis: Record<string, readonly string[]>;
-    },
-) {
-  const { accounts, clients, config, accessTokenMinutes, serverApis, settings } = dependencies;
+export function createResourceServers(services: Core & People & { clients: ClientSource }) {
+  const { accounts, clients, config, db, settings } = services;
+  /** The APIs of this server itself: identifier -> scopes. */
+  const serverApis: Record<string, readonly string[]> = ownResources(config.issuer);
   return { resourceServer, defaultResource, registeredScopes };
 
   /** Receivers of shared signals request their scopes alone: SSF 1.0 knows no `resource`. */
@@ -68,11 +61,11 @@ export function createResourceServers(
     if (holder && !mayReach(api, holder)) throw new errors.InvalidTarget('the user may not reach this resource');
     if (holder?.group && api.isOwn)
       throw new errors.InvalidTarget('a sign-in for one group may not reach this resource');
+    const { access_token_minutes: most } = settings.latest();
     return {
       scope: withoutMissingPermissions(oidc.route, await userOf(oidc), allowed, api.scopePermissions).join(' '),
       audience: api.identifier,
-      accessTokenTTL:
-        60 * Math.min(accessTokenMinutes(), application?.metadata.access_token_minutes ?? accessTokenMinutes()),
+      accessTokenTTL: 60 * Math.min(most, application?.metadata.access_token_minutes ?? most),
       ...api.token,
     } as ResourceServer;
   }
@@ -101,7 +94,7 @@ export function createResourceServers(
   async function findApi(identifier: string): Promise<FoundApi | undefined> {
     const own = Object.hasOwn(serverApis, identifier) ? serverApis[identifier] : undefined;
     if (own) return { ...OWN, identifier, scopes: [...own] };
-    const found = await findResource(identifier, dependencies.db);
+    const found = await findResource(identifier, db);
     if (!found) return undefined;
     const { signingAlg: alg } = found;
     return { ...found, isOwn: false, token: alg ? { accessTokenFormat: 'jwt', jwt: { sign: { alg } } } : OPAQUE };

@@ -1,86 +1,44 @@
 // The engine's options as one table. Each default of oidc-provider that this server relies on is set here too, so that an
 // upgrade changes nothing unnoticed.
 
-import type { Http } from '../../../base/http/http.ts';
+import { needsPkce } from '../../../applications/fields/oidc-client.ts';
 import { limits } from '../../../base/limits.ts';
+import { randomToken } from '../../../base/platform/random.ts';
 import { keyAlgs } from '../../../core/keys/rotation.ts';
 import { claimsByScope } from '../../../people/accounts/claims.ts';
+import { acrValues, FEDERATED_ACR } from '../../../people/mfa/acr.ts';
+import { createExtraTokenClaims, createFindAccount, createIntrospectionPolicy } from '../claims/find-account.ts';
+import { sectorOfClient } from '../claims/pairwise-subjects.ts';
+import { createResourceServers } from '../claims/resource-servers.ts';
 import { ID_JAG } from '../identity-assertions.ts';
+import type { OidcServices } from '../oidc-services.ts';
+import { createDevicePages, createErrorPage, createLogoutPages } from '../pages.ts';
 import { jtiWithGrant } from '../patches/provider/jwt-introspection.ts';
 import { extraClientMetadata, newClientId, registrationPolicies } from '../registration.ts';
+import { createArtifactAdapter } from '../store/adapter.ts';
+import { createGrantLoader } from '../store/grants.ts';
+import { createRefreshTokenAdapter } from '../store/refresh-token-retries.ts';
+import { createSessionAdapter } from '../store/sessions/session-adapter.ts';
+import { createPrompts } from './interaction-policy.ts';
 import {
+  type Adapter,
+  type AdapterPayload,
   type Client,
   type Configuration,
   engineSeconds,
+  errors,
   type FindAccount,
   type KoaContextWithOIDC,
+  Provider,
 } from './library.ts';
 import { createProfileChecks, profileOf } from './profile-checks.ts';
-import { REQUEST_CHECK_PARAMETER } from './requests/request-checks.ts';
-
-/** The engine's paths (docs/api.md). */
-export const routes = {
-  authorization: '/authorize',
-  token: '/token',
-  jwks: '/jwks',
-  userinfo: '/userinfo',
-  introspection: '/introspect',
-  revocation: '/revoke',
-  pushed_authorization_request: '/par',
-  code_verification: '/device',
-  device_authorization: '/device/code',
-  registration: '/register',
-  end_session: '/end-session',
-} as const;
+import { createRequestCheck, REQUEST_CHECK_PARAMETER } from './requests/request-checks.ts';
+import { routes } from './routes.ts';
 
 const SIGNING_AND_HMAC = [...keyAlgs, 'HS256'] as const;
 const CLIENT_SIGNING = [...keyAlgs, 'Ed25519'] as const;
 
 type Features = NonNullable<Configuration['features']>;
-type LogoutOptions = NonNullable<Features['rpInitiatedLogout']>;
-type DeviceOptions = NonNullable<Features['deviceFlow']>;
-
-/** The `sub` of an account for a client that gets subjects of its own sector (OIDC Core 8.1). */
-export type PairwiseIdentifier = (ctx: unknown, accountId: string, client: Client) => Promise<string>;
-
-/** The engine's own pages. */
-interface Pages {
-  renderError: Configuration['renderError'];
-  logout: LogoutOptions;
-  device: DeviceOptions;
-}
-
-export interface ConfigurationDependencies {
-  jwks: Configuration['jwks'];
-  adapter: Configuration['adapter'];
-  findAccount: FindAccount;
-  loadExistingGrant: Configuration['loadExistingGrant'];
-  prompts: NonNullable<Configuration['interactions']>['policy'];
-  checkAndCompleteRequest(ctx: KoaContextWithOIDC): Promise<void>;
-  /** Whether requests of this client need a PKCE challenge. */
-  needsPkce(clientId: string): boolean;
-  acrValues: string[];
-  secure: boolean;
-  sessionCookie: string;
-  dpopNonceSecret: Buffer;
-  settings(): {
-    sessionHours: number;
-    accessTokenMinutes: number;
-    refreshTokenDays: number;
-    signingAlgorithms: readonly string[];
-  };
-  /** The lifetimes of a client's own: of each and the setting of its name the shorter counts. */
-  lifetimesOf(clientId: string): { access_token_minutes?: number | undefined; refresh_token_days?: number | undefined };
-  resourceServer: NonNullable<Features['resourceIndicators']>['getResourceServerInfo'];
-  /** The API that a token request without `resource` means. */
-  defaultResource(ctx: KoaContextWithOIDC): string | undefined;
-  pairwiseIdentifier: PairwiseIdentifier;
-  introspectionPolicy: NonNullable<Features['introspection']>['allowedPolicy'];
-  extraTokenClaims: Configuration['extraTokenClaims'];
-  clientSecret(): string;
-  fetch: Configuration['fetch'];
-  pages: Pages;
-}
 
 const profileChecks = createProfileChecks(engineSeconds);
 
@@ -95,15 +53,19 @@ const discovery = {
   prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
 };
 
-export function createConfiguration(dependencies: Http & ConfigurationDependencies): Configuration {
+export function createConfiguration(services: OidcServices): Configuration {
+  const { clients, keyring, outgoing, settings, subjects } = services;
+  const findAccount = createFindAccount(services);
+  const resources = createResourceServers(services);
+  const logoutPages = createLogoutPages(services);
   return {
-    jwks: dependencies.jwks,
-    adapter: dependencies.adapter,
+    jwks: keyring.jwks() as never,
+    adapter: createEngineAdapters(services),
     routes: { ...routes },
 
     // Flows: authorization code, with PKCE unless the registration says otherwise, and nothing else; `none` is the response type of SAML service providers only.
     responseTypes: ['code', 'none'],
-    pkce: { required: (_ctx, { clientId }) => dependencies.needsPkce(clientId) },
+    pkce: { required: (_ctx, { clientId }) => needsPkce(clients.cachedApplicationOf(clientId)?.metadata ?? {}) },
     allowOmittingSingleRegisteredRedirectUri: false,
     scopes: ['openid', 'offline_access'],
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', 'none'],
@@ -115,7 +77,7 @@ export function createConfiguration(dependencies: Http & ConfigurationDependenci
       // Products such as Synapse and Nextcloud reject a logout token without `sid`, and no one rejects it for having one.
       backchannel_logout_session_required: true,
     },
-    extraClientMetadata: extraClientMetadata(() => dependencies.settings().signingAlgorithms),
+    extraClientMetadata: extraClientMetadata(() => settings.latest().signing_algorithms),
     assertJwtClientAuthClaimsAndHeader: profileChecks.assertClientAssertion,
     // An error for an unknown origin would end native apps that send one; patches/http.ts decides.
     clientBasedCORS: () => true,
@@ -135,12 +97,12 @@ export function createConfiguration(dependencies: Http & ConfigurationDependenci
       sid: null,
       group: null,
     },
-    acrValues: dependencies.acrValues,
+    acrValues: [...acrValues, FEDERATED_ACR],
     subjectTypes: ['public', 'pairwise'],
-    pairwiseIdentifier: dependencies.pairwiseIdentifier,
-    findAccount: dependencies.findAccount,
-    loadExistingGrant: dependencies.loadExistingGrant,
-    extraTokenClaims: dependencies.extraTokenClaims,
+    pairwiseIdentifier: async (_ctx, accountId, client) => subjects.of(sectorOfClient(client), accountId),
+    findAccount,
+    loadExistingGrant: createGrantLoader(services),
+    extraTokenClaims: createExtraTokenClaims(services),
     formats: {
       customizers: {
         jwt(_ctx, token, { payload }) {
@@ -149,17 +111,21 @@ export function createConfiguration(dependencies: Http & ConfigurationDependenci
       },
     },
 
-    ...tokenOptions(dependencies),
-    cookies: cookieOptions(dependencies),
+    ...tokenOptions(services),
+    cookies: cookieOptions(services),
 
-    interactions: { policy: dependencies.prompts, url: (_ctx, interaction) => `/signin/${interaction.uid}` },
+    interactions: { policy: createPrompts(services), url: (_ctx, interaction) => `/signin/${interaction.uid}` },
     // `connection`: the upstream identity provider to go to, without the choice on the sign-in page. `group`: claims/chosen-group.ts.
-    extraParams: { [REQUEST_CHECK_PARAMETER]: dependencies.checkAndCompleteRequest, connection: null, group: null },
+    extraParams: {
+      [REQUEST_CHECK_PARAMETER]: createRequestCheck(services, resources.registeredScopes),
+      connection: null,
+      group: null,
+    },
     discovery,
-    renderError: dependencies.pages.renderError,
-    fetch: dependencies.fetch,
+    renderError: createErrorPage(services, logoutPages),
+    fetch: outgoing as never,
 
-    features: features(dependencies),
+    features: features(services, { findAccount, resources, logoutPages }),
   };
 }
 
@@ -177,18 +143,9 @@ function signingAlgorithms(): Configuration['enabledJWA'] {
 }
 
 /** Lifetimes of tokens, and when they are issued, rotated and revoked. */
-function tokenOptions(dependencies: {
-  settings(): {
-    sessionHours: number;
-    accessTokenMinutes: number;
-    refreshTokenDays: number;
-    signingAlgorithms: readonly string[];
-  };
-  /** The lifetimes of a client's own: of each and the setting of its name the shorter counts. */
-  lifetimesOf(clientId: string): { access_token_minutes?: number | undefined; refresh_token_days?: number | undefined };
-}): Configuration {
+function tokenOptions(services: OidcServices): Configuration {
   return {
-    ttl: lifetimes(dependencies),
+    ttl: lifetimes(services),
     // FAPI 2.0 Security Profile 5.3.2.1-9: rotation protects nothing where the client proves itself and each token is bound to a key.
     rotateRefreshToken: ({ oidc: { client } }) => client === undefined || rotatesRefreshTokens(client),
     issueRefreshToken: async (_ctx, client, code) =>
@@ -200,13 +157,13 @@ function tokenOptions(dependencies: {
 
 /** Names and attributes of the engine's cookies (docs/security.md). */
 function cookieOptions({
-  sessionCookie,
-  secure,
+  config: { secure },
+  cookies,
   cookieKeys,
-}: Http & { sessionCookie: string; secure: boolean }): NonNullable<Configuration['cookies']> {
+}: OidcServices): NonNullable<Configuration['cookies']> {
   return {
     names: {
-      session: sessionCookie,
+      session: cookies.nameOf('session'),
       // The engine limits these two to the path of their own step, which the __Host- prefix forbids.
       interaction: 'gatehouse_interaction',
       resume: 'gatehouse_resume',
@@ -218,19 +175,35 @@ function cookieOptions({
 }
 
 /** The parts of the protocol that are switched on, and how each is bounded. */
-function features(dependencies: ConfigurationDependencies): Features {
+function features(
+  services: OidcServices,
+  {
+    findAccount,
+    resources,
+    logoutPages,
+  }: {
+    findAccount: FindAccount;
+    resources: ReturnType<typeof createResourceServers>;
+    logoutPages: ReturnType<typeof createLogoutPages>;
+  },
+): Features {
+  const { logoutSource, postLogoutSuccessSource } = logoutPages;
   return {
     devInteractions: { enabled: false },
     backchannelLogout: { enabled: true },
-    rpInitiatedLogout: { enabled: true, ...dependencies.pages.logout },
+    rpInitiatedLogout: { enabled: true, logoutSource, postLogoutSuccessSource },
     claimsParameter: { enabled: true },
     clientCredentials: { enabled: true },
-    deviceFlow: { enabled: true, charset: 'base-20', mask: '****-****', ...dependencies.pages.device },
-    dPoP: { enabled: true, nonceSecret: dependencies.dpopNonceSecret, requireNonce: profileChecks.requireNonce },
+    deviceFlow: { enabled: true, charset: 'base-20', mask: '****-****', ...createDevicePages(services) },
+    dPoP: {
+      enabled: true,
+      nonceSecret: services.vault.deriveKey('dpop-nonce'),
+      requireNonce: profileChecks.requireNonce,
+    },
     encryption: { enabled: false },
     introspection: {
       enabled: true,
-      allowedPolicy: dependencies.introspectionPolicy,
+      allowedPolicy: createIntrospectionPolicy(services, findAccount),
     },
     pushedAuthorizationRequests: { enabled: true, requirePushedAuthorizationRequests: false },
     registration: {
@@ -238,7 +211,7 @@ function features(dependencies: ConfigurationDependencies): Features {
       initialAccessToken: true,
       issueRegistrationAccessToken: true,
       idFactory: newClientId,
-      secretFactory: async () => dependencies.clientSecret(),
+      secretFactory: async () => randomToken(),
       policies: registrationPolicies,
     },
     registrationManagement: { enabled: true, rotateRegistrationAccessToken: true },
@@ -249,10 +222,10 @@ function features(dependencies: ConfigurationDependencies): Features {
     fapi: { enabled: true, profile: (_ctx, client) => (profileOf(client) ? '2.0' : undefined) },
     resourceIndicators: {
       enabled: true,
-      defaultResource: async (ctx, _client, oneOf) => (oneOf ?? dependencies.defaultResource(ctx)) as never,
+      defaultResource: async (ctx, _client, oneOf) => (oneOf ?? resources.defaultResource(ctx)) as never,
       // Without `resource` at the token endpoint the token is for userinfo when `openid` was granted.
       useGrantedResource: async () => false,
-      getResourceServerInfo: dependencies.resourceServer,
+      getResourceServerInfo: resources.resourceServer,
     },
     revocation: {
       enabled: true,
@@ -290,28 +263,18 @@ function withinAccount(ctx: KoaContextWithOIDC | undefined, seconds: number): nu
 }
 
 /** oidc-provider's `ttl`: lifetimes in seconds. */
-function lifetimes({
-  settings,
-  lifetimesOf,
-}: {
-  settings(): {
-    sessionHours: number;
-    accessTokenMinutes: number;
-    refreshTokenDays: number;
-    signingAlgorithms: readonly string[];
-  };
-  /** The lifetimes of a client's own: of each and the setting of its name the shorter counts. */
-  lifetimesOf(clientId: string): { access_token_minutes?: number | undefined; refresh_token_days?: number | undefined };
-}): NonNullable<Configuration['ttl']> {
+function lifetimes({ clients, settings }: OidcServices): NonNullable<Configuration['ttl']> {
+  /** Of the lifetimes of a client's own and the setting of its name, the shorter counts. */
+  const ownOf = ({ clientId }: Client) => clients.cachedApplicationOf(clientId)?.metadata ?? {};
   const accessTokenSeconds = (client?: Client) => {
-    const { accessTokenMinutes: minutes } = settings();
-    return 60 * Math.min(minutes, (client && lifetimesOf(client.clientId).access_token_minutes) ?? minutes);
+    const { access_token_minutes: most } = settings.latest();
+    return 60 * Math.min(most, (client && ownOf(client).access_token_minutes) ?? most);
   };
   const refreshTokenDays = (client: Client) => {
-    const { refreshTokenDays: days } = settings();
-    return Math.min(days, lifetimesOf(client.clientId).refresh_token_days ?? days);
+    const { refresh_token_days: most } = settings.latest();
+    return Math.min(most, ownOf(client).refresh_token_days ?? most);
   };
-  const sessionSeconds = () => settings().sessionHours * 3600;
+  const sessionSeconds = () => settings.latest().session_hours * 3600;
   return {
     AccessToken: (ctx, token, client) =>
       withinAccount(ctx, token.resourceServer?.accessTokenTTL ?? accessTokenSeconds(client)),
@@ -339,4 +302,45 @@ function lifetimes({
       return withinAccount(ctx, Math.max(1, seconds));
     },
   };
+}
+
+/** oidc-provider's `adapter`: what stores each of its models. */
+function createEngineAdapters(services: OidcServices) {
+  const { clients, logout, rateLimits, refreshTokenRetries } = services;
+  const isTooSoon = async (deviceCode: string) => !(await rateLimits.consume('device:poll', deviceCode)).allowed;
+  return function adapterOf(model: string): Adapter {
+    if (model === 'Client') return clients.adapter;
+    if (model === 'RefreshToken')
+      return createRefreshTokenAdapter(refreshTokenRetries, (mayUseAgain) =>
+        createArtifactAdapter(model, services, mayUseAgain),
+      );
+    const adapter = createArtifactAdapter(model, services);
+    if (model === 'Session') return createSessionAdapter(adapter, logout.endSession);
+    if (model === 'DeviceCode') return createDeviceCodeAdapter(adapter, isTooSoon);
+    return adapter;
+  };
+}
+
+/**
+ * @param adapter stores the device codes
+ * @param isTooSoon counts a poll of this device code; true when it came too soon after the last one
+ */
+export function createDeviceCodeAdapter(
+  adapter: Adapter,
+  isTooSoon: (deviceCode: string) => Promise<boolean>,
+): Adapter {
+  return {
+    ...adapter,
+    async find(deviceCode) {
+      const stored = await adapter.find(deviceCode);
+      const oidc = Provider.ctx?.oidc;
+      const isPoll = oidc?.route === 'token' && stored && stored.clientId === oidc.client?.clientId;
+      if (isPoll && isPending(stored) && (await isTooSoon(deviceCode))) throw new errors.SlowDown();
+      return stored;
+    },
+  };
+}
+
+function isPending({ accountId, error, exp = 0 }: AdapterPayload): boolean {
+  return !accountId && !error && exp > engineSeconds();
 }

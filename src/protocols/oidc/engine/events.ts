@@ -9,36 +9,22 @@ import { isPage } from '../../../base/http/pages/page-request.ts';
 import { limits } from '../../../base/limits.ts';
 import { defined } from '../../../base/platform/defined.ts';
 import type { Logger } from '../../../base/platform/logger.ts';
-import type { Metrics } from '../../../base/platform/metrics.ts';
-import type { RequestInfo } from '../../../base/platform/request-info.ts';
 import { createThrottle } from '../../../base/platform/throttle.ts';
-import type { Vault } from '../../../base/platform/vault.ts';
 import { tooMuchStoredIn } from '../../../base/storage/stored-size.ts';
 import { unavailableIn } from '../../../base/storage/unavailable.ts';
-import type { RepeatedEntries } from '../../../core/audit/repeated-entries.ts';
 import type { Core } from '../../../core/core.ts';
-import type { RejectionEndpoint, Rejections } from '../../../core/rejections/rejections.ts';
+import type { RejectionEndpoint } from '../../../core/rejections/rejections.ts';
 import type { BrokenRule } from '../../../core/rejections/rules.ts';
 import { accountOf } from '../claims/find-account.ts';
+import type { OidcOptions, OidcServices } from '../oidc-services.ts';
 import { TooManyAttempts } from '../rate-limits.ts';
 import { faultsOfRegistration, isUnregistered, registrationFault } from '../registration.ts';
-import { type ClientSource, matchingSecret } from '../store/clients.ts';
+import { matchingSecret } from '../store/clients.ts';
 import { appContext, isDecided, withCode } from './app-context.ts';
 import type { KoaContextWithOIDC, Provider } from './library.ts';
 import { evaluateRules } from './requests/request-rules.ts';
 import { isForPrograms } from './routes.ts';
 import { TEST_MODE } from './test-response-mode.ts';
-
-export interface EngineEvents extends RecordDependencies, CredentialFaultDependencies {
-  repeatedEntries: RepeatedEntries;
-  metrics: Metrics;
-  logger: Logger;
-  /** Notes that the request object of this request is bad. */
-  countFailedRequestObject(ctx: Context): void;
-  /** Records a request that the user made with a session. */
-  recordActivity(sessionUid: string): Promise<void>;
-  recordUsage: RecordUsage;
-}
 
 interface EngineError extends Error {
   error?: string;
@@ -81,8 +67,8 @@ const OTHER_ERRORS = [
 ];
 
 /** Call once for each Provider. */
-export function listenToEvents(provider: Provider, events: EngineEvents): void {
-  const { metrics } = events;
+export function listenToEvents(provider: Provider, services: OidcServices): void {
+  const { metrics } = services;
   // The engine's types name each event; the tables hold only events of its documentation.
   const on = provider.on.bind(provider) as (
     event: string,
@@ -93,16 +79,16 @@ export function listenToEvents(provider: Provider, events: EngineEvents): void {
     // A JWT access token is not saved, only issued.
     on(`${type}.issued`, () => metrics.tokensIssued.inc({ type }));
   }
-  on('interaction.started', (ctx) => recordRequest(ctx, events));
+  on('interaction.started', (ctx) => recordRequest(ctx, services));
   on('authorization.success', (ctx) => {
     // A test is answered to the console, and whether a service provider gets an assertion is decided in protocols/saml/sso/response-mode.ts.
     if (!OTHER_MODES.includes(String(ctx.oidc.params?.response_mode))) markAnswered(ctx);
-    recordRequest(ctx, events);
-    recordAuthorization(ctx, events);
+    recordRequest(ctx, services);
+    recordAuthorization(ctx, services);
   });
   for (const [event, rejected] of Object.entries(REJECTIONS))
-    on(event, (ctx, error) => reportRejection(ctx, error, rejected, events));
-  on('authorization.error', (ctx, error) => keepHere(ctx, error, events));
+    on(event, (ctx, error) => reportRejection(ctx, error, rejected, services));
+  on('authorization.error', (ctx, error) => keepHere(ctx, error, services));
   for (const event of OTHER_ERRORS) on(event, (ctx, error) => void noteDatabaseError(appContext(ctx), error));
   provider.on('server_error', (ctx: KoaContextWithOIDC, err: Error) => {
     if (!noteDatabaseError(appContext(ctx), err))
@@ -114,7 +100,7 @@ export function listenToEvents(provider: Provider, events: EngineEvents): void {
  * An error before anybody was asked is a page of this server where nobody registered the client: else a link to this server would lead to any
  * website (RFC 9700 4.11.2). The listener is called before the engine redirects.
  */
-function keepHere({ oidc }: KoaContextWithOIDC, error: EngineError, { clients }: EngineEvents): void {
+function keepHere({ oidc }: KoaContextWithOIDC, error: EngineError, { clients }: OidcServices): void {
   const { client, params, route } = oidc;
   const application = client && clients.cachedApplicationOf(client.clientId);
   if (route !== 'authorization' || !application || !isUnregistered(application)) return;
@@ -123,10 +109,10 @@ function keepHere({ oidc }: KoaContextWithOIDC, error: EngineError, { clients }:
 }
 
 /** Records the use of the session, if the user made this request: `prompt=none` and frames are made by applications. */
-function recordRequest(engineCtx: KoaContextWithOIDC, { recordActivity }: EngineEvents): void {
+function recordRequest(engineCtx: KoaContextWithOIDC, { sessions }: OidcServices): void {
   const { result, session, prompts } = engineCtx.oidc;
   if (!session?.accountId || result?.login || prompts.has('none') || !isPage(appContext(engineCtx))) return;
-  void recordActivity(session.uid);
+  void sessions.recordActivity(session.uid);
 }
 
 /** The application has an answer in this session, which the engine saves with it. */
@@ -134,8 +120,7 @@ export function markAnswered({ oidc: { session, client } }: KoaContextWithOIDC):
   if (session?.accountId && client) Object.assign(session.authorizationFor(client.clientId), { isAnswered: true });
 }
 
-function recordAuthorization(engineCtx: KoaContextWithOIDC, events: EngineEvents): void {
-  const { recordUsage, logger } = events;
+function recordAuthorization(engineCtx: KoaContextWithOIDC, { recordUsage, logger }: OidcServices): void {
   const { result, session, client, params } = engineCtx.oidc;
   if (!session?.accountId) return;
   const ctx = appContext(engineCtx);
@@ -149,12 +134,12 @@ function reportRejection(
   engineCtx: KoaContextWithOIDC,
   error: EngineError,
   { type, endpoint }: Rejected,
-  events: EngineEvents,
+  services: OidcServices,
 ): void {
-  const { repeatedEntries, logger, countFailedRequestObject } = events;
+  const { repeatedEntries, logger, clientLimits } = services;
   const ctx = appContext(engineCtx);
   if (noteDatabaseError(ctx, error)) return;
-  explainCredentials(engineCtx, error, events);
+  explainCredentials(engineCtx, error, services);
   if (type === 'registration.rejected') explainRegistration(engineCtx, error);
   const { request } = ctx.state;
   const clientId = engineCtx.oidc.client?.clientId;
@@ -162,11 +147,11 @@ function reportRejection(
   const reason = error.error ?? error.message;
   const detail = error.error_detail ?? error.error_description;
   ctx.state.log().info({ event: type, clientId, reason, detail }, 'request rejected');
-  if (reason === 'invalid_request_object') countFailedRequestObject(ctx);
+  if (reason === 'invalid_request_object') clientLimits.markFailed(ctx);
   // Only logged: so many rejections must not fill the audit log.
   if (error instanceof TooManyAttempts || tooMuchStoredIn(error)) return;
   if (isNextStep(reason) || isDecided(engineCtx, reason)) return;
-  recordRejection(events, endpoint, engineCtx, error);
+  recordRejection(services, endpoint, engineCtx, error);
   repeatedEntries
     .record({
       type,
@@ -190,9 +175,10 @@ const isNextStep = (error: string): boolean =>
   );
 
 /** Says in the error that the Basic credentials are not encoded, where that is the fault. */
-function explainCredentials(ctx: KoaContextWithOIDC, error: EngineError, events: EngineEvents): void {
+function explainCredentials(ctx: KoaContextWithOIDC, error: EngineError, services: OidcServices): void {
   const isUndecodable = /properly encoded/.test(error.error_description ?? '');
-  const brokenRule = error.error === 'invalid_client' || isUndecodable ? unencodedCredentials(ctx, events) : undefined;
+  const brokenRule =
+    error.error === 'invalid_client' || isUndecodable ? unencodedCredentials(ctx, services) : undefined;
   if (!brokenRule) return;
   const { received, expected } = brokenRule;
   const text = `Basic credentials have ${received}; expected: ${expected}`;
@@ -222,20 +208,12 @@ function logNotAudited(logger: Logger, err: unknown): void {
 // Application usage: which applications users open with a session that they already have. One audit entry for each account,
 // application and hour, so that the portal can list what was used lately without a write for each request.
 
-type RecordUsage = (accountId: string, clientId: string, request: RequestInfo) => Promise<void>;
-
-export function createUsageRecorder({
-  audit,
-  now,
-  exceptOf,
-}: Core & {
-  /** The client_id of the server's own pages, whose use is not recorded. */
-  exceptOf: string;
-}): RecordUsage {
+/** The use of the server's own pages is not recorded. */
+export function createUsageRecorder({ audit, now, firstPartyClient }: Core & OidcOptions): OidcServices['recordUsage'] {
   const isDue = createThrottle(now, limits.applicationUsage.seconds);
 
   return async function recordUsage(accountId, clientId, request) {
-    if (clientId === exceptOf || !isDue(`${accountId}\n${clientId}`)) return;
+    if (clientId === firstPartyClient.client_id || !isDue(`${accountId}\n${clientId}`)) return;
     await audit.record({
       type: 'authorization.granted',
       outcome: 'success',
@@ -262,14 +240,9 @@ const RECORDED_VALUES = new Set(
   ).split(' '),
 );
 
-interface RecordDependencies {
-  rejections: Rejections;
-  clients: ClientSource;
-}
-
 /** Records the rejection and writes its code into a JSON response. */
 function recordRejection(
-  { rejections, clients }: RecordDependencies,
+  { rejections, clients }: OidcServices,
   endpoint: RejectionEndpoint,
   ctx: KoaContextWithOIDC,
   error: EngineError,
@@ -360,19 +333,11 @@ function basicCredentials(ctx: KoaContextWithOIDC): { id: string; secret: string
 
 // Why Basic credentials failed that were sent without the form-encoding of RFC 6749 2.3.1, which many clients leave out.
 
-interface CredentialFaultDependencies {
-  clients: ClientSource;
-  vault: Vault;
-}
-
 const REMEDY =
   'the client_id and the secret, each form-encoded (RFC 6749 2.3.1), or a secret of letters, digits, - and _';
 
 /** Undefined where the encoding is not the fault. Call it for a request that failed to authenticate the client. */
-function unencodedCredentials(
-  ctx: KoaContextWithOIDC,
-  { clients, vault }: CredentialFaultDependencies,
-): BrokenRule | undefined {
+function unencodedCredentials(ctx: KoaContextWithOIDC, { clients, vault }: OidcServices): BrokenRule | undefined {
   const { id, secret } = basicCredentials(ctx);
   if (secret === undefined) return undefined;
   const brokenRule = (rule: 'client' | 'secret', received: string): BrokenRule => ({

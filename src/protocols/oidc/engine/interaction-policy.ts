@@ -3,62 +3,35 @@
 
 import { accessDecision, accessDecisionRule } from '../../../applications/access-decision.ts';
 import { claimSources } from '../../../applications/fields/claim-settings.ts';
-import { acceptsSignIn, type SignInRule } from '../../../applications/rules/sign-in-rule.ts';
+import { acceptsSignIn } from '../../../applications/rules/sign-in-rule.ts';
 import { isOnThisComputer } from '../../../applications/uris.ts';
 import type { Account } from '../../../people/accounts/account.ts';
+import { termsDue } from '../../../people/accounts/terms.ts';
 import { acrClaim, demandsMailedCode, essentialAcrs, PASSWORD_ACR, voluntaryAcrs } from '../../../people/mfa/acr.ts';
-import type { SessionContext, SessionNeed } from '../../../people/mfa/policy.ts';
-import { type GroupChoice, withChosenGroup } from '../claims/chosen-group.ts';
+import { chooseGroup, withChosenGroup } from '../claims/chosen-group.ts';
 import { accountOf } from '../claims/find-account.ts';
-import type { ClosedApi } from '../claims/resource-servers.ts';
+import { sectorOfClient } from '../claims/pairwise-subjects.ts';
+import { unreachableApi } from '../claims/resource-servers.ts';
 import { hashOfClient } from '../client-documents.ts';
+import type { OidcServices } from '../oidc-services.ts';
 import { upstreamLogin } from '../patches/provider/session-auth-time.ts';
 import { isUnregistered } from '../registration.ts';
-import type { ClientApplication, ClientSource } from '../store/clients.ts';
+import type { ClientApplication } from '../store/clients.ts';
 import { isEmpty, requestedBy } from '../store/grants.ts';
 import { appContext } from './app-context.ts';
 import { engineSeconds, errors, interactionPolicy, type KoaContextWithOIDC } from './library.ts';
-import type { SamlRequirements } from './saml-requirements.ts';
 
 const addressOf = (ctx: KoaContextWithOIDC) => appContext(ctx).state.request.address;
 
 const { Check, Prompt, base } = interactionPolicy;
 const { REQUEST_PROMPT, NO_NEED_TO_PROMPT } = Check;
 
-export interface PromptDependencies {
-  clients: ClientSource;
-  sessionNeed(
-    ctx: KoaContextWithOIDC,
-    account: Account,
-    session: Omit<SessionContext, 'isTrustedBrowser'>,
-  ): Promise<SessionNeed>;
-  /** What a SAML AuthnRequest requires of this sign-in; nothing for OpenID Connect. */
-  samlRequirements(ctx: KoaContextWithOIDC): Promise<SamlRequirements>;
-  hasPassword(accountId: string): Promise<boolean>;
-  usernameOf(accountId: string): Promise<string | undefined>;
-  /** The connection of a session, and of a sign-in that is not stored yet (federation/sessions.ts). */
-  upstream: UpstreamSource;
-  /** Whether the person has to accept the terms. */
-  hasTermsDue(account: Account): boolean;
-  /** The account for the group of this request, or the groups to choose from. */
-  chooseGroup(ctx: KoaContextWithOIDC, application: ClientApplication, account: Account): Promise<GroupChoice>;
-  /** The access rule that closes one of these APIs to the account. */
-  unreachableApi(identifiers: readonly string[], account: Account): Promise<ClosedApi | undefined>;
-  /** The `sub` of an account for the client of the request (pairwise subjects). */
-  subjectOf(ctx: KoaContextWithOIDC, accountId: string): Promise<string>;
-}
-
-export interface UpstreamSource {
-  ofSession(sessionUid: string): Promise<string | undefined>;
-  connectionOf(id: string): Promise<string | undefined>;
-  /** Whether the upstream of the session can prove one of these acr values. */
-  canSatisfyAcr(sessionUid: string, acrs: readonly string[]): Promise<boolean>;
-  /** Whether a directory that the application accepts checks the password of this account. */
-  hasDirectory(accountId: string, rule: SignInRule | undefined): Promise<boolean>;
-}
+/** The `sub` of an account for the client of the request. */
+const subjectOf = ({ subjects }: OidcServices, { oidc: { client } }: KoaContextWithOIDC, accountId: string): string =>
+  subjects.of(client && sectorOfClient(client), accountId);
 
 /** oidc-provider's `interactions.policy`. */
-export function createPrompts(dependencies: PromptDependencies) {
+export function createPrompts(services: OidcServices) {
   const policy = base();
   const login = policy.get('login');
   const consent = policy.get('consent');
@@ -67,26 +40,26 @@ export function createPrompts(dependencies: PromptDependencies) {
   login.checks.add(accountUnavailableCheck());
   login.checks.remove('essential_acr');
   login.checks.remove('essential_acrs');
-  login.checks.add(acrCheck(dependencies));
-  login.checks.add(sessionAgeCheck(dependencies));
-  login.checks.add(samlPasswordCheck(dependencies));
-  login.checks.add(samlSubjectCheck(dependencies));
-  login.checks.add(connectionCheck(dependencies));
+  login.checks.add(acrCheck(services));
+  login.checks.add(sessionAgeCheck(services));
+  login.checks.add(samlPasswordCheck(services));
+  login.checks.add(samlSubjectCheck(services));
+  login.checks.add(connectionCheck(services));
   login.checks.remove('id_token_hint');
   login.checks.remove('claims_id_token_sub_value');
-  login.checks.add(oidcSubjectCheck(dependencies));
+  login.checks.add(oidcSubjectCheck(services));
   for (const check of login.checks) check.error ??= 'login_required';
-  policy.add(new Prompt({ name: 'select_account', requestable: true }, loginHintCheck(dependencies)), 1);
-  policy.add(accessPrompt(dependencies), 2);
-  policy.add(termsPrompt(dependencies), 3);
-  policy.add(groupChoicePrompt(dependencies), 4);
+  policy.add(new Prompt({ name: 'select_account', requestable: true }, loginHintCheck(services)), 1);
+  policy.add(accessPrompt(services), 2);
+  policy.add(termsPrompt(services), 3);
+  policy.add(groupChoicePrompt(services), 4);
   consent.checks.remove('native_client_prompt');
-  consent.checks.add(nativeClientCheck(dependencies));
+  consent.checks.add(nativeClientCheck(services));
   consent.checks.add(somethingToGrantCheck(), 0);
   consent.details = (ctx) => ({
     requested: requestedBy(ctx),
-    always: alwaysReleased(ctx, dependencies),
-    client: clientAsked(ctx, dependencies),
+    always: alwaysReleased(ctx, services),
+    client: clientAsked(ctx, services),
   });
   return policy;
 }
@@ -102,7 +75,7 @@ function accountUnavailableCheck() {
  * The session must belong to the user that the request names: by id_token_hint (OIDC Core 3.1.2.1) or by the value of the claim `sub`
  * (5.5.1). The engine would accept a sign-in with any other account, or show the form again.
  */
-function oidcSubjectCheck(dependencies: PromptDependencies) {
+function oidcSubjectCheck(services: OidcServices) {
   return new Check(
     'requested_subject',
     'the request names another user',
@@ -110,22 +83,22 @@ function oidcSubjectCheck(dependencies: PromptDependencies) {
       const { session, result } = ctx.oidc;
       const requested = await requestedSubjects(ctx);
       if (requested.length === 0) return NO_NEED_TO_PROMPT;
-      const subject = session?.accountId && (await dependencies.subjectOf(ctx, session.accountId));
+      const subject = session?.accountId && subjectOf(services, ctx, session.accountId);
       if (requested.every((one) => one === subject)) return NO_NEED_TO_PROMPT;
       if (result?.login) throw new errors.LoginRequired('another user signed in than the one that the request names');
       return REQUEST_PROMPT;
     },
-    (ctx) => filledInUser(dependencies, ctx),
+    (ctx) => filledInUser(services, ctx),
   );
 }
 
 /** For the form: the user of an ID token of this server. A bare `sub` is no reason to tell the username. */
 async function filledInUser(
-  { usernameOf }: PromptDependencies,
+  { accounts }: OidcServices,
   { oidc: { entities, params } }: KoaContextWithOIDC,
 ): Promise<Record<string, string>> {
   const sub = typeof params?.id_token_hint === 'string' ? entities.IdTokenHint?.payload.sub : undefined;
-  const username = typeof sub === 'string' ? await usernameOf(sub) : undefined;
+  const username = typeof sub === 'string' ? (await accounts.find(sub))?.username : undefined;
   return username === undefined ? {} : { username };
 }
 
@@ -151,7 +124,7 @@ const MAX_LOGIN = 254;
  * `login_hint` (OIDC Core 3.1.2.1) names another user than that of the session: the user chooses. It is compared with the session alone, so
  * that nobody learns which accounts exist.
  */
-function loginHintCheck({ subjectOf }: PromptDependencies) {
+function loginHintCheck(services: OidcServices) {
   return new Check('login_hint', 'the request suggests another user', 'account_selection_required', async (ctx) => {
     const { account, params, result } = ctx.oidc;
     const hint = typeof params?.login_hint === 'string' ? params.login_hint.trim().toLowerCase() : '';
@@ -161,27 +134,27 @@ function loginHintCheck({ subjectOf }: PromptDependencies) {
     // The Subject of a SAML request is checked as such.
     if (params?.response_mode === 'saml') return NO_NEED_TO_PROMPT;
     const { id, username, email } = accountOf(account);
-    const names = [id, await subjectOf(ctx, id), username, email ?? ''].map((name) => name.toLowerCase());
+    const names = [id, subjectOf(services, ctx, id), username, email ?? ''].map((name) => name.toLowerCase());
     return names.includes(hint) ? NO_NEED_TO_PROMPT : REQUEST_PROMPT;
   });
 }
 
 /** The request, or the application, requires a stronger sign-in of the user of the session (step-up, RFC 9470; sign-in/sign-in-policy.ts). */
-function acrCheck(dependencies: PromptDependencies) {
+function acrCheck({ clients, saml, sessionNeed, upstream }: OidcServices) {
   return new Check('acr', 'a stronger sign-in is required', async (ctx) => {
     const { account, client, params, result, session } = ctx.oidc;
     const essentialAcr = essentialAcrValues(ctx);
     if (!session?.accountId || !account) return NO_NEED_TO_PROMPT;
     const amr = session.amr ?? [];
-    const { lacking } = await dependencies.samlRequirements(ctx);
-    const need = await dependencies.sessionNeed(ctx, accountOf(account), {
+    const { lacking } = await saml.requirements(ctx, ctx.oidc.params);
+    const need = await sessionNeed(appContext(ctx), accountOf(account), {
       amr,
       essentialAcr,
       requestedAcr: [...voluntaryAcrs(params?.acr_values), ...(lacking(amr)?.acrs ?? [])],
       demandsMailedCode: demandsMailedCode({ ...params }),
-      application: client && (await dependencies.clients.applicationOf(client.clientId))?.mfa,
+      application: client && (await clients.applicationOf(client.clientId))?.mfa,
       answered: result?.stepUp ? 'step-up' : result?.login && 'sign-in',
-      canReachUpstream: (acrs) => dependencies.upstream.canSatisfyAcr(session.uid, acrs),
+      canReachUpstream: (acrs) => upstream.canSatisfyAcr(session.uid, acrs),
     });
     if (need === 'unreachable') {
       throw new errors.UnmetAuthenticationRequirements(
@@ -203,7 +176,7 @@ function essentialAcrValues({ oidc }: KoaContextWithOIDC): string[] {
 }
 
 /** The application's `session_hours`: after them it needs a new sign-in, however long the session lasts for others. */
-function sessionAgeCheck({ clients }: PromptDependencies) {
+function sessionAgeCheck({ clients }: OidcServices) {
   return new Check('session_age', 'the sign-in is too old for the application', async ({ oidc }) => {
     const { client, session, result } = oidc;
     const hours = client && (await clients.applicationOf(client.clientId))?.sessionHours;
@@ -216,7 +189,7 @@ function sessionAgeCheck({ clients }: PromptDependencies) {
  * The application's `connections` and `local_sign_in`, also in a session that was started at another application. If the
  * connection of a session with `fed` is unknown, every such application rejects it.
  */
-function connectionCheck({ clients, upstream }: PromptDependencies) {
+function connectionCheck({ clients, upstream }: OidcServices) {
   return new Check('connection', 'the application requires another sign-in method', async ({ oidc }) => {
     const rule = oidc.client && (await clients.applicationOf(oidc.client.clientId))?.signInRule;
     const { session, result } = oidc;
@@ -236,15 +209,15 @@ function connectionCheck({ clients, upstream }: PromptDependencies) {
 }
 
 /** A SAML AuthnRequest that requires the password, in a session that was started with a passkey or at an upstream. */
-function samlPasswordCheck({ clients, samlRequirements, hasPassword, upstream }: PromptDependencies) {
+function samlPasswordCheck({ clients, credentials, saml, upstream }: OidcServices) {
   return new Check('password', 'a sign-in with the password was requested', async (ctx) => {
     const { client, session, result } = ctx.oidc;
     if (!session?.accountId || result?.login || result?.stepUp) return NO_NEED_TO_PROMPT;
-    const { lacking } = await samlRequirements(ctx);
+    const { lacking } = await saml.requirements(ctx, ctx.oidc.params);
     if (!lacking(session.amr ?? [])?.password) return NO_NEED_TO_PROMPT;
     const rule = client && (await clients.applicationOf(client.clientId))?.signInRule;
     const canProve =
-      (await hasPassword(session.accountId)) ||
+      (await credentials.status(session.accountId)) !== undefined ||
       (await upstream.hasDirectory(session.accountId, rule)) ||
       (await upstream.canSatisfyAcr(session.uid, [PASSWORD_ACR]));
     return canProve ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
@@ -252,11 +225,11 @@ function samlPasswordCheck({ clients, samlRequirements, hasPassword, upstream }:
 }
 
 /** The Subject of a SAML AuthnRequest is another user than that of the session. */
-function samlSubjectCheck({ samlRequirements }: PromptDependencies) {
+function samlSubjectCheck({ saml }: OidcServices) {
   return new Check('subject', 'the request names another user', async (ctx) => {
     const { account, result } = ctx.oidc;
     if (!account || result?.login) return NO_NEED_TO_PROMPT;
-    const { isSubject } = await samlRequirements(ctx);
+    const { isSubject } = await saml.requirements(ctx, ctx.oidc.params);
     return (await isSubject(accountOf(account))) ? NO_NEED_TO_PROMPT : REQUEST_PROMPT;
   });
 }
@@ -265,12 +238,13 @@ function samlSubjectCheck({ samlRequirements }: PromptDependencies) {
  * The access rule of the application, for both protocols, and of each requested API: the user gets a page, the application the error
  * access_denied.
  */
-function accessPrompt({ clients, chooseGroup, unreachableApi }: PromptDependencies) {
+function accessPrompt(services: OidcServices) {
+  const { clients, db } = services;
   const unreachable = ({ oidc: { resourceServers } }: KoaContextWithOIDC, account: Account) =>
-    unreachableApi(Object.keys(resourceServers ?? {}), account);
+    unreachableApi(services, Object.keys(resourceServers ?? {}), account);
   /** The account as of the group of this request, or the access rule that closes it. Before the user has chosen a group, every group counts. */
   const accountInGroup = async (ctx: KoaContextWithOIDC, application: ClientApplication, account: Account) => {
-    const choice = await chooseGroup(ctx, application, account);
+    const choice = await chooseGroup(ctx, application, account, db);
     return 'choices' in choice ? { account } : choice;
   };
   return new Prompt(
@@ -305,21 +279,21 @@ function accessPrompt({ clients, chooseGroup, unreachableApi }: PromptDependenci
 }
 
 /** The version of the terms that the settings ask for, also in a session from before it. */
-function termsPrompt({ hasTermsDue }: PromptDependencies) {
+function termsPrompt({ settings }: OidcServices) {
   return new Prompt(
     { name: 'terms', requestable: false },
     new Check('terms', 'the user has to accept the terms', 'interaction_required', ({ oidc: { account } }) =>
-      account && hasTermsDue(accountOf(account)) ? REQUEST_PROMPT : NO_NEED_TO_PROMPT,
+      account && termsDue(settings.latest(), accountOf(account)) ? REQUEST_PROMPT : NO_NEED_TO_PROMPT,
     ),
   );
 }
 
 /** `ask_group`: the user chooses the group to continue as. Writes the group of the request into its code. */
-function groupChoicePrompt({ clients, chooseGroup }: PromptDependencies) {
+function groupChoicePrompt({ clients, db }: OidcServices) {
   const choiceOf = async (ctx: KoaContextWithOIDC) => {
     const { client, account } = ctx.oidc;
     const application = client && (await clients.applicationOf(client.clientId));
-    return application && account ? chooseGroup(ctx, application, accountOf(account)) : undefined;
+    return application && account ? chooseGroup(ctx, application, accountOf(account), db) : undefined;
   };
   return new Prompt(
     { name: 'group', requestable: false },
@@ -352,13 +326,13 @@ function somethingToGrantCheck() {
 }
 
 /** The client of a document as the person is asked about it: it may change before the answer. */
-function clientAsked({ oidc }: KoaContextWithOIDC, { clients }: PromptDependencies): string | undefined {
+function clientAsked({ oidc }: KoaContextWithOIDC, { clients }: OidcServices): string | undefined {
   const application = oidc.client && clients.cachedApplicationOf(oidc.client.clientId);
   return application?.source === 'document' ? hashOfClient(application) : undefined;
 }
 
 /** The claims of the application's registration that belong to no scope, and are in each token. */
-function alwaysReleased({ oidc }: KoaContextWithOIDC, { clients }: PromptDependencies): string[] {
+function alwaysReleased({ oidc }: KoaContextWithOIDC, { clients }: OidcServices): string[] {
   const claims = oidc.client && clients.cachedApplicationOf(oidc.client.clientId)?.metadata.claims;
   return claimSources(claims).flatMap(({ claim, scope }) => (scope === undefined ? claim : []));
 }
@@ -367,7 +341,7 @@ function alwaysReleased({ oidc }: KoaContextWithOIDC, { clients }: PromptDepende
  * Any program on the device can pose as a native client (RFC 8252 8.6), so consent is prompted for at each request,
  * except for first-party applications (`consent: implicit`). One that nobody registered is judged by where it returns to, whatever it says.
  */
-function nativeClientCheck({ clients }: PromptDependencies) {
+function nativeClientCheck({ clients }: OidcServices) {
   return new Check(
     'native_client_prompt',
     'native clients require End-User interaction',

@@ -9,36 +9,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import compose from 'koa-compose';
 import type { Context, Middleware } from '../../../base/http/context.ts';
 import { badRequest, methodNotAllowed } from '../../../base/http/errors.ts';
-import type { Http } from '../../../base/http/http.ts';
 import { runInChildSpan } from '../../../base/platform/tracing.ts';
 import { shareReads } from '../../../base/storage/request-reads.ts';
 import { t } from '../../../base/texts/text.ts';
-import type { Core } from '../../../core/core.ts';
-import type { People } from '../../../people/people.ts';
+import type { OidcServices } from '../oidc-services.ts';
 import { requestPatches, responsePatches } from '../patches.ts';
-import type { ClientLimits, DeviceGuesses } from '../rate-limits.ts';
+import { createOpenRegistration } from '../registration.ts';
 import type { ClientSource } from '../store/clients.ts';
-import type { RefreshTokenRetries } from '../store/refresh-token-retries.ts';
 import { engineContext } from './app-context.ts';
-import { routes } from './configuration.ts';
 import { answerWithDatabase } from './events.ts';
 import type { Provider } from './library.ts';
 import { recordProfileOfToken } from './profile-checks.ts';
 import type { Engine } from './provider.ts';
-import { createPublicDocuments, openRegistrationToBrowsers, type Published } from './public-documents.ts';
+import { createPublicDocuments, createPublished, openRegistrationToBrowsers } from './public-documents.ts';
 import { fitsIntoAnswer } from './requests/request-checks.ts';
-import { answerMethod, engineRoute } from './routes.ts';
-
-export interface EngineMiddlewareDependencies {
-  engine: Engine;
-  clients: ClientSource;
-  clientLimits: ClientLimits;
-  deviceGuesses: DeviceGuesses;
-  refreshTokenRetries: RefreshTokenRetries;
-  published(): Promise<Published>;
-  /** Lets a registration without a token pass where it may. */
-  openRegistration(ctx: Context): Promise<void>;
-}
+import { answerMethod, engineRoute, routes } from './routes.ts';
 
 /** How long the response to a failed refresh waits for the retry time to be stored. The storing goes on afterwards. */
 const RESTART_MS = 1000;
@@ -54,18 +39,10 @@ const READS_DIRECTORY = new Set<string>([
 ]);
 
 /** Serves the engine's routes; passes every other request to the next middleware. */
-export function createEngineMiddleware({
-  engine,
-  clients,
-  clientLimits,
-  deviceGuesses,
-  refreshTokenRetries,
-  rejections,
-  cookies,
-  published,
-  openRegistration,
-  sql,
-}: Core & Http & People & EngineMiddlewareDependencies): Middleware {
+export function createEngineMiddleware(services: OidcServices, engine: Engine): Middleware {
+  const { clients, clientLimits, deviceGuesses, refreshTokenRetries, rejections, cookies, sql } = services;
+  const published = createPublished(services);
+  const openRegistration = createOpenRegistration(services);
   const documents = createPublicDocuments({ provider: engine.current, published });
   const handlerOf = composeOnce();
 

@@ -4,60 +4,40 @@
 
 import type { Base } from '../../../base/base.ts';
 import { registerIdJag } from '../identity-assertions.ts';
+import type { OidcServices } from '../oidc-services.ts';
 import { createLogoutTokenSender, type SendLogoutToken } from '../patches/provider/logout-token-queue.ts';
 import { type ProviderPatchDependencies, providerPatches } from '../patches.ts';
 import { registerTokenExchange } from '../token-exchange.ts';
-import { type EngineEvents, listenToEvents } from './events.ts';
-import { type Configuration, type KoaContextWithOIDC, Provider } from './library.ts';
+import { createConfiguration } from './configuration.ts';
+import { listenToEvents } from './events.ts';
+import { Provider } from './library.ts';
 import { respondToTest, TEST_MODE } from './test-response-mode.ts';
-
-/** A handler for `registerResponseMode`: `payload` holds `state`, and `error` when the request was rejected. */
-export type ResponseMode = (
-  ctx: KoaContextWithOIDC,
-  redirectUri: string,
-  payload: Record<string, unknown>,
-) => Promise<void>;
-
-export interface EngineDependencies {
-  /** The engine's options, with the private JWKs of the moment. */
-  configuration(): Configuration;
-  events: EngineEvents;
-  patches: Base & ProviderPatchDependencies;
-  grants: Parameters<typeof registerTokenExchange>[1];
-  samlResponse: ResponseMode;
-}
 
 export type Engine = ReturnType<typeof createEngine>;
 
-export function createEngine(dependencies: Base & EngineDependencies) {
-  let { provider, sendLogoutToken } = build(dependencies);
+export function createEngine(services: OidcServices, patches: Base & ProviderPatchDependencies) {
+  let { provider, sendLogoutToken } = build(services, patches);
   return {
     current: (): Provider => provider,
     /** Makes a new instance with the keys as they are now. */
     rebuild(): void {
-      ({ provider, sendLogoutToken } = build(dependencies));
+      ({ provider, sendLogoutToken } = build(services, patches));
     },
     sendLogoutToken: ((clientId, accountId, sid) =>
       sendLogoutToken(clientId, accountId, sid)) satisfies SendLogoutToken,
   };
 }
 
-function build({
-  configuration,
-  events,
-  patches,
-  grants,
-  samlResponse,
-  config: { issuer },
-}: Base & EngineDependencies) {
-  const provider = new Provider(issuer, configuration());
+function build(services: OidcServices, patches: Base & ProviderPatchDependencies) {
+  const provider = new Provider(services.config.issuer, createConfiguration(services));
   // The host guard has replaced the forwarded headers by checked values (base/http/host-guard.ts).
   provider.proxy = true;
-  provider.registerResponseMode('saml', samlResponse);
+  provider.registerResponseMode('saml', services.saml.respond);
   provider.registerResponseMode(TEST_MODE, respondToTest);
-  listenToEvents(provider, events);
+  listenToEvents(provider, services);
   const sendLogoutToken = createLogoutTokenSender(provider, patches.reportRejectedClient);
   for (const { apply } of providerPatches) apply(provider, patches);
+  const grants = { ...services, jwks: patches.jwks, mayHoldTokenFor: patches.mayHoldTokenFor };
   registerTokenExchange(provider, grants);
   registerIdJag(provider, grants);
   return { provider, sendLogoutToken };

@@ -1,7 +1,21 @@
 // The engine's paths, their callers, and the methods that they allow.
 import type { Context } from '../../../base/http/context.ts';
 import { methodNotAllowed } from '../../../base/http/errors.ts';
-import { routes } from './configuration.ts';
+
+/** The engine's paths (docs/api.md). */
+export const routes = {
+  authorization: '/authorize',
+  token: '/token',
+  jwks: '/jwks',
+  userinfo: '/userinfo',
+  introspection: '/introspect',
+  revocation: '/revoke',
+  pushed_authorization_request: '/par',
+  code_verification: '/device',
+  device_authorization: '/device/code',
+  registration: '/register',
+  end_session: '/end-session',
+} as const;
 
 export const DISCOVERY = ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server'];
 export const PUBLIC_DOCUMENTS = new Set<string>([routes.jwks, ...DISCOVERY]);

@@ -9,7 +9,6 @@ import { languagesOf, withUiLocales } from '../../../base/http/pages/language.ts
 import { limits } from '../../../base/limits.ts';
 import { t } from '../../../base/texts/text.ts';
 import { engineContext, withCode } from '../engine/app-context.ts';
-import { routes } from '../engine/configuration.ts';
 import type { Provider } from '../engine/library.ts';
 import { type Published, READABLE_BY_ALL } from '../engine/public-documents.ts';
 import {
@@ -19,6 +18,7 @@ import {
   isForPrograms,
   PUBLIC_DOCUMENTS,
   REGISTRATION,
+  routes,
 } from '../engine/routes.ts';
 import { type ClientSource, hasOrigin } from '../store/clients.ts';
 

@@ -5,6 +5,7 @@ import type { ApplicationServices } from '../../../applications/application-serv
 import { type Granted, intersect } from '../../../applications/consents/consents.ts';
 import type { Db, Tx } from '../../../base/storage/database.ts';
 import type { Core } from '../../../core/core.ts';
+import { ownResources } from '../../../people/rbac/built-in.ts';
 import { errors, type Grant, type KoaContextWithOIDC } from '../engine/library.ts';
 import { isStored } from '../patches/provider/session-saving.ts';
 import { consentedSince, isUnregistered } from '../registration.ts';
@@ -31,15 +32,10 @@ export function requestedBy(ctx: KoaContextWithOIDC): Granted {
 
 /** oidc-provider's `loadExistingGrant`. */
 export function createGrantLoader(
-  services: Core &
-    ApplicationServices & {
-      clients: ClientSource;
-      addClientToSession: SessionStore['addClientToSession'];
-      /** Whether the resource is an API of this server. */
-      isOwnApi(resource: string): boolean;
-    },
+  services: Core & ApplicationServices & { clients: ClientSource; sessionStore: SessionStore },
 ) {
-  const { consents, clients, addClientToSession, isOwnApi } = services;
+  const { config, consents, clients, sessionStore } = services;
+  const isOwnApi = (resource: string) => Object.hasOwn(ownResources(config.issuer), resource);
   return async function loadExistingGrant(ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
     const { client, account, session, provider } = ctx.oidc;
     if (!client || !account || !session) return undefined;
@@ -98,7 +94,12 @@ export function createGrantLoader(
     const known = { ...session.authorizationFor(clientId) };
     session.ensureClientContainer(clientId);
     const entry = { sid: session.sidFor(clientId) ?? '', grantId: grant.jti };
-    const stored = await addClientToSession({ uid: session.uid, accountId: session.accountId }, clientId, entry, known);
+    const stored = await sessionStore.addClientToSession(
+      { uid: session.uid, accountId: session.accountId },
+      clientId,
+      entry,
+      known,
+    );
     if (!stored) throw new errors.LoginRequired('the session has ended');
     Object.assign(session.authorizationFor(clientId), stored);
     return stored.grantId === grant.jti;

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { routes } from '../../../../src/protocols/oidc/engine/configuration.ts';
+import { routes } from '../../../../src/protocols/oidc/engine/routes.ts';
 import { limitClientAuthentication } from '../../../../src/protocols/oidc/patches/clients.ts';
 import { TooManyAttempts } from '../../../../src/protocols/oidc/rate-limits.ts';
 import { httpClient } from '../../../support/http.ts';

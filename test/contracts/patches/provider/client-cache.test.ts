@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { routes } from '../../../../src/protocols/oidc/engine/configuration.ts';
 import type { AdapterPayload, Configuration } from '../../../../src/protocols/oidc/engine/library.ts';
+import { routes } from '../../../../src/protocols/oidc/engine/routes.ts';
 import { cacheClients } from '../../../../src/protocols/oidc/patches/clients.ts';
 import { httpClient } from '../../../support/http.ts';
 import { servicesOf } from '../../../support/services-of.ts';

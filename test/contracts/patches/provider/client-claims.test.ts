@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import { afterAll, describe, expect, it } from 'vitest';
-import { routes } from '../../../../src/protocols/oidc/engine/configuration.ts';
 import type { Configuration } from '../../../../src/protocols/oidc/engine/library.ts';
+import { routes } from '../../../../src/protocols/oidc/engine/routes.ts';
 import {
   APPLICATION_CLAIMS,
   addApplicationClaims,

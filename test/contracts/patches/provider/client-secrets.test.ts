@@ -1,7 +1,7 @@
 import { SignJWT } from 'jose';
 import { afterAll, describe, expect, it } from 'vitest';
-import { routes } from '../../../../src/protocols/oidc/engine/configuration.ts';
 import type { Configuration } from '../../../../src/protocols/oidc/engine/library.ts';
+import { routes } from '../../../../src/protocols/oidc/engine/routes.ts';
 import { acceptEverySecret } from '../../../../src/protocols/oidc/patches/clients.ts';
 import { httpClient } from '../../../support/http.ts';
 import { servicesOf } from '../../../support/services-of.ts';

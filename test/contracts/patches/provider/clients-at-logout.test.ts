@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { routes } from '../../../../src/protocols/oidc/engine/configuration.ts';
 import { type Configuration, errors, type Provider } from '../../../../src/protocols/oidc/engine/library.ts';
+import { routes } from '../../../../src/protocols/oidc/engine/routes.ts';
 import { skipRejectedClients } from '../../../../src/protocols/oidc/patches/clients.ts';
 import { appUri, type Engine, showForm, signIn, startBareEngine } from '../../bare-engine.ts';
 

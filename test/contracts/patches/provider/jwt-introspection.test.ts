@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { routes } from '../../../../src/protocols/oidc/engine/configuration.ts';
 import type { Configuration } from '../../../../src/protocols/oidc/engine/library.ts';
+import { routes } from '../../../../src/protocols/oidc/engine/routes.ts';
 import { introspectJwts } from '../../../../src/protocols/oidc/patches/provider/jwt-introspection.ts';
 import { httpClient } from '../../../support/http.ts';
 import { aKey, type Engine, startBareEngine } from '../../bare-engine.ts';

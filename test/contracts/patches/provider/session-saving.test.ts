@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { routes } from '../../../../src/protocols/oidc/engine/configuration.ts';
 import type { AdapterPayload, Configuration } from '../../../../src/protocols/oidc/engine/library.ts';
+import { routes } from '../../../../src/protocols/oidc/engine/routes.ts';
 import { mergeSessionsOnSave } from '../../../../src/protocols/oidc/patches/provider/session-saving.ts';
 import { artifactId } from '../../../../src/protocols/oidc/store/adapter.ts';
 import type { SavedSession } from '../../../../src/protocols/oidc/store/sessions/session-store.ts';

@@ -1,7 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { routes } from '../../../../src/protocols/oidc/engine/configuration.ts';
 import type { Configuration } from '../../../../src/protocols/oidc/engine/library.ts';
-import { DISCOVERY } from '../../../../src/protocols/oidc/engine/routes.ts';
+import { DISCOVERY, routes } from '../../../../src/protocols/oidc/engine/routes.ts';
 import { followSettings } from '../../../../src/protocols/oidc/patches/http.ts';
 import { httpClient } from '../../../support/http.ts';
 import { aKey, type Engine, startBareEngine } from '../../bare-engine.ts';

@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { routes } from '../../../../src/protocols/oidc/engine/configuration.ts';
-import { engineRoute } from '../../../../src/protocols/oidc/engine/routes.ts';
+import { engineRoute, routes } from '../../../../src/protocols/oidc/engine/routes.ts';
 import { removeSecretPlaceholder } from '../../../../src/protocols/oidc/patches/http.ts';
 import { httpClient } from '../../../support/http.ts';
 import { appUri, type Engine, startBareEngine } from '../../bare-engine.ts';

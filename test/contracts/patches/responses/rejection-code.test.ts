@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { routes } from '../../../../src/protocols/oidc/engine/configuration.ts';
+import { routes } from '../../../../src/protocols/oidc/engine/routes.ts';
 import { addRejectionCode } from '../../../../src/protocols/oidc/patches/http.ts';
 import { httpClient } from '../../../support/http.ts';
 import { appUri, type Engine, startBareEngine } from '../../bare-engine.ts';

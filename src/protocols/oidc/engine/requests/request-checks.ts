@@ -5,28 +5,25 @@ import { limits } from '../../../../base/limits.ts';
 import { plural } from '../../../../base/platform/plural.ts';
 import type { BrokenRule } from '../../../../core/rejections/rules.ts';
 import { recordRequestedLanguages, userScopes } from '../../claims/scopes.ts';
+import type { OidcServices } from '../../oidc-services.ts';
 import { isUnregistered } from '../../registration.ts';
-import type { ClientApplication, ClientSource } from '../../store/clients.ts';
+import type { ClientApplication } from '../../store/clients.ts';
 import { PROTOCOL_CLAIMS } from '../../store/grants.ts';
+import { createTestTickets } from '../../store/test-tickets.ts';
+import { appContext } from '../app-context.ts';
 import { errors, type KoaContextWithOIDC } from '../library.ts';
 import { TEST_MODE } from '../test-response-mode.ts';
 
 /** The parameter whose validator runs these checks; its value also selects the first step of the sign-in page. */
 export const REQUEST_CHECK_PARAMETER = 'screen_hint';
 
-export interface RequestCheckDependencies {
-  clients: ClientSource;
-  /** The scopes of this API that the client may request. */
-  registeredScopes(api: string, clientId: string): Promise<string[]>;
-  /** Whether an administrator started this test in this browser. */
-  isRunningTest(ctx: KoaContextWithOIDC, params: Record<string, unknown>): boolean;
-  /** Whether the parameters are exactly those of a pending AuthnRequest of this browser. */
-  isPendingAuthnRequest(ctx: KoaContextWithOIDC, params: Record<string, unknown>): Promise<boolean>;
-}
+/** The scopes of an API that a client may request. */
+type RegisteredScopes = (api: string, clientId: string) => Promise<string[]>;
 
 /** oidc-provider's validator for `extraParams`. Throws invalid_request; SAML and test requests are never sent back. */
-export function createRequestCheck(dependencies: RequestCheckDependencies) {
-  const { clients, isPendingAuthnRequest, isRunningTest } = dependencies;
+export function createRequestCheck(services: OidcServices, registeredScopes: RegisteredScopes) {
+  const { clients, saml } = services;
+  const tests = createTestTickets(services);
   return async function checkAndCompleteRequest(ctx: KoaContextWithOIDC): Promise<void> {
     const { client, params } = ctx.oidc;
     const application = client && (await clients.applicationOf(client.clientId));
@@ -34,13 +31,13 @@ export function createRequestCheck(dependencies: RequestCheckDependencies) {
     limitSize({ ...params });
     if (application.protocol === 'saml') {
       assertSamlRequest(ctx, params);
-      if (!(await isPendingAuthnRequest(ctx, { ...params })))
+      if (!(await saml.isPendingAuthnRequest(ctx, { ...params })))
         throw rejection('no pending AuthnRequest in this browser', 'a pending AuthnRequest');
       return;
     }
     if (params.response_mode === 'saml')
       throw rejection('this application signs in by OpenID Connect', 'no response_mode=saml');
-    if (params.response_mode === TEST_MODE && !isRunningTest(ctx, { ...params })) {
+    if (params.response_mode === TEST_MODE && !tests.matches(appContext(ctx), { ...params })) {
       throw rejection(
         'there is no test of this application in this browser',
         'a test that was started in this browser',
@@ -49,7 +46,7 @@ export function createRequestCheck(dependencies: RequestCheckDependencies) {
     assertApis(ctx, application);
     if (isUnregistered(application)) keepClaimsOfSignIn(params);
     restoreOfflineAccess(ctx, application);
-    await requireScope(ctx, application, dependencies);
+    await requireScope(ctx, application, registeredScopes);
     recordRequestedLanguages(params);
   };
 }
@@ -141,7 +138,7 @@ function restoreOfflineAccess(ctx: KoaContextWithOIDC, { metadata, source }: Cli
 async function requireScope(
   ctx: KoaContextWithOIDC,
   application: ClientApplication,
-  { registeredScopes }: RequestCheckDependencies,
+  registeredScopes: RegisteredScopes,
 ): Promise<void> {
   const { client, params, requestParamScopes, resourceServers } = ctx.oidc;
   if (!client || !params || userScopes(application.metadata).some((one) => requestParamScopes.has(one))) return;
