@@ -35,7 +35,7 @@ import {
 } from './messages/open-message.ts';
 import type { FetchMetadata } from './metadata/fetch.ts';
 import type { AcsEndpoint } from './metadata/parse.ts';
-import { createCertificateNotice, createMetadataRefresh, samlJobs } from './metadata/refresh.ts';
+import { createCertificateNotice, createMetadataRefresh, METADATA_JOB } from './metadata/refresh.ts';
 import { assertMetadataValid, type ServiceProvider } from './metadata/service-providers.ts';
 import { createWaitingMetadata } from './metadata/waiting-metadata.ts';
 import { createAssertionPreviews } from './sso/assertion-previews.ts';
@@ -82,10 +82,14 @@ export function createSaml(given: Core & Http & People & ApplicationServices & {
       browser,
       openTestResponse: (sealed: string, id: string) => openTestResponse(given, sealed, id),
     },
-    jobs: samlJobs({
-      refreshMetadata: createMetadataRefresh(given),
-      notifyOfCertificates: createCertificateNotice({ ...given, serviceProviders }),
-    }),
+    jobs: [
+      { name: METADATA_JOB, everySeconds: limits.saml.metadataPollSeconds, run: createMetadataRefresh(given) },
+      {
+        name: 'saml-certificates',
+        everySeconds: 24 * 3600,
+        run: createCertificateNotice({ ...given, serviceProviders }),
+      },
+    ],
   };
 }
 

@@ -5,20 +5,21 @@
 
 import type { SamlApplication } from '../../../applications/application.ts';
 import type { ApplicationServices } from '../../../applications/application-services.ts';
-import type { Applications } from '../../../applications/applications.ts';
 import { metadataFaults } from '../../../applications/fields/service-provider.ts';
 import { limits } from '../../../base/limits.ts';
-import type { Clock } from '../../../base/platform/clock.ts';
 import { sha256 } from '../../../base/platform/random.ts';
-import { type Db, type Tx, transaction } from '../../../base/storage/database.ts';
+import { type Tx, transaction } from '../../../base/storage/database.ts';
 import { isFirstUse } from '../../../base/storage/seen-ids.ts';
 import { faultLine } from '../../../base/texts/faults.ts';
-import type { Actor } from '../../../core/audit/audit.ts';
 import type { Core } from '../../../core/core.ts';
-import type { ScheduledJob } from '../../../core/jobs/scheduler.ts';
-import { changesKey, type MetadataChange, metadataChanges, needsApproval } from './differences.ts';
+import { changesKey, type MetadataChange } from './differences.ts';
+import type { FetchMetadata } from './fetch.ts';
 import { parseServiceProviderMetadata } from './parse.ts';
 import { metadataEnd, type ServiceProviders } from './service-providers.ts';
+import { applyMetadata, judge, NOTHING_WAITS } from './waiting-metadata.ts';
+
+/** The name of the job that reads metadata: every hour what is due, as often as each document says. */
+export const METADATA_JOB = 'saml-metadata';
 
 /** What became of one application: counted in the result. */
 export interface RefreshResult {
@@ -30,12 +31,6 @@ export interface RefreshResult {
 }
 type Outcome = keyof RefreshResult;
 
-type RefreshContext = Core &
-  ApplicationServices & {
-    /** The document, signed with the pinned certificate where there is one. Throws with a sentence for the administrator. */
-    fetchMetadata(url: string, pinnedCertificate?: string): Promise<string>;
-  } & { state: RefreshState; reports: RefreshReports };
-
 /** A document that may be registered: about this service provider, and valid. */
 interface Received {
   xml: string;
@@ -43,24 +38,82 @@ interface Received {
 }
 
 /** Refreshes all of them that are due, one after the other; stops early when the signal aborts. */
-export function createMetadataRefresh(
-  dependencies: Core &
-    ApplicationServices & {
-      /** The document, signed with the pinned certificate where there is one. Throws with a sentence for the administrator. */
-      fetchMetadata(url: string, pinnedCertificate?: string): Promise<string>;
-    },
-) {
-  const reports = createRefreshReports(dependencies);
-  const context: RefreshContext = { ...dependencies, state: createRefreshState(dependencies), reports };
+export function createMetadataRefresh(services: Core & ApplicationServices & { fetchMetadata: FetchMetadata }) {
+  const { db, now, logger, applications, fetchMetadata } = services;
+  const reports = createRefreshReports(services);
+  const state = createRefreshState(services);
+
+  async function refresh(application: SamlApplication, url: string): Promise<Outcome> {
+    if (!(await state.isDue(application.id, url))) return 'unchanged';
+    const received = await readDocument(application, url);
+    if (!received) return 'failed';
+    if (received.xml === application.metadata.metadata_xml) {
+      await state.read(application.id, url, received.nextReadAt);
+      return 'unchanged';
+    }
+    const { changes, mustWait } = judge(application, received.xml);
+    return (mustWait ? storeWaiting : apply)(application, url, received, changes);
+  }
+
+  /** Fetches and checks the document. Undefined when it is rejected, which is recorded. */
+  async function readDocument(application: SamlApplication, url: string): Promise<Received | undefined> {
+    const { id, clientId, metadata } = application;
+    try {
+      const xml = await fetchMetadata(url, metadata.metadata_certificate);
+      const read = parseServiceProviderMetadata(xml, now());
+      const { entityId, cacheSeconds } = read;
+      if (entityId !== clientId) throw new Error(`The metadata now describes another entity, ${entityId}.`);
+      const [found] = metadataFaults(metadata, read);
+      if (found) throw new Error(faultLine(found));
+      return { xml, nextReadAt: nextRead(cacheSeconds) };
+    } catch (error) {
+      await reports.rejected(application, url, error instanceof Error ? error.message : String(error));
+      await state.failed(id, url, nextRead(undefined));
+      return undefined;
+    }
+  }
+
+  function nextRead(cacheSeconds: number | undefined): Date {
+    const { metadataRefreshSeconds: most, metadataPollSeconds: least } = limits.saml;
+    return new Date(now().getTime() + Math.min(Math.max(cacheSeconds ?? most, least), most) * 1000);
+  }
+
+  const storeWaiting = (
+    application: SamlApplication,
+    url: string,
+    { xml, nextReadAt }: Received,
+    changes: readonly MetadataChange[],
+  ) =>
+    transaction(db, async (tx): Promise<Outcome> => {
+      const waiting = await state.wait(application.id, url, nextReadAt, { xml, changes }, tx);
+      if (waiting === 'new') await reports.waiting(application, url, changes, tx);
+      return waiting === 'rejected' ? 'unchanged' : 'waiting';
+    });
+
+  async function apply(
+    application: SamlApplication,
+    url: string,
+    { xml, nextReadAt }: Received,
+    changes: readonly MetadataChange[],
+  ): Promise<Outcome> {
+    const { id, clientId, name } = application;
+    await transaction(db, async (tx) => {
+      await applyMetadata(applications, application, xml, { tx });
+      await state.read(id, url, nextReadAt, tx);
+      if (changes.length > 0) await reports.applied(application, url, changes, tx);
+    });
+    logger.info({ clientId, url }, `metadata of ${name} was updated`);
+    return 'changed';
+  }
 
   return async function refreshAll(signal?: AbortSignal): Promise<RefreshResult> {
     const result: RefreshResult = { changed: 0, waiting: 0, unchanged: 0, failed: 0 };
-    for (const application of await dependencies.applications.allGenuine()) {
+    for (const application of await applications.allGenuine()) {
       if (signal?.aborted) break;
       if (application.protocol !== 'saml' || !application.enabled) continue;
       const url = application.metadata.metadata_url;
       if (url === undefined) continue;
-      const outcome = await refresh(context, application, url);
+      const outcome = await refresh(application, url);
       result[outcome] += 1;
       if (outcome !== 'changed') await reports.expired(application);
     }
@@ -68,87 +121,18 @@ export function createMetadataRefresh(
   };
 }
 
-async function refresh(context: RefreshContext, application: SamlApplication, url: string): Promise<Outcome> {
-  const { state } = context;
-  if (!(await state.isDue(application.id, url))) return 'unchanged';
-  const received = await readDocument(context, application, url);
-  if (!received) return 'failed';
-  if (received.xml === application.metadata.metadata_xml) {
-    await state.read(application.id, url, received.nextReadAt);
-    return 'unchanged';
-  }
-  const changes = changesTo(application, received.xml);
-  const isPinned = application.metadata.metadata_certificate !== undefined;
-  const mustWait = !isPinned && needsApproval(changes);
-  return (mustWait ? storeWaiting : apply)(context, application, url, received, changes);
-}
-
-/** Fetches and checks the document. Undefined when it is rejected, which is recorded. */
-async function readDocument(
-  { now, state, reports, fetchMetadata }: RefreshContext,
-  application: SamlApplication,
-  url: string,
-): Promise<Received | undefined> {
-  const { id, clientId, metadata } = application;
-  try {
-    const xml = await fetchMetadata(url, metadata.metadata_certificate);
-    const read = parseServiceProviderMetadata(xml, now());
-    const { entityId, cacheSeconds } = read;
-    if (entityId !== clientId) throw new Error(`The metadata now describes another entity, ${entityId}.`);
-    const [found] = metadataFaults(metadata, read);
-    if (found) throw new Error(faultLine(found));
-    return { xml, nextReadAt: nextRead(now, cacheSeconds) };
-  } catch (error) {
-    await reports.rejected(application, url, error instanceof Error ? error.message : String(error));
-    await state.failed(id, url, nextRead(now, undefined));
-    return undefined;
-  }
-}
-
-function nextRead(now: Clock, cacheSeconds: number | undefined): Date {
-  const { metadataRefreshSeconds: most, metadataPollSeconds: least } = limits.saml;
-  return new Date(now().getTime() + Math.min(Math.max(cacheSeconds ?? most, least), most) * 1000);
-}
-
-async function storeWaiting(
-  { db, state, reports }: RefreshContext,
-  application: SamlApplication,
-  url: string,
-  { xml, nextReadAt }: Received,
-  changes: readonly MetadataChange[],
-): Promise<Outcome> {
-  return transaction(db, async (tx) => {
-    const waiting = await state.wait(application.id, url, nextReadAt, { xml, changes }, tx);
-    if (waiting === 'new') await reports.waiting(application, url, changes, tx);
-    return waiting === 'rejected' ? 'unchanged' : 'waiting';
-  });
-}
-
-async function apply(
-  { db, applications, logger, state, reports }: RefreshContext,
-  application: SamlApplication,
-  url: string,
-  { xml, nextReadAt }: Received,
-  changes: readonly MetadataChange[],
-): Promise<Outcome> {
-  const { id, clientId, name } = application;
-  await transaction(db, async (tx) => {
-    await applyMetadata(applications, application, xml, { tx });
-    await state.read(id, url, nextReadAt, tx);
-    if (changes.length > 0) await reports.applied(application, url, changes, tx);
-  });
-  logger.info({ clientId, url }, `metadata of ${name} was updated`);
-  return 'changed';
-}
-
 const DAY_MS = 24 * 3600 * 1000;
 
 /** Queues the mails that are due and returns their number. Run by one instance, once a day. */
-export function createCertificateNotice(
-  dependencies: Core & ApplicationServices & { serviceProviders: ServiceProviders },
-) {
-  const { db, sql, now, keyring, applications, serviceProviders, outbox } = dependencies;
-
+export function createCertificateNotice({
+  db,
+  sql,
+  now,
+  keyring,
+  applications,
+  serviceProviders,
+  outbox,
+}: Core & ApplicationServices & { serviceProviders: ServiceProviders }) {
   /** The contacts that an administrator named, else those of the metadata. */
   async function contactsOf({ clientId, metadata }: SamlApplication): Promise<string[]> {
     const contacts = metadata.contacts ?? (await serviceProviders.find(clientId))?.contacts ?? [];
@@ -193,27 +177,7 @@ export function createCertificateNotice(
   };
 }
 
-// The periodic jobs of SAML. Metadata is read as often as each document says; the job looks every hour what is due.
-
-export const METADATA_JOB = 'saml-metadata';
-
-export function samlJobs({
-  refreshMetadata,
-  notifyOfCertificates,
-}: {
-  refreshMetadata: ScheduledJob['run'];
-  notifyOfCertificates: ScheduledJob['run'];
-}): ScheduledJob[] {
-  return [
-    { name: METADATA_JOB, everySeconds: limits.saml.metadataPollSeconds, run: refreshMetadata },
-    { name: 'saml-certificates', everySeconds: 24 * 3600, run: notifyOfCertificates },
-  ];
-}
-
-type RefreshReports = ReturnType<typeof createRefreshReports>;
-
-function createRefreshReports(dependencies: Core) {
-  const { db, sql, audit, logger, now, notifyAdministrators } = dependencies;
+function createRefreshReports({ db, sql, audit, logger, now, notifyAdministrators }: Core) {
   return {
     async rejected({ clientId, name }: SamlApplication, url: string, reason: string): Promise<void> {
       logger.warn({ clientId, url, reason }, `metadata of ${name} was rejected; the last valid one stays in use`);
@@ -269,40 +233,10 @@ function noticeOf(application: string, applicationId: string, changes: readonly 
   return { kind: 'saml-metadata' as const, application, applicationId, changes: changes.map(({ what }) => what) };
 }
 
-// The metadata document that is registered for a service provider: what a received one changes of it, and registering that one.
-
-// Whether a document is valid now is checked when it is read.
-const LONG_AGO = new Date(0);
-
-/** What this document changes of the registered metadata; nothing where none is registered yet. */
-export function changesTo({ metadata }: SamlApplication, xml: string): MetadataChange[] {
-  if (metadata.metadata_xml === undefined) return [];
-  const [registered, received] = [metadata.metadata_xml, xml].map((text) =>
-    parseServiceProviderMetadata(text, LONG_AGO),
-  );
-  return registered && received ? metadataChanges(registered, received) : [];
-}
-
-/** Registers this document. An application of the configuration file keeps its source: only the document changes. */
-export async function applyMetadata(
-  applications: Applications,
-  { id, name, enabled, consent, access, source, metadata }: SamlApplication,
-  xml: string,
-  { by, tx }: { by?: Actor; tx: Tx },
-): Promise<void> {
-  const input = { name, enabled, consent, access, settings: { ...metadata, metadata_xml: xml } };
-  await applications.update('saml', id, input, { source, tx, ...(by && { by }) });
-}
-
 // The state of the metadata refresh of each service provider: the time of the next refresh, and the document that waits for the
 // approval of an administrator (waiting-metadata.ts).
 
-type RefreshState = ReturnType<typeof createRefreshState>;
-
-/** The columns of a row without a waiting document. */
-export const NOTHING_WAITS = { pendingXml: null, pendingKey: null, pendingSince: null };
-
-function createRefreshState({ db, now }: { db: Db; now: Clock }) {
+function createRefreshState({ db, now }: Core) {
   return {
     /** Whether the metadata has to be read now. */
     async isDue(applicationId: string, url: string): Promise<boolean> {
@@ -339,8 +273,7 @@ function createRefreshState({ db, now }: { db: Db; now: Clock }) {
       const key = changesKey(changes);
       const isRejected = state?.rejectedKey === key;
       const isKnown = state?.pendingKey === key;
-      const waiting = { pendingXml: xml, pendingSince: isKnown ? state.pendingSince : now() };
-      const pending = { ...waiting, pendingKey: key };
+      const pending = { pendingXml: xml, pendingKey: key, pendingSince: isKnown ? state.pendingSince : now() };
       const data = { url, nextReadAt, ...(isRejected ? NOTHING_WAITS : { ...pending, rejectedKey: null }) };
       await tx.samlMetadata.upsert({ where: { applicationId }, create: { ...data, applicationId }, update: data });
       return isRejected ? 'rejected' : isKnown ? 'known' : 'new';
