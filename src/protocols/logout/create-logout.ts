@@ -4,7 +4,6 @@ import type { ApplicationServices } from '../../applications/application-service
 import type { Http } from '../../base/http/http.ts';
 import { limits } from '../../base/limits.ts';
 import type { Core } from '../../core/core.ts';
-import type { JobQueue } from '../../core/jobs/queue.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
 import type { People } from '../../people/people.ts';
 import type { SendLogoutToken } from '../oidc/patches/provider/logout-token-queue.ts';
@@ -29,20 +28,21 @@ export function createLogout(
 ) {
   const services = { ...given, outgoingMessages: createOutgoingSamlMessages(given) };
   const { runs, metrics, sendLogoutToken, outgoingMessages } = services;
+  const deliveries = createLogoutDeliveries({
+    ...services,
+    send: sendLogoutToken,
+    async sendSoap(participantId) {
+      const participant = await runs.participant(participantId);
+      return participant ? outgoingMessages.sendBySoap(participant) : 'switched_off';
+    },
+    countDelivery: (outcome) => metrics.logoutDeliveries.inc({ outcome }),
+  });
   return {
     routers: [samlLogoutRoutes(services), logoutRoutes(services)],
-    jobs: logoutJobs({
-      deliveries: createLogoutDeliveries({
-        ...services,
-        send: sendLogoutToken,
-        async sendSoap(participantId) {
-          const participant = await runs.participant(participantId);
-          return participant ? outgoingMessages.sendBySoap(participant) : 'switched_off';
-        },
-        countDelivery: (outcome) => metrics.logoutDeliveries.inc({ outcome }),
-      }),
-      finishAbandoned: createAbandonedLogouts({ runs }),
-    }),
+    jobs: [
+      { name: 'logout-deliveries', everySeconds: limits.delivery.pollSeconds, ...deliveries },
+      { name: 'abandoned-sign-outs', everySeconds: 30, run: createAbandonedLogouts({ runs }) },
+    ] satisfies ScheduledJob[],
   };
 }
 
@@ -71,19 +71,4 @@ export function createAbandonedLogouts({ runs }: { runs: LogoutRunStore }) {
     }
     return count;
   };
-}
-
-// The periodic jobs of the logout.
-
-function logoutJobs({
-  deliveries,
-  finishAbandoned,
-}: {
-  deliveries: JobQueue;
-  finishAbandoned: ScheduledJob['run'];
-}): ScheduledJob[] {
-  return [
-    { name: 'logout-deliveries', everySeconds: limits.delivery.pollSeconds, ...deliveries },
-    { name: 'abandoned-sign-outs', everySeconds: 30, run: finishAbandoned },
-  ];
 }

@@ -3,7 +3,7 @@
 
 import { limits } from '../../base/limits.ts';
 import { randomId, randomToken, sha256 } from '../../base/platform/random.ts';
-import { type Db, type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
+import { type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
 import type { Core } from '../../core/core.ts';
 import { isSettled, needsBrowser, type ParticipantState, type ProbeResult } from './front-channel/next-step.ts';
 import {
@@ -23,27 +23,104 @@ export type LogoutRunStore = ReturnType<typeof createLogoutRunStore>;
 
 const WITH_PARTICIPANTS = { participants: { orderBy: { position: 'asc' } } } as const;
 
-export function createLogoutRunStore(dependencies: Core) {
-  const { db, now } = dependencies;
+export function createLogoutRunStore({ db, now, audit, wake }: Core) {
   const inSeconds = (seconds: number) => new Date(now().getTime() + seconds * 1000);
 
+  /** The run of this ID, whatever the browser. */
   async function find(id: string): Promise<LogoutRun | undefined> {
     const row = await db.logoutRun.findUnique({ where: { id }, include: WITH_PARTICIPANTS });
     return row && row.expiresAt > now() ? toRun(row) : undefined;
   }
 
+  /**
+   * Stores a new run with its participants and deliveries, in the transaction that ends the sessions. Audits the participants that
+   * cannot be notified; queues the deliveries that take no browser.
+   */
+  async function create(newRun: NewRun, tx: Tx): Promise<StartedRun> {
+    const { userId, participants } = newRun;
+    const at = now();
+    const id = randomToken();
+    const run = runRow(id, newRun, at);
+    const rows = participants.map((one, position) => ({ ...participantRow(one, position, at), runId: id }));
+    await tx.logoutRun.create({ data: run, select: { id: true } });
+    if (rows.length > 0) await tx.logoutParticipant.createMany({ data: rows });
+    const deliveries = rows.filter(({ channel, state }) => isDirectDelivery(channel) && state === 'waiting');
+    if (deliveries.length > 0) {
+      await tx.logoutDelivery.createMany({ data: deliveries.map((row) => deliveryToParticipant(row, userId, at)) });
+      wake('logout-deliveries', tx);
+    }
+    for (const row of rows) if (isSettled(row)) await audit.record(outcomeEvent(row, run), tx);
+    const waiting = participants.filter(({ state }) => state === 'waiting');
+    const browserSteps = waiting.filter(needsBrowser).length;
+    const notNotified = participants.filter(({ state }) => state === 'unsupported' || state === 'failed');
+    const namesOf = (some: readonly NewParticipant[]) => [...new Set(some.map(({ name }) => name))];
+    return {
+      id,
+      browserSteps,
+      deliveries: waiting.length - browserSteps,
+      notified: namesOf(waiting),
+      notNotified: namesOf(notNotified),
+    };
+  }
+
+  /**
+   * Stores the outcome of a participant once, with its audit event, also when two requests are concurrent, and in the transaction of
+   * the caller if there is one; false when there is an outcome already.
+   */
+  function settle({ id }: { id: string }, { state, reason }: Outcome, within?: Tx): Promise<boolean> {
+    return withinTransaction(db, within, async (tx) => {
+      const data = { state, reason: reason ?? null, settledAt: now(), deadline: null };
+      const unsettled = { OR: [{ state: { in: OPEN } }, { state: 'failed', reason: { in: LATE_RESPONSE_COUNTS } }] };
+      const { count } = await tx.logoutParticipant.updateMany({ where: { id, ...unsettled }, data });
+      if (count === 0) return false;
+      if (state === 'retrying') return true; // no final outcome
+      await tx.logoutDelivery.deleteMany({ where: { participantId: id, doneAt: null, failedAt: null } });
+      const row = await tx.asStored.logoutParticipant.findUniqueOrThrow({ where: { id }, include: { run: true } });
+      await audit.record(outcomeEvent(row, row.run), tx);
+      return true;
+    });
+  }
+
+  /** The browser did not complete the step: falls back to SOAP where there is an endpoint, else stores the failure. */
+  async function browserFailed(participant: Participant, reason: string): Promise<void> {
+    const { id, runId, clientId, channel, data, probeResult } = participant;
+    // Its response to the probe already said that the session has ended.
+    if (probeResult === 'confirmed') return void (await settle(participant, { state: 'done' }));
+    if (!data.hasSoap || channel === 'soap') return void (await settle(participant, { state: 'failed', reason }));
+    await transaction(db, async (tx) => {
+      const bySoap = { channel: 'soap', state: 'waiting', reason, deadline: null };
+      const where = { id, channel: { not: 'soap' }, state: { in: OPEN } };
+      const { count } = await tx.logoutParticipant.updateMany({ where, data: bySoap });
+      if (count === 0) return;
+      const { userId } = await tx.asStored.logoutRun.findUniqueOrThrow({
+        where: { id: runId },
+        select: { userId: true },
+      });
+      const row = { id, clientId, channel: 'soap', data: JSON.stringify(data) };
+      await tx.logoutDelivery.create({ data: deliveryToParticipant(row, userId, now()) });
+      wake('logout-deliveries', tx);
+    });
+  }
+
   return {
-    /** The run of this ID, whatever the browser. */
     find,
-    create: (run: NewRun, tx: Tx): Promise<StartedRun> => insertRun(run, dependencies, tx),
-    /** Stores the outcome with its audit event; false when there is one already. */
-    settle: (participant: { id: string }, outcome: Outcome, tx?: Tx): Promise<boolean> =>
-      settleParticipant(dependencies, participant, outcome, tx),
-    /** The browser did not complete the step: falls back to SOAP where there is an endpoint, else stores the failure. */
-    browserFailed: (participant: Participant, reason: string): Promise<void> =>
-      recordBrowserError(dependencies, participant, reason),
-    /** Runs that their browser left without completing them. */
-    abandoned: (): Promise<LogoutRun[]> => abandonedRuns(dependencies, inSeconds(-limits.logout.abandonedSeconds)),
+    create,
+    settle,
+    browserFailed,
+
+    /** The first of the runs that are incomplete and that their browser left. */
+    async abandoned(): Promise<LogoutRun[]> {
+      const left = { finishedAt: null, seenAt: { lt: inSeconds(-limits.logout.abandonedSeconds) } };
+      const orderBy = { seenAt: 'asc' } as const;
+      const found = await db.asStored.logoutRun.findMany({ where: left, orderBy, take: 100, select: { id: true } });
+      const ids = found.map(({ id }) => id);
+      const runs = await db.logoutRun.findMany({ where: { id: { in: ids } }, include: WITH_PARTICIPANTS, orderBy });
+      // Runs that another program changed end here: they must not hold up others.
+      const forged = ids.filter((one) => !runs.some(({ id }) => id === one));
+      if (forged.length > 0)
+        await db.logoutRun.updateMany({ where: { id: { in: forged } }, data: { finishedAt: now() } });
+      return runs.map(toRun);
+    },
 
     /** A participant of a run that has not expired. */
     async participant(id: string): Promise<Participant | undefined> {
@@ -52,10 +129,20 @@ export function createLogoutRunStore(dependencies: Core) {
       return run?.participants.find((one) => one.id === id);
     },
 
-    /** The run, if it belongs to this browser or is opened for the first time. */
+    /**
+     * The run, if it belongs to the browser with this cookie or is opened for the first time, which binds it. Undefined when it
+     * does not exist, has expired, or has no steps in a browser.
+     */
     async openInBrowser(id: string, cookie: string | undefined): Promise<LogoutRun | 'other-browser' | undefined> {
-      const bound = await bindToBrowser(db, id, cookie, now());
-      return bound === true ? find(id) : bound;
+      const select = { browserHash: true, expiresAt: true };
+      const run = await db.asStored.logoutRun.findUnique({ where: { id }, select });
+      if (!run || run.browserHash === null || run.expiresAt <= now()) return undefined;
+      if (!cookie) return 'other-browser';
+      const browserHash = sha256(cookie);
+      // One statement binds the run on the first visit and updates when the browser was last here.
+      const ofBrowser = { id, browserHash: { in: [browserHash, UNBOUND] } };
+      const { count } = await db.logoutRun.updateMany({ where: ofBrowser, data: { browserHash, seenAt: now() } });
+      return count === 1 ? find(id) : 'other-browser';
     },
 
     async saveProbeResult(id: string, result: ProbeResult): Promise<void> {
@@ -92,73 +179,8 @@ export function createLogoutRunStore(dependencies: Core) {
   };
 }
 
-/**
- * Binds the run to the browser with this cookie, unless it belongs to another one. Undefined when the run does not exist,
- * has expired, or has no steps in a browser.
- */
-async function bindToBrowser(
-  db: Db,
-  id: string,
-  cookie: string | undefined,
-  at: Date,
-): Promise<true | 'other-browser' | undefined> {
-  const run = await db.asStored.logoutRun.findUnique({ where: { id }, select: { browserHash: true, expiresAt: true } });
-  if (!run || run.browserHash === null || run.expiresAt <= at) return undefined;
-  if (!cookie) return 'other-browser';
-  const hash = sha256(cookie);
-  // One statement binds the run on the first visit and updates when the browser was last here.
-  const ofBrowser = { id, browserHash: { in: [hash, UNBOUND] } };
-  const { count } = await db.logoutRun.updateMany({ where: ofBrowser, data: { browserHash: hash, seenAt: at } });
-  return count === 1 || 'other-browser';
-}
-
-/** The first of the runs that are incomplete and whose browser was last here before this time. */
-async function abandonedRuns({ db, now }: Core, before: Date): Promise<LogoutRun[]> {
-  const query = { where: { finishedAt: null, seenAt: { lt: before } }, orderBy: { seenAt: 'asc' }, take: 100 } as const;
-  const ids = (await db.asStored.logoutRun.findMany({ ...query, select: { id: true } })).map(({ id }) => id);
-  const runs = await db.logoutRun.findMany({
-    where: { id: { in: ids } },
-    include: WITH_PARTICIPANTS,
-    orderBy: query.orderBy,
-  });
-  // Runs that another program changed end here: they must not hold up others.
-  const forged = ids.filter((one) => !runs.some(({ id }) => id === one));
-  if (forged.length > 0) await db.logoutRun.updateMany({ where: { id: { in: forged } }, data: { finishedAt: now() } });
-  return runs.map(toRun);
-}
-
-// Stores a new logout run with its participants and deliveries, in the transaction that ends the sessions.
-
 /** Stands for "the next browser that opens the run"; it equals no hash. */
 const UNBOUND = '';
-
-/** Stores the run. Audits the participants that cannot be notified; queues the deliveries that take no browser. */
-async function insertRun(newRun: NewRun, { now, audit, wake }: Core, tx: Tx): Promise<StartedRun> {
-  const { userId, participants } = newRun;
-  const at = now();
-  const id = randomToken();
-  const run = runRow(id, newRun, at);
-  const rows = participants.map((one, position) => ({ ...participantRow(one, position, at), runId: id }));
-  await tx.logoutRun.create({ data: run, select: { id: true } });
-  if (rows.length > 0) await tx.logoutParticipant.createMany({ data: rows });
-  const deliveries = rows.filter(({ channel, state }) => isDirectDelivery(channel) && state === 'waiting');
-  if (deliveries.length > 0) {
-    await tx.logoutDelivery.createMany({ data: deliveries.map((row) => deliveryToParticipant(row, userId, at)) });
-    wake('logout-deliveries', tx);
-  }
-  for (const row of rows) if (isSettled(row)) await audit.record(outcomeEvent(row, run), tx);
-  const waiting = participants.filter(({ state }) => state === 'waiting');
-  const browserSteps = waiting.filter(needsBrowser).length;
-  const notNotified = participants.filter(({ state }) => state === 'unsupported' || state === 'failed');
-  const namesOf = (some: readonly NewParticipant[]) => [...new Set(some.map(({ name }) => name))];
-  return {
-    id,
-    browserSteps,
-    deliveries: waiting.length - browserSteps,
-    notified: namesOf(waiting),
-    notNotified: namesOf(notNotified),
-  };
-}
 
 function runRow(id: string, { userId, reason, initiator, frontChannel }: NewRun, at: Date) {
   const { completion = { kind: 'page' }, languages } = frontChannel ?? {};
@@ -198,8 +220,7 @@ function participantRow(one: NewParticipant, position: number, at: Date) {
   };
 }
 
-// The outcome of a participant: stored once with its audit event, also when two requests are concurrent.
-
+/** The outcome of a participant. */
 export interface Outcome {
   state: Exclude<ParticipantState, 'waiting' | 'sent'>;
   reason?: string | undefined;
@@ -212,47 +233,4 @@ const OPEN: string[] = ['waiting', 'sent', 'retrying'] satisfies ParticipantStat
 /** Whether an outcome of this participant can still be stored. */
 function isOpen({ state, reason }: { state: string; reason: string | null }): boolean {
   return OPEN.includes(state) || LATE_RESPONSE_COUNTS.includes(reason ?? '');
-}
-
-/** Stores the outcome with its audit event, in the transaction of the caller if there is one; false when there is one already. */
-async function settleParticipant(
-  { db, now, audit }: Core,
-  { id }: { id: string },
-  { state, reason }: Outcome,
-  within?: Tx,
-): Promise<boolean> {
-  return withinTransaction(db, within, async (tx) => {
-    const data = { state, reason: reason ?? null, settledAt: now(), deadline: null };
-    const unsettled = { OR: [{ state: { in: OPEN } }, { state: 'failed', reason: { in: LATE_RESPONSE_COUNTS } }] };
-    const { count } = await tx.logoutParticipant.updateMany({ where: { id, ...unsettled }, data });
-    if (count === 0) return false;
-    if (state === 'retrying') return true; // no final outcome
-    await tx.logoutDelivery.deleteMany({ where: { participantId: id, doneAt: null, failedAt: null } });
-    const row = await tx.asStored.logoutParticipant.findUniqueOrThrow({ where: { id }, include: { run: true } });
-    await audit.record(outcomeEvent(row, row.run), tx);
-    return true;
-  });
-}
-
-/** The browser did not complete the step: falls back to SOAP where there is an endpoint, else stores the failure. */
-async function recordBrowserError(dependencies: Core, participant: Participant, reason: string): Promise<void> {
-  const { db, now, wake } = dependencies;
-  const { id, runId, data, probeResult } = participant;
-  // Its response to the probe already said that the session has ended.
-  if (probeResult === 'confirmed') return void (await settleParticipant(dependencies, participant, { state: 'done' }));
-  if (!data.hasSoap || participant.channel === 'soap')
-    return void (await settleParticipant(dependencies, participant, { state: 'failed', reason }));
-  await transaction(db, async (tx) => {
-    const bySoap = { channel: 'soap', state: 'waiting', reason, deadline: null };
-    const where = { id, channel: { not: 'soap' }, state: { in: OPEN } };
-    const { count } = await tx.logoutParticipant.updateMany({ where, data: bySoap });
-    if (count === 0) return;
-    const { userId } = await tx.asStored.logoutRun.findUniqueOrThrow({
-      where: { id: runId },
-      select: { userId: true },
-    });
-    const row = { id, clientId: participant.clientId, channel: 'soap', data: JSON.stringify(data) };
-    await tx.logoutDelivery.create({ data: deliveryToParticipant(row, userId, now()) });
-    wake('logout-deliveries', tx);
-  });
 }

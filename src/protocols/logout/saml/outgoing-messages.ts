@@ -43,20 +43,63 @@ export interface WayBack {
 export type OutgoingSamlMessages = ReturnType<typeof createOutgoingSamlMessages>;
 
 export function createOutgoingSamlMessages(services: Core & SamlServices) {
-  const { signer, serviceProviders } = services;
-  const endpointOf = async ({ clientId, channel }: Participant): Promise<SloEndpoint | undefined> => {
+  const { entityId: issuer, now, skewSeconds, validateXml, signer, serviceProviders, outgoing: fetch } = services;
+
+  /** Undefined when the service provider or its endpoint is no longer registered. */
+  async function targetOf({
+    clientId,
+    channel,
+  }: Participant): Promise<{ sp: ServiceProvider; endpoint: SloEndpoint } | undefined> {
     const sp = await serviceProviders.find(clientId);
-    return sp?.slo.find(({ binding }) => binding === channel);
-  };
+    const endpoint = sp?.slo.find(({ binding }) => binding === channel);
+    return sp && endpoint && { sp, endpoint };
+  }
+
+  /** The LogoutRequest of a participant, not yet signed (SAML Core 3.7.1). */
+  function build({ data }: Participant, destination: string, reason: 'user' | 'admin') {
+    if (!data.nameId) throw new Error('a SAML participant without a NameID');
+    const { nameId, sessionIndex } = data;
+    const sessionIndexes = sessionIndex === undefined ? [] : [sessionIndex];
+    const messageId = newMessageId();
+    const about = { id: messageId, issuer, destination, now: now(), nameId, sessionIndexes, reason };
+    return { messageId, message: logoutRequest(about) };
+  }
+
+  /**
+   * The LogoutResponse (SAML Core 3.7.2) for the browser: an address to go to, or a form to post, by the binding of the request where
+   * the service provider has an endpoint for it, else by the other one. Undefined when it takes none.
+   */
+  function responseTo(
+    sp: ServiceProvider,
+    { requestId, binding, relayState }: LogoutRequestContext,
+    status: SamlStatus,
+  ): WayBack | undefined {
+    const offered = sp.slo.filter((endpoint) => endpoint.binding !== 'soap');
+    const target = offered.find((endpoint) => endpoint.binding === binding) ?? offered[0];
+    if (!target) return undefined;
+    const destination = target.responseLocation ?? target.location;
+    const about = { id: newMessageId(), issuer, destination, now: now(), inResponseTo: requestId, status };
+    const message = logoutResponse(about);
+    if (target.binding === 'redirect') {
+      const parameter = 'SAMLResponse';
+      return { action: redirectUrl({ location: destination, parameter, message, relayState }, signer()) };
+    }
+    const fields = {
+      SAMLResponse: postMessage(message, signer()),
+      ...(relayState === undefined ? {} : { RelayState: relayState }),
+    };
+    return { action: destination, message: fields };
+  }
 
   return {
+    responseTo,
+
     /** Undefined when the service provider or its endpoint is no longer registered. */
     async prepare(participant: Participant): Promise<PreparedRequest | undefined> {
-      const endpoint = await endpointOf(participant);
-      if (!endpoint) return undefined;
-      const { location, binding } = endpoint;
-      const messageId = newMessageId();
-      const message = build(services, participant, location, messageId, 'user');
+      const target = await targetOf(participant);
+      if (!target) return undefined;
+      const { location, binding } = target.endpoint;
+      const { messageId, message } = build(participant, location, 'user');
       // Service providers return it unchanged, so that even a response that cannot be read is matched to its request. It
       // is random and known to this one alone: no other participant can change its outcome.
       const relayState = messageId;
@@ -76,11 +119,11 @@ export function createOutgoingSamlMessages(services: Core & SamlServices) {
 
     /** The message that the browser will send, by the same binding, with an ID of its own. */
     async probeRequest(participant: Participant): Promise<ProbeRequest | undefined> {
-      const [sp, endpoint] = [await serviceProviders.find(participant.clientId), await endpointOf(participant)];
-      if (!sp || !endpoint) return undefined;
+      const target = await targetOf(participant);
+      if (!target) return undefined;
+      const { sp, endpoint } = target;
       const { location, binding } = endpoint;
-      const messageId = newMessageId();
-      const message = build(services, participant, location, messageId, 'user');
+      const { messageId, message } = build(participant, location, 'user');
       if (binding === 'redirect') {
         const url = redirectUrl({ location, parameter: 'SAMLRequest', message }, signer());
         return { sp, messageId, url, init: { method: 'GET' } };
@@ -89,100 +132,38 @@ export function createOutgoingSamlMessages(services: Core & SamlServices) {
       return { sp, messageId, url: location, init: { method: 'POST', body } };
     },
 
-    /** Sends the LogoutRequest by SOAP. Throws when it should be retried. */
-    sendBySoap: (participant: Participant): Promise<DeliveryResult> => sendBySoap(services, participant),
-    /** Answers by the binding of the request where the service provider has an endpoint for it, else by the other one. */
-    sendResponse: (ctx: Context, sp: ServiceProvider, request: LogoutRequestContext, status: SamlStatus): void =>
-      sendResponse(services, ctx, sp, request, status),
-    /** The same, for a page that the user leaves. Undefined when the service provider takes none. */
-    responseTo: (sp: ServiceProvider, request: LogoutRequestContext, status: SamlStatus): WayBack | undefined =>
-      responseTo(services, sp, request, status),
+    /** Sends the LogoutRequest by SOAP and reads the LogoutResponse in the answer (SAML Bindings 3.2). Throws when it should be retried. */
+    async sendBySoap(participant: Participant): Promise<DeliveryResult> {
+      const target = await targetOf({ ...participant, channel: 'soap' });
+      if (!target) return 'switched_off';
+      const { sp, endpoint } = target;
+      const { location } = endpoint;
+      const { messageId, message } = build(participant, location, 'admin');
+      const body = soapEnvelope(message, signer());
+      const response = await fetch(location, { method: 'POST', headers: soapHeaders, body });
+      const octets = Buffer.from(await response.arrayBuffer());
+      if (!response.ok) throw new UnexpectedAnswer(response.status, octets.toString());
+      const text = decodeXml(octets, response.headers.get('Content-Type') ?? '');
+      const parties = { sp, location, now: now(), skewSeconds: skewSeconds(), validateXml };
+      // A LogoutResponse with another status than Success: the status is the answer, far behind the beginning.
+      const status = text.slice(Math.max(0, text.search(/<(?:[\w-]{1,20}:)?Status>/)));
+      if (!(await readSoapAnswer(text, messageId, parties))) throw new UnexpectedAnswer(response.status, status);
+      return 'sent';
+    },
+
+    /** Sends the user with `responseTo`, else shows that they are signed out. */
+    sendResponse(ctx: Context, sp: ServiceProvider, request: LogoutRequestContext, status: SamlStatus): void {
+      const back = responseTo(sp, request, status);
+      if (!back) ctx.render('logout/done', { appName: sp.title });
+      else if (back.message) ctx.render('form-post', { action: back.action, fields: back.message, appName: sp.title });
+      else {
+        ctx.status = 303;
+        ctx.redirect(back.action);
+      }
+    },
+
     /** The URL that `prepare` sends the browser to. */
     destinationOf: async (participant: Participant): Promise<string | undefined> =>
-      (await endpointOf(participant))?.location,
+      (await targetOf(participant))?.endpoint.location,
   };
-}
-
-/** The LogoutRequest of a participant, not yet signed (SAML Core 3.7.1). */
-function build(
-  { entityId: issuer, now }: Core & SamlServices,
-  { data }: Participant,
-  destination: string,
-  messageId: string,
-  reason: 'user' | 'admin',
-) {
-  if (!data.nameId) throw new Error('a SAML participant without a NameID');
-  const sessionIndexes = data.sessionIndex === undefined ? [] : [data.sessionIndex];
-  return logoutRequest({
-    id: messageId,
-    issuer,
-    destination,
-    now: now(),
-    nameId: data.nameId,
-    sessionIndexes,
-    reason,
-  });
-}
-
-/** Sends the LogoutRequest by SOAP and reads the LogoutResponse in the answer (SAML Bindings 3.2). */
-async function sendBySoap(services: Core & SamlServices, participant: Participant): Promise<DeliveryResult> {
-  const { now, skewSeconds, validateXml, signer, serviceProviders, outgoing: fetch } = services;
-  const sp = await serviceProviders.find(participant.clientId);
-  const location = sp?.slo.find(({ binding }) => binding === 'soap')?.location;
-  if (!sp || !location) return 'switched_off';
-  const messageId = newMessageId();
-  const body = soapEnvelope(build(services, participant, location, messageId, 'admin'), signer());
-  const response = await fetch(location, { method: 'POST', headers: soapHeaders, body });
-  const octets = Buffer.from(await response.arrayBuffer());
-  if (!response.ok) throw new UnexpectedAnswer(response.status, octets.toString());
-  const text = decodeXml(octets, response.headers.get('Content-Type') ?? '');
-  const parties = { sp, location, now: now(), skewSeconds: skewSeconds(), validateXml };
-  // A LogoutResponse with another status than Success: the status is the answer, far behind the beginning.
-  const status = text.slice(Math.max(0, text.search(/<(?:[\w-]{1,20}:)?Status>/)));
-  if (!(await readSoapAnswer(text, messageId, parties))) throw new UnexpectedAnswer(response.status, status);
-  return 'sent';
-}
-
-/** The LogoutResponse (SAML Core 3.7.2) for the browser: an address to go to, or a form to post. */
-function responseTo(
-  { entityId: issuer, now, signer }: Core & SamlServices,
-  sp: ServiceProvider,
-  { requestId, binding, relayState }: LogoutRequestContext,
-  status: SamlStatus,
-): WayBack | undefined {
-  const offered = sp.slo.filter((endpoint) => endpoint.binding !== 'soap');
-  const target = offered.find((endpoint) => endpoint.binding === binding) ?? offered[0];
-  if (!target) return undefined;
-  const destination = target.responseLocation ?? target.location;
-  const message = logoutResponse({
-    id: newMessageId(),
-    issuer,
-    destination,
-    now: now(),
-    inResponseTo: requestId,
-    status,
-  });
-  if (target.binding === 'redirect')
-    return { action: redirectUrl({ location: destination, parameter: 'SAMLResponse', message, relayState }, signer()) };
-  const fields = {
-    SAMLResponse: postMessage(message, signer()),
-    ...(relayState === undefined ? {} : { RelayState: relayState }),
-  };
-  return { action: destination, message: fields };
-}
-
-function sendResponse(
-  services: Core & SamlServices,
-  ctx: Context,
-  sp: ServiceProvider,
-  request: LogoutRequestContext,
-  status: SamlStatus,
-): void {
-  const back = responseTo(services, sp, request, status);
-  if (!back) ctx.render('logout/done', { appName: sp.title });
-  else if (back.message) ctx.render('form-post', { action: back.action, fields: back.message, appName: sp.title });
-  else {
-    ctx.status = 303;
-    ctx.redirect(back.action);
-  }
 }
