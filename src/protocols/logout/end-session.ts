@@ -18,13 +18,13 @@ import { deleteLinkTokens } from '../../core/mail/link-tokens.ts';
 import type { People } from '../../people/people.ts';
 import type { OnSessionDestroyed } from '../oidc/store/sessions/session-adapter.ts';
 import type { SessionEntry, Sessions } from '../oidc/store/sessions/sessions.ts';
-import type { NameId } from '../saml/messages/name-id.ts';
 import type { SloEndpoint } from '../saml/metadata/entity.ts';
 import { sloEndpoints } from '../saml/metadata/service-providers.ts';
 import {
   endAccountParticipants,
   endSessionParticipants,
   removeAccountParticipants,
+  storedNameId,
 } from '../saml/slo/session-participants.ts';
 import type { Channel } from './front-channel/next-step.ts';
 import {
@@ -82,21 +82,90 @@ export interface SessionOptions {
   planUpstream: PlanUpstream;
 }
 
-type EndSessionServices = Core & People & SessionOptions & { sessions: Sessions; runs: LogoutRunStore };
-
 const BATCH = 100;
 
 /** Reasons to end a session from another browser: what it granted offline ends with it. A logout leaves that to the user. */
 const OF_OTHERS: ReadonlySet<EndReason> = new Set(['ended-by-person', 'ended-by-admin']);
 
-export function createEndSession(services: EndSessionServices) {
-  const { db, now, sessions, wake } = services;
+export function createEndSession(
+  services: Core & People & SessionOptions & { sessions: Sessions; runs: LogoutRunStore },
+) {
+  const { db, now, audit, mfa, sessions, runs, ownClientId, abandonSignIns, planUpstream, wake } = services;
+
+  /** Creates the logout run that notifies the applications of these sessions; undefined when no application has to be notified. */
+  async function plan(ended: SessionEntry[], reason: EndReason, { clientId, frontChannel }: EndBy, tx: Tx) {
+    const userId = ended[0]?.accountId ?? '';
+    const uids = ended.map(({ uid }) => uid);
+    const options = { ownClientId, hasBrowser: frontChannel !== undefined, initiator: clientId };
+    const applications = await planParticipants(tx, ended, options);
+    // Only a browser can end its session at the upstream, and one that the upstream ended has ended there.
+    const here = frontChannel?.sessionUid ?? (uids.length === 1 ? uids[0] : undefined);
+    const goesUpstream = frontChannel !== undefined && here !== undefined && reason !== 'upstream-signed-out';
+    const upstream = goesUpstream ? await planUpstream(here, tx) : undefined;
+    const participants = upstream ? [...applications, upstream] : applications;
+    await endSessionParticipants(uids, now(), tx);
+    if (participants.length === 0 && !frontChannel) return undefined;
+    return runs.create({ userId, reason, initiator: clientId, participants, frontChannel }, tx);
+  }
+
+  /** Ends sessions of one account. Undefined when all had already ended. */
+  async function endSome(
+    requested: SessionEntry[],
+    reason: EndReason,
+    by: EndBy,
+    tx: Tx,
+  ): Promise<EndResult | undefined> {
+    const ended: SessionEntry[] = [];
+    const offline = OF_OTHERS.has(reason);
+    for (const session of requested) ended.push(...[(await sessions.remove(session, tx, { offline })) ?? []].flat());
+    const [first] = ended;
+    if (!first) return undefined;
+    const uids = ended.map(({ uid }) => uid);
+    // A browser is remembered for longer than a session lasts; a session that expires does not end that.
+    if (reason !== 'expired' && reason !== 'session-limit')
+      await mfa.knownBrowsers.endTrust(first.accountId, tx, { only: await sessions.browsersOf(uids, tx) });
+    const run = await plan(ended, reason, by, tx);
+    const { actorId, clientId, request } = by;
+    await audit.record(
+      {
+        type: 'session.ended',
+        outcome: 'success',
+        reason,
+        subjectId: first.accountId,
+        ...(actorId && { actorId }),
+        ...(clientId && { clientId }),
+        ...(request && { request }),
+        data: { sessions: ended.length, ...(run && { run: run.id }) },
+      },
+      tx,
+    );
+    return { run };
+  }
+
+  /**
+   * Ends what could become a session or a change of the account later: sign-ins that are not finished, the trust in every browser
+   * but that of the session `except`, and the link of a change of address, which another user of the account may have requested.
+   */
+  async function endPending(accountId: string, except: string | undefined, tx: Tx): Promise<void> {
+    await abandonSignIns(accountId, tx);
+    const kept = except === undefined ? {} : { except: await sessions.browsersOf([except], tx) };
+    await mfa.knownBrowsers.endTrust(accountId, tx, kept);
+    await deleteLinkTokens(tx, accountId, ['change-email', 'accepted']);
+  }
 
   function several(uids: readonly string[], reason: EndReason, by: EndBy = {}): Promise<EndResult | undefined> {
     return transaction(db, async (tx) => {
       const found: SessionEntry[] = [];
       for (const uid of new Set(uids)) found.push(...[(await sessions.find(uid, tx)) ?? []].flat());
-      return endByAccount(services, found, reason, by, tx);
+      let first: EndResult | undefined;
+      // Each account has a logout run of its own; the result is the first of them.
+      for (const group of byAccount(found)) {
+        // One browser runs one logout run; sessions of further accounts are notified by deliveries alone.
+        const { frontChannel, ...others } = by;
+        const ended = await endSome(group, reason, first ? others : by, tx);
+        first ??= ended;
+      }
+      return first;
     });
   }
 
@@ -107,18 +176,38 @@ export function createEndSession(services: EndSessionServices) {
     one: (uid: string, reason: EndReason, by?: EndBy): Promise<EndResult | undefined> => several([uid], reason, by),
 
     /** Ends every session of an account and revokes all its tokens, offline ones included. */
-    async all(accountId: string, reason: EndReason, by: Actor = {}, tx?: Tx): Promise<EndedAll> {
-      return withinTransaction(db, tx, (own) => endAll(services, accountId, reason, by, own));
-    },
+    all: (accountId: string, reason: EndReason, by: Actor = {}, within?: Tx): Promise<EndedAll> =>
+      withinTransaction(db, within, async (tx) => {
+        const live = await sessions.removeAllOf(accountId, tx);
+        await endPending(accountId, undefined, tx);
+        const run = live.length > 0 ? await plan(live, reason, {}, tx) : undefined;
+        if (reason === 'account-deleted') await removeAccountParticipants(accountId, tx);
+        else await endAccountParticipants(accountId, now(), tx);
+        const data = { count: live.length, ...(run && { run: run.id }) };
+        const about = { reason, subjectId: accountId, data, ...by };
+        await audit.record({ type: 'sessions.ended-all', outcome: 'success', ...about }, tx);
+        return { count: live.length, run };
+      }),
 
     /**
      * Signs the user out everywhere: ends their sessions but `except`, and revokes their tokens, offline ones included. Only
      * tokens that end with the session `except` stay. Sign-ins that are not finished, the trust in other browsers and the link
-     * of a change of address end too.
+     * of a change of address end too. Undefined when there was no other session.
      */
-    async everywhere(accountId: string, by: EndBy & { except?: string }): Promise<EndResult | undefined> {
-      return transaction(db, (tx) => endEverywhere(services, accountId, by, tx));
-    },
+    everywhere: (accountId: string, { except, ...by }: EndBy & { except?: string }): Promise<EndResult | undefined> =>
+      transaction(db, async (tx) => {
+        const reason = 'ended-by-person';
+        const live = await sessions.list(accountId, tx);
+        const others = live.filter(({ uid }) => uid !== except);
+        const ended = await endSome(others, reason, by, tx);
+        const kept = live.find(({ uid }) => uid === except);
+        await sessions.removeGrantsBut(accountId, kept, tx);
+        await endPending(accountId, except, tx);
+        const { actorId, request } = by;
+        const about = { subjectId: accountId, ...(actorId && { actorId }), ...(request && { request }) };
+        await audit.record({ type: 'token.revoked', outcome: 'success', reason, ...about }, tx);
+        return ended;
+      }),
 
     /** Ends the oldest sessions of an account that has more than `max`. */
     async exceeding(accountId: string, max: number): Promise<void> {
@@ -135,8 +224,16 @@ export function createEndSession(services: EndSessionServices) {
       return count;
     },
 
-    /** Ends expired sessions, so that their applications are notified. Returns how many ended. */
-    expired: (signal?: AbortSignal): Promise<number> => endExpired(services, signal),
+    /** Ends expired sessions, each in a transaction of its own, so that their applications are notified. Returns how many ended. */
+    async expired(signal?: AbortSignal): Promise<number> {
+      let count = 0;
+      for (;;) {
+        const batch = await sessions.expired(BATCH);
+        for (const session of batch) await transaction(db, (tx) => endSome([session], 'expired', {}, tx));
+        count += batch.length;
+        if (batch.length < BATCH || signal?.aborted) return count;
+      }
+    },
 
     /** Queues a logout token for one relying party, while the user stays signed in. */
     async queueLogoutToken(clientId: string, accountId: string, sid: string | undefined): Promise<void> {
@@ -146,160 +243,6 @@ export function createEndSession(services: EndSessionServices) {
       wake('logout-deliveries', db);
     },
   };
-}
-
-/** Creates the logout run that notifies the applications of these sessions; undefined when no application has to be notified. */
-async function plan(
-  { runs, now, ownClientId, planUpstream }: EndSessionServices,
-  ended: SessionEntry[],
-  reason: EndReason,
-  { clientId, frontChannel }: EndBy,
-  tx: Tx,
-) {
-  const userId = ended[0]?.accountId ?? '';
-  const options = { ownClientId, hasBrowser: frontChannel !== undefined, initiator: clientId };
-  const applications = await planParticipants(tx, ended, options);
-  // Only a browser can end its session at the upstream, and one that the upstream ended has ended there.
-  const here = frontChannel?.sessionUid ?? (ended.length === 1 ? ended[0]?.uid : undefined);
-  const goesUpstream = frontChannel !== undefined && here !== undefined && reason !== 'upstream-signed-out';
-  const upstream = goesUpstream ? await planUpstream(here, tx) : undefined;
-  const participants = upstream ? [...applications, upstream] : applications;
-  await endSessionParticipants(
-    ended.map(({ uid }) => uid),
-    now(),
-    tx,
-  );
-  if (participants.length === 0 && !frontChannel) return undefined;
-  return runs.create({ userId, reason, initiator: clientId, participants, frontChannel }, tx);
-}
-
-/** Ends sessions of one account. Undefined when all had already ended. */
-async function endSome(
-  services: EndSessionServices,
-  requested: SessionEntry[],
-  reason: EndReason,
-  by: EndBy,
-  tx: Tx,
-): Promise<EndResult | undefined> {
-  const { sessions, audit, mfa } = services;
-  const ended: SessionEntry[] = [];
-  const offline = OF_OTHERS.has(reason);
-  for (const session of requested) ended.push(...[(await sessions.remove(session, tx, { offline })) ?? []].flat());
-  const [first] = ended;
-  if (!first) return undefined;
-  const uids = ended.map(({ uid }) => uid);
-  // A browser is remembered for longer than a session lasts; a session that expires does not end that.
-  if (reason !== 'expired' && reason !== 'session-limit')
-    await mfa.knownBrowsers.endTrust(first.accountId, tx, { only: await sessions.browsersOf(uids, tx) });
-  const run = await plan(services, ended, reason, by, tx);
-  const { actorId, clientId, request } = by;
-  await audit.record(
-    {
-      type: 'session.ended',
-      outcome: 'success',
-      reason,
-      subjectId: first.accountId,
-      ...(actorId && { actorId }),
-      ...(clientId && { clientId }),
-      ...(request && { request }),
-      data: { sessions: ended.length, ...(run && { run: run.id }) },
-    },
-    tx,
-  );
-  return { run };
-}
-
-/** Ends every session of an account, and its tokens. */
-async function endAll(
-  services: EndSessionServices,
-  accountId: string,
-  reason: EndReason,
-  by: Actor,
-  tx: Tx,
-): Promise<EndedAll> {
-  const { sessions, audit } = services;
-  const live = await sessions.removeAllOf(accountId, tx);
-  await endPending(services, accountId, undefined, tx);
-  const run = live.length > 0 ? await plan(services, live, reason, {}, tx) : undefined;
-  if (reason === 'account-deleted') await removeAccountParticipants(accountId, tx);
-  else await endAccountParticipants(accountId, services.now(), tx);
-  const data = { count: live.length, ...(run && { run: run.id }) };
-  await audit.record({ type: 'sessions.ended-all', outcome: 'success', reason, subjectId: accountId, data, ...by }, tx);
-  return { count: live.length, run };
-}
-
-/** Ends the sessions that have expired, each in a transaction of its own. Returns how many ended. */
-async function endExpired(services: EndSessionServices, signal: AbortSignal | undefined): Promise<number> {
-  const { db, sessions } = services;
-  let count = 0;
-  for (;;) {
-    const batch = await sessions.expired(BATCH);
-    for (const session of batch) await transaction(db, (tx) => endSome(services, [session], 'expired', {}, tx));
-    count += batch.length;
-    if (batch.length < BATCH || signal?.aborted) return count;
-  }
-}
-
-/** Ends every session of an account but one, and its tokens. Undefined when there was no other session. */
-async function endEverywhere(
-  services: EndSessionServices,
-  accountId: string,
-  { except, ...by }: EndBy & { except?: string },
-  tx: Tx,
-): Promise<EndResult | undefined> {
-  const { sessions, audit } = services;
-  const reason = 'ended-by-person';
-  const live = await sessions.list(accountId, tx);
-  const others = live.filter(({ uid }) => uid !== except);
-  const ended = await endSome(services, others, reason, by, tx);
-  await sessions.removeGrantsBut(
-    accountId,
-    live.find(({ uid }) => uid === except),
-    tx,
-  );
-  await endPending(services, accountId, except, tx);
-  const { actorId, request } = by;
-  const about = { subjectId: accountId, ...(actorId && { actorId }), ...(request && { request }) };
-  await audit.record({ type: 'token.revoked', outcome: 'success', reason, ...about }, tx);
-  return ended;
-}
-
-/**
- * Ends what could become a session or a change of the account later: sign-ins that are not finished, the trust in every browser
- * but that of the session `except`, and the link of a change of address, which another user of the account may have requested.
- */
-async function endPending(
-  services: EndSessionServices,
-  accountId: string,
-  except: string | undefined,
-  tx: Tx,
-): Promise<void> {
-  const { abandonSignIns, mfa, sessions } = services;
-  await abandonSignIns(accountId, tx);
-  await mfa.knownBrowsers.endTrust(
-    accountId,
-    tx,
-    except === undefined ? {} : { except: await sessions.browsersOf([except], tx) },
-  );
-  await deleteLinkTokens(tx, accountId, ['change-email', 'accepted']);
-}
-
-/** Ends these sessions, those of each account in a logout run of its own. Returns the first run. */
-async function endByAccount(
-  services: EndSessionServices,
-  entries: SessionEntry[],
-  reason: EndReason,
-  by: EndBy,
-  tx: Tx,
-): Promise<EndResult | undefined> {
-  let first: EndResult | undefined;
-  for (const group of byAccount(entries)) {
-    // One browser runs one logout run; sessions of further accounts are notified by deliveries alone.
-    const { frontChannel, ...others } = by;
-    const ended = await endSome(services, group, reason, first ? others : by, tx);
-    first ??= ended;
-  }
-  return first;
 }
 
 function byAccount(entries: SessionEntry[]): SessionEntry[][] {
@@ -359,7 +302,7 @@ async function planParticipants(
   const saml = samlParticipants.flatMap((row) => {
     const application = registered.find(({ id }) => id === row.applicationId);
     if (!application) return []; // deleted meanwhile
-    const data = { nameId: nameIdOf(row), sessionIndex: row.sessionIndex };
+    const data = { nameId: storedNameId(row), sessionIndex: row.sessionIndex };
     return planSaml(application, { data, hasBrowser, isInitiator: application.clientId === initiator });
   });
   return [...oidc, ...saml];
@@ -409,20 +352,6 @@ function endpointsOf({ metadata }: Registered): readonly SloEndpoint[] {
   } catch {
     return [];
   }
-}
-
-function nameIdOf(row: {
-  nameId: string;
-  nameIdFormat: string;
-  nameQualifier: string | null;
-  spNameQualifier: string | null;
-}): NameId {
-  return {
-    value: row.nameId,
-    format: row.nameIdFormat,
-    ...(row.nameQualifier === null ? {} : { nameQualifier: row.nameQualifier }),
-    ...(row.spNameQualifier === null ? {} : { spNameQualifier: row.spNameQualifier }),
-  };
 }
 
 // Ends the sessions of a user whose roles or groups change, if the setting `sign_out_on_role_change` is on.

@@ -80,18 +80,22 @@ export function createSessionParticipants({ db, sql, now }: Base) {
 }
 
 function participationOf(row: Row): SamlParticipation {
-  const { sessionUid, userId, applicationId, sessionIndex, nameId, nameIdFormat, nameQualifier, spNameQualifier } = row;
+  const { sessionUid, userId, applicationId, sessionIndex } = row;
+  return { sessionUid, userId, applicationId, sessionIndex, nameId: storedNameId(row) };
+}
+
+/** The NameID that the session was signed in with. */
+export function storedNameId({
+  nameId: value,
+  nameIdFormat: format,
+  nameQualifier,
+  spNameQualifier,
+}: Pick<Row, 'nameId' | 'nameIdFormat' | 'nameQualifier' | 'spNameQualifier'>): NameId {
   return {
-    sessionUid,
-    userId,
-    applicationId,
-    sessionIndex,
-    nameId: {
-      value: nameId,
-      format: nameIdFormat,
-      ...(nameQualifier === null ? {} : { nameQualifier }),
-      ...(spNameQualifier === null ? {} : { spNameQualifier }),
-    },
+    value,
+    format,
+    ...(nameQualifier === null ? {} : { nameQualifier }),
+    ...(spNameQualifier === null ? {} : { spNameQualifier }),
   };
 }
 
