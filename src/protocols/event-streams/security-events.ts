@@ -22,10 +22,14 @@ type SubjectId = Record<string, string>;
 interface Signal {
   uri: string;
   claims: Details;
-  /** The address that the event is about, in place of the person. */
-  email?: string;
-  /** Whether the old and the new address were verified, where the event says so; else as the account is now. */
-  verified?: readonly [old: boolean | undefined, changed: boolean | undefined];
+  /** The address that the event is about, in place of the person, and the one that replaces it. */
+  change?: { old: Address & { email: string }; replacement: Address };
+}
+
+/** An address in an event, which may not say whether it was verified. */
+interface Address {
+  email?: unknown;
+  emailVerified?: boolean;
 }
 
 interface Delivered {
@@ -48,12 +52,10 @@ const risc =
 
 /** RISC 1.0 2.5: about the old address. */
 const changedAddress: SignalOf = ({ before, after }) => {
-  const sides = [before, after].map((one) => (one ?? {}) as { email?: unknown; emailVerified?: boolean });
-  const [old, changed] = sides.map(({ email }) => email);
-  const verified = [sides[0]?.emailVerified, sides[1]?.emailVerified] as const;
-  if (typeof old !== 'string' || old === '' || changed === undefined) return undefined;
-  const claims = typeof changed === 'string' ? { 'new-value': changed } : {};
-  return { uri: IDENTIFIER_CHANGED, claims, email: old, verified };
+  const [old, replacement] = [(before ?? {}) as Address, (after ?? {}) as Address];
+  const { email } = old;
+  if (typeof email !== 'string' || email === '' || replacement.email === undefined) return undefined;
+  return { uri: IDENTIFIER_CHANGED, claims: {}, change: { old: { ...old, email }, replacement } };
 };
 
 /** An end that had come is taken back, or moved on. */
@@ -157,34 +159,32 @@ export function createSecurityEvents(services: Core & ApplicationServices) {
     return whoUsedIt;
   }
 
-  /** Whether the old address was verified. Removes a new address that is not verified from the claims. */
-  async function provenChange(
-    { verified: [old, changed] = [undefined, undefined], claims }: Signal,
-    id: string | null,
-  ) {
-    const user = id === null ? null : await db.user.findUnique({ where: { id } });
-    if (!(changed ?? user?.emailVerified)) delete claims['new-value'];
-    return old ?? user?.emailVerified ?? false;
-  }
-
-  /** Whom the signal is about; undefined where the receiver gets nothing of it. */
-  async function subjectIdOf(
+  /** Whom the signal is about, and its claims; undefined where the receiver gets nothing of it. */
+  async function contentOf(
     { subjectId, data, type }: SealedEvent,
-    signal: Signal,
+    { claims, change }: Signal,
     application: OidcApplication,
     { format }: SignalReceiver,
-  ): Promise<SubjectId | undefined> {
-    if (signal.email !== undefined)
-      return (await provenChange(signal, subjectId)) ? { format: 'email', email: signal.email } : undefined;
+  ): Promise<{ subject: SubjectId; claims: Details } | undefined> {
+    const findUser = async () => (subjectId === null ? null : db.user.findUnique({ where: { id: subjectId } }));
+    if (change) {
+      const user = await findUser();
+      // Where the event does not say it, as the account is now.
+      const isVerified = ({ emailVerified }: Address) => emailVerified ?? user?.emailVerified ?? false;
+      const { old, replacement } = change;
+      if (!isVerified(old)) return undefined;
+      const isNamed = typeof replacement.email === 'string' && isVerified(replacement);
+      const subject = { format: 'email', email: old.email };
+      return { subject, claims: isNamed ? { 'new-value': replacement.email } : {} };
+    }
     if (subjectId === null) return undefined;
     if (format === 'email' && mayLearnAddresses(application)) {
       const { before } = JSON.parse(data) as { before?: { email?: string | null; emailVerified?: boolean } };
-      const user = await db.user.findUnique({ where: { id: subjectId } });
-      const { email, emailVerified } = user ?? ((type === 'account.deleted' && before) || {});
+      const { email, emailVerified } = (await findUser()) ?? ((type === 'account.deleted' && before) || {});
       // An unproven address may belong to another person.
-      if (email && emailVerified) return { format: 'email', email };
+      if (email && emailVerified) return { subject: { format: 'email', email }, claims };
     }
-    return { format: 'iss_sub', iss: issuer, sub: await subjectOf(application, subjectId) };
+    return { subject: { format: 'iss_sub', iss: issuer, sub: await subjectOf(application, subjectId) }, claims };
   }
 
   return {
@@ -215,11 +215,12 @@ export function createSecurityEvents(services: Core & ApplicationServices) {
         const event = events.get(seq);
         const signal = event && signalOf(event, stream, application);
         if (!signal) continue;
-        const subject =
-          signal.uri === VERIFICATION
-            ? { format: 'opaque', id: stream.id }
-            : await subjectIdOf(event, signal, application, receiver);
-        if (subject) tokens.set(id, await sign({ id, createdAt }, subject, signal));
+        const { uri, claims } = signal;
+        const content =
+          uri === VERIFICATION
+            ? { subject: { format: 'opaque', id: stream.id }, claims }
+            : await contentOf(event, signal, application, receiver);
+        if (content) tokens.set(id, await sign({ id, createdAt }, content.subject, { [uri]: content.claims }));
       }
       return tokens;
     },
@@ -233,8 +234,8 @@ export function createSecurityEvents(services: Core & ApplicationServices) {
     if (!jwk) throw new Error('no key signs security events');
     const { alg, kid } = jwk;
     const key = await importJWK({ ...jwk } as never, alg);
-    return ({ id, createdAt }: { id: string; createdAt: Date }, subject: SubjectId, { uri, claims }: Signal) =>
-      new SignJWT({ sub_id: subject as never, events: { [uri]: claims } as never })
+    return ({ id, createdAt }: { id: string; createdAt: Date }, subject: SubjectId, events: Record<string, Details>) =>
+      new SignJWT({ sub_id: subject as never, events: events as never })
         .setProtectedHeader({ alg, kid, typ: 'secevent+jwt' })
         .setIssuer(issuer)
         .setAudience(clientId)

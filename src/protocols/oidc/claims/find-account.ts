@@ -79,7 +79,10 @@ export function createFindAccount(dependencies: OidcServices): FindAccount {
     return true;
   }
 
-  /** The account for the group of the sign-in, if it was for one. Undefined, or the error of a token request, when that group has ended. */
+  /**
+   * The account as a member of the group of the sign-in, if it was for one. Where that group has ended for it: undefined, or the error of
+   * a token request.
+   */
   async function inChosenGroup(
     ctx: KoaContextWithOIDC,
     found: Account,
@@ -90,7 +93,7 @@ export function createFindAccount(dependencies: OidcServices): FindAccount {
     const mayOpen = (one: Account) => !application || accessDecision(application, one).allowed;
     const member = await inGroup(found, chosen, db);
     if (member && mayOpen(member)) return member;
-    // An account to which the application is closed in every group has lost more than the group.
+    // The application is closed to the account itself: it goes back as it is, and `mayHold` rejects it and ends the grant.
     if (!mayOpen(found)) return member ?? found;
     if (ctx.oidc.route !== 'token') return undefined;
     if (token?.kind === 'RefreshToken') await token.destroy();
