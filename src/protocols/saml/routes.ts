@@ -210,7 +210,8 @@ type AcceptRequest = (ctx: Context, decode: () => Promise<DecodedMessage>) => Pr
  * Response with a status where its ACS is proven, else an error page (SAML Profiles 4.1.4.1).
  */
 function createAcceptRequest(services: Core & People & SamlServices): AcceptRequest {
-  const { now, skewSeconds, validateXml, serviceProviders, seenMessages } = services;
+  const { now, skewSeconds, validateXml, serviceProviders, seenMessages, responses, repeatedEntries } = services;
+  const { requestedSubjects } = services;
   const { issuer: base } = services.config;
 
   const acceptRequest: AcceptRequest = async (ctx, decode) => {
@@ -247,14 +248,14 @@ function createAcceptRequest(services: Core & People & SamlServices): AcceptRequ
     await seenMessages.assertNew(sp.entityId, request.id);
     if (opened.decoded.isRelayStateTooLong) {
       const reason = new SamlError('relay_state_too_long');
-      await sendStatus(services, ctx, sp, opened, request, { acs: result.acs, reason });
+      await sendStatus(ctx, sp, opened, request, { acs: result.acs, reason });
       return undefined;
     }
     if (result.outcome === 'accepted') {
-      const pending = await pendingRequestOf(services, sp, request, result, opened.decoded.relayState);
+      const pending = await pendingRequestOf(sp, request, result, opened.decoded.relayState);
       return { sp, pending };
     }
-    await sendStatus(services, ctx, sp, opened, request, result);
+    await sendStatus(ctx, sp, opened, request, result);
     return undefined;
   }
 
@@ -265,70 +266,65 @@ function createAcceptRequest(services: Core & People & SamlServices): AcceptRequ
     error: SamlError | AppError,
     message: ClaimedMessage | undefined,
   ): Promise<never> {
-    if (error instanceof SamlError || error.code === 'service_provider_unknown')
-      await auditRejection(services, ctx, sp, error);
+    if (error instanceof SamlError || error.code === 'service_provider_unknown') await auditRejection(ctx, sp, error);
     const rejectionCode = await recordRejection(services, ctx, authnRequestRules, { error, message, sp });
     throw samlErrorPage(error, sp?.title, rejectionCode);
+  }
+
+  function auditRejection(
+    ctx: Context,
+    sp: ServiceProvider | undefined,
+    { code: reason, detail = null }: SamlError | AppError,
+  ): Promise<void> {
+    const { request } = ctx.state;
+    const about = { ...(sp && { clientId: sp.entityId }), request, data: { detail } };
+    return repeatedEntries.record({ type: 'saml.request', outcome: 'failure', reason, ...about });
+  }
+
+  /** Sends the status to the registered ACS; throws the reason when there is no status for it. */
+  async function sendStatus(
+    ctx: Context,
+    sp: ServiceProvider,
+    opened: OpenedMessage,
+    request: AuthnRequest,
+    { acs, reason }: { acs: AcsEndpoint; reason: SamlError },
+  ): Promise<void> {
+    await auditRejection(ctx, sp, reason);
+    const code = await recordRejection(services, ctx, authnRequestRules, { error: reason, message: opened, sp });
+    const message = `${reason.message} Error reference ${code}.`;
+    const xml = reason.status && responses.status(acs.url, request.id, { ...reason.status, message });
+    if (!xml) throw reason;
+    const to = { acsUrl: acs.url, relayState: opened.decoded.relayState };
+    if (reason.code !== 'no_authn_context' || request.isPassive) return responses.post(ctx, sp, to, xml);
+    responses.explain(ctx, sp, to, xml, { reason: t('unmet.unknown', { app: sp.title }), rejectionCode: code });
+  }
+
+  async function pendingRequestOf(
+    sp: ServiceProvider,
+    request: AuthnRequest,
+    result: Extract<CheckedRequest, { outcome: 'accepted' }>,
+    relayState: string | undefined,
+  ): Promise<PendingAuthnRequest> {
+    const subject = request.subject === 'unreadable' ? undefined : request.subject;
+    return {
+      entityId: sp.entityId,
+      requestId: request.id,
+      acsUrl: result.acs.url,
+      relayState,
+      nameIdFormat: result.nameIdFormat,
+      mayCreateNameId: mayCreateNameId(request.nameIdPolicy, sp.settings.require_allow_create),
+      requestedContext: request.requestedAuthnContext,
+      forceAuthn: request.forceAuthn,
+      isPassive: request.isPassive,
+      subject,
+      loginHint: subject && (await requestedSubjects.loginHint(subject, sp, request.signed)),
+    };
   }
 
   return traced('saml AuthnRequest', acceptRequest, (accepted) => ({ 'gatehouse.client_id': accepted?.sp.entityId }));
 }
 
-function auditRejection(
-  { repeatedEntries }: Core,
-  ctx: Context,
-  sp: ServiceProvider | undefined,
-  { code: reason, detail = null }: SamlError | AppError,
-): Promise<void> {
-  const { request } = ctx.state;
-  const about = { ...(sp && { clientId: sp.entityId }), request, data: { detail } };
-  return repeatedEntries.record({ type: 'saml.request', outcome: 'failure', reason, ...about });
-}
-
-/** Sends the status to the registered ACS; throws the reason when there is no status for it. */
-async function sendStatus(
-  services: Core & People & SamlServices,
-  ctx: Context,
-  sp: ServiceProvider,
-  opened: OpenedMessage,
-  request: AuthnRequest,
-  { acs, reason }: { acs: AcsEndpoint; reason: SamlError },
-): Promise<void> {
-  const { responses } = services;
-  await auditRejection(services, ctx, sp, reason);
-  const code = await recordRejection(services, ctx, authnRequestRules, { error: reason, message: opened, sp });
-  const message = `${reason.message} Error reference ${code}.`;
-  const xml = reason.status && responses.status(acs.url, request.id, { ...reason.status, message });
-  if (!xml) throw reason;
-  const to = { acsUrl: acs.url, relayState: opened.decoded.relayState };
-  if (reason.code !== 'no_authn_context' || request.isPassive) return responses.post(ctx, sp, to, xml);
-  responses.explain(ctx, sp, to, xml, { reason: t('unmet.unknown', { app: sp.title }), rejectionCode: code });
-}
-
 /** The request without the RequestedAuthnContext that its application has Gatehouse ignore. */
 function withoutIgnoredContext(request: AuthnRequest, { settings }: ServiceProvider): AuthnRequest {
   return settings.ignore_requested_authn_context ? { ...request, requestedAuthnContext: undefined } : request;
-}
-
-async function pendingRequestOf(
-  { requestedSubjects }: SamlServices,
-  sp: ServiceProvider,
-  request: AuthnRequest,
-  result: Extract<CheckedRequest, { outcome: 'accepted' }>,
-  relayState: string | undefined,
-): Promise<PendingAuthnRequest> {
-  const subject = request.subject === 'unreadable' ? undefined : request.subject;
-  return {
-    entityId: sp.entityId,
-    requestId: request.id,
-    acsUrl: result.acs.url,
-    relayState,
-    nameIdFormat: result.nameIdFormat,
-    mayCreateNameId: mayCreateNameId(request.nameIdPolicy, sp.settings.require_allow_create),
-    requestedContext: request.requestedAuthnContext,
-    forceAuthn: request.forceAuthn,
-    isPassive: request.isPassive,
-    subject,
-    loginHint: subject && (await requestedSubjects.loginHint(subject, sp, request.signed)),
-  };
 }

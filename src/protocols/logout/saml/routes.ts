@@ -214,27 +214,85 @@ function redirectToRun(ctx: Context, runId: string): void {
 /** The status to answer with at once, why no session was ended, or the logout run that has to complete first. */
 type LogoutRequestOutcome = { status: SamlStatus } | { rejection: SamlError } | { runId: string };
 
-type RecordLogout = (
-  ctx: Context,
-  sp: ServiceProvider,
-  outcome: 'success' | 'failure',
-  reason?: string,
-  subjectId?: string,
-) => Promise<void>;
-
 function createLogoutRequests(services: LogoutServices) {
-  const { now, skewSeconds, seenMessages, audit, repeatedEntries, config } = services;
+  const { now, skewSeconds, seenMessages, audit, repeatedEntries, config, cookies } = services;
+  const { entityId: identityProvider, nameIds, sessionParticipants, endSession } = services;
   const endpoint = `${config.issuer}/saml/slo`;
 
-  const record: RecordLogout = (ctx, sp, outcome, reason, subjectId) => {
+  /** Writes the audit event of a request. */
+  function record(
+    ctx: Context,
+    sp: ServiceProvider,
+    outcome: 'success' | 'failure',
+    reason?: string,
+    subjectId?: string,
+  ): Promise<void> {
     const about = { clientId: sp.entityId, ...(subjectId && { subjectId }), ...(reason && { reason }) };
     const entry = { type: 'saml.logout', outcome, request: ctx.state.request, ...about } as const;
     // Anyone can send any number of unsigned requests in the name of a service provider.
     return (outcome === 'failure' ? repeatedEntries : audit).record(entry);
-  };
+  }
+
+  /** Ends the sessions of the sender that the request names by NameID and SessionIndex (SAML Core 3.7.1). */
+  async function endNamedSessions(
+    ctx: Context,
+    sp: ServiceProvider,
+    { nameId, sessionIndexes }: LogoutRequest,
+    context: LogoutRequestContext,
+  ): Promise<LogoutRequestOutcome> {
+    if (!nameId) {
+      await record(ctx, sp, 'failure', 'name_id_encrypted');
+      return { rejection: new SamlError('name_id_encrypted') };
+    }
+    const participants = await sessionParticipants.find(sp.applicationId, nameId.value);
+    const parties = { identityProvider, serviceProvider: sp.entityId };
+    const named = selectSessions({ nameId, sessionIndexes }, participants, parties);
+    const [first] = named;
+    if (!first) {
+      const live = participants.filter((one) => sameNameId(one.nameId, nameId, parties));
+      if (await hasEnded(sp, nameId, sessionIndexes, live.length > 0)) {
+        await record(ctx, sp, 'success', 'already_ended');
+        return { status: { code: statusCodes.Success } };
+      }
+      await record(ctx, sp, 'failure', 'no_such_session');
+      return { rejection: rejectionOf(sessionIndexes, nameId, live) };
+    }
+    const uids = named.map(({ sessionUid }) => sessionUid);
+    const ended = await endSession.several(uids, 'application-signed-out', {
+      clientId: sp.entityId,
+      request: ctx.state.request,
+      frontChannel: {
+        browser: createLogoutBrowserOf({ cookies })(ctx),
+        completion: { kind: 'saml', entityId: sp.entityId, ...context },
+      },
+    });
+    await record(ctx, sp, 'success', undefined, first.userId);
+    const run = ended?.run;
+    return run && run.browserSteps + run.deliveries > 0 ? { runId: run.id } : { status: { code: statusCodes.Success } };
+  }
+
+  /**
+   * Whether the request names a session that has ended, or a user of this service provider without a session: then it is met already (SAML
+   * Core 3.7.3.2). `isLive`: there is a session of this NameID.
+   */
+  async function hasEnded(
+    sp: ServiceProvider,
+    nameId: NameId,
+    sessionIndexes: readonly string[],
+    isLive: boolean,
+  ): Promise<boolean> {
+    const parties = { identityProvider, serviceProvider: sp.entityId };
+    const found = await sessionParticipants.findEnded(sp.applicationId, nameId.value);
+    const ended = found.filter((one) => sameNameId(one.nameId, nameId, parties));
+    if (ended.some(({ sessionIndex }) => sessionIndexes.includes(sessionIndex))) return true;
+    if (isLive) return false;
+    if (ended.length > 0) return true;
+    // A persistent NameID is known for as long as the application is registered.
+    const stored = { value: nameId.value, format: nameIdFormats.persistent };
+    return sameNameId(stored, nameId, parties) && (await nameIds.ownerOf(sp.applicationId, nameId.value)) !== undefined;
+  }
 
   return {
-    /** Writes the audit event of a request. */
     record,
 
     /** Ends the sessions that the request names. Throws SamlError when it is not authentic. */
@@ -257,75 +315,9 @@ function createLogoutRequests(services: LogoutServices) {
           await record(ctx, sp, 'failure', 'relay_state_too_long');
           return { context, outcome: { rejection: new SamlError('relay_state_too_long') } };
         }
-        return { context, outcome: await endNamedSessions({ ...services, record }, ctx, sp, request, context) };
+        return { context, outcome: await endNamedSessions(ctx, sp, request, context) };
       }),
   };
-}
-
-/** Ends the sessions of the sender that the request names by NameID and SessionIndex (SAML Core 3.7.1). */
-async function endNamedSessions(
-  services: LogoutServices & { record: RecordLogout },
-  ctx: Context,
-  sp: ServiceProvider,
-  request: LogoutRequest,
-  context: LogoutRequestContext,
-): Promise<LogoutRequestOutcome> {
-  const { cookies, entityId: issuer, sessionParticipants, endSession, record } = services;
-  const { nameId } = request;
-  if (!nameId) {
-    await record(ctx, sp, 'failure', 'name_id_encrypted');
-    return { rejection: new SamlError('name_id_encrypted') };
-  }
-  const participants = await sessionParticipants.find(sp.applicationId, nameId.value);
-  const parties = { identityProvider: issuer, serviceProvider: sp.entityId };
-  const named = selectSessions({ ...request, nameId }, participants, parties);
-  const [first] = named;
-  if (!first) {
-    const live = participants.filter((one) => sameNameId(one.nameId, nameId, parties));
-    if (await hasEnded(services, sp, { ...request, nameId }, live)) {
-      await record(ctx, sp, 'success', 'already_ended');
-      return { status: { code: statusCodes.Success } };
-    }
-    await record(ctx, sp, 'failure', 'no_such_session');
-    return { rejection: rejectionOf(request.sessionIndexes, nameId, live) };
-  }
-  const ended = await endSession.several(
-    named.map(({ sessionUid }) => sessionUid),
-    'application-signed-out',
-    {
-      clientId: sp.entityId,
-      request: ctx.state.request,
-      frontChannel: {
-        browser: createLogoutBrowserOf({ cookies })(ctx),
-        completion: { kind: 'saml', entityId: sp.entityId, ...context },
-      },
-    },
-  );
-  await record(ctx, sp, 'success', undefined, first.userId);
-  const run = ended?.run;
-  return run && run.browserSteps + run.deliveries > 0 ? { runId: run.id } : { status: { code: statusCodes.Success } };
-}
-
-/**
- * Whether the request names a session that has ended, or a user of this service provider without a session: then it is met already (SAML
- * Core 3.7.3.2). `live`: the sessions of this NameID.
- */
-async function hasEnded(
-  { entityId: issuer, nameIds, sessionParticipants }: LogoutServices,
-  sp: ServiceProvider,
-  { nameId, sessionIndexes }: { nameId: NameId; sessionIndexes: readonly string[] },
-  live: readonly unknown[],
-): Promise<boolean> {
-  const parties = { identityProvider: issuer, serviceProvider: sp.entityId };
-  const ended = (await sessionParticipants.findEnded(sp.applicationId, nameId.value)).filter((one) =>
-    sameNameId(one.nameId, nameId, parties),
-  );
-  if (ended.some(({ sessionIndex }) => sessionIndexes.includes(sessionIndex))) return true;
-  if (live.length > 0) return false;
-  if (ended.length > 0) return true;
-  // A persistent NameID is known for as long as the application is registered.
-  const stored = { value: nameId.value, format: nameIdFormats.persistent };
-  return sameNameId(stored, nameId, parties) && (await nameIds.ownerOf(sp.applicationId, nameId.value)) !== undefined;
 }
 
 /** What differs from the sessions of this NameID, for the list of rejected requests. */
