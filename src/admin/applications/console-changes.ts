@@ -123,10 +123,8 @@ export function addSecretPages(
     async submit({ by, subject: { application, secrets: before } }, { overlap }) {
       const { value } = await applications.addSecret(application, Number(overlap), by);
       const { secrets } = await applications.get(application.id, by);
-      const [until] = secrets.flatMap(({ expiresAt }) => expiresAt ?? []).sort((a, b) => b.getTime() - a.getTime());
-      const ended = before.length > 0 && t('console.applications.secret.old-ended');
-      const ofOld = until ? t('console.applications.secret.old-until', { at: until }) : ended;
-      return { result: newSecretPage(application, value, identityProvider(), ofOld || undefined) };
+      const ofOld = before.length > 0 ? endOfOld(secrets) : undefined;
+      return { result: newSecretPage(application, value, identityProvider(), ofOld) };
     },
   });
 
@@ -150,6 +148,12 @@ export function addSecretPages(
       return { to: credentialsOf({ application }).href, notice: t('console.applications.secret.revoked') };
     },
   });
+}
+
+/** Until when the secrets before a new one are accepted. */
+function endOfOld(secrets: ApplicationDetails['secrets']): PageText {
+  const [until] = secrets.flatMap(({ expiresAt }) => expiresAt ?? []).sort((a, b) => b.getTime() - a.getTime());
+  return until ? t('console.applications.secret.old-until', { at: until }) : t('console.applications.secret.old-ended');
 }
 
 function secretPage(details: ApplicationDetails, action: string): ConsolePage {

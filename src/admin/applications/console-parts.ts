@@ -45,14 +45,18 @@ export function pkceWarning(application: Application): Block[] {
   return [{ kind: 'text', tone: 'warning', text: t('console.applications.pkce-warning') }];
 }
 
+/** The roles and groups that the access rule names. */
+export const namesOf = ({ access }: Application) =>
+  access === 'everyone' ? { role: [], group: [] } : { role: access.roles, group: access.groups ?? [] };
+export const isNamed = (application: Application, { kind, name }: Opening) => namesOf(application)[kind].includes(name);
+
 /**
  * What is asked before an application that is open to everyone is opened to a role or group, which are all that the rule names then. Throws
  * owned_by_file where the configuration file declares the rule.
  */
 export function restrictionQuestion(application: Application, { kind, name }: Opening): Question | undefined {
   const { access, name: app, source } = application;
-  const named = access === 'everyone' ? [] : kind === 'role' ? access.roles : (access.groups ?? []);
-  if (source === 'file' && !named.includes(name)) throw ownedByFile('application', application);
+  if (source === 'file' && !isNamed(application, { kind, name })) throw ownedByFile('application', application);
   if (access !== 'everyone') return undefined;
   const values = { app, kind, name };
   return {

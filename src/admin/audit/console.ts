@@ -7,6 +7,7 @@ import type { Context, Extras, State } from '../../base/http/context.ts';
 import { conflict } from '../../base/http/errors.ts';
 import { parse, parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
+import { present } from '../../base/platform/defined.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { rule } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
@@ -88,30 +89,26 @@ export function auditRoutes(services: ConsoleServices): Router<State, Extras> {
     return {
       title: t('console.audit.title'),
       lead: t('console.audit.lead'),
-      actions: [
-        ...(isFiltered ? [{ label: t('console.list.remove-filters'), href: HERE }] : []),
+      actions: present([
+        isFiltered && { label: t('console.list.remove-filters'), href: HERE },
         ...(['csv', 'jsonl'] as const).map((format) => ({
           label: format === 'csv' ? t('console.audit.export-csv') : t('console.audit.export-json-lines'),
           icon: 'download',
           href: listPath(`${HERE}/export`, { ...given, format }),
         })),
-      ],
+      ]),
       blocks: [
         {
           kind: 'events',
           title: t('console.audit.events'),
-          actions: [
-            ...(isFiltered && !current ? [{ label: t('console.audit.save-title'), href: listPath(SAVED, given) }] : []),
-            ...(current
-              ? [
-                  {
-                    label: t('console.audit.remove-saved', { name: current.name }),
-                    post: `${SAVED}/${current.id}/remove`,
-                  },
-                ]
-              : []),
-            ...(items.length > 1 ? [orderLink({ sort }, { path: HERE, filters: given })] : []),
-          ],
+          actions: present([
+            isFiltered && !current && { label: t('console.audit.save-title'), href: listPath(SAVED, given) },
+            current && {
+              label: t('console.audit.remove-saved', { name: current.name }),
+              post: `${SAVED}/${current.id}/remove`,
+            },
+            items.length > 1 && orderLink({ sort }, { path: HERE, filters: given }),
+          ]),
           caption: sort === 'at' ? t('console.audit.oldest-caption') : t('console.audit.newest-caption'),
           filter: {
             ...filterForm(zoned, orderField({ sort }), {

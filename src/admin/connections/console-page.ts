@@ -1,6 +1,7 @@
 // The page of one connection: what it is, what can be done, and the state of its secrets, domains and documents.
 
 import type { DomainProof } from '../../base/network/domains.ts';
+import { present } from '../../base/platform/defined.ts';
 import { describedFields, jsonSchemaOf } from '../../base/platform/described-fields.ts';
 import { listOf, type PageText, sentences, t, textAt } from '../../base/texts/text.ts';
 import type { ConnectionKind } from '../../federation/connections/connection.ts';
@@ -45,11 +46,10 @@ export async function connectionPage(
     logo: { name: connection.name, product: logoOf(connection) },
     back: { href: HOME, label: t('console.navigation.connections') },
     tags: stateTags(details, now()),
-    actions: [...(mayTry ? [tryAction(details)] : []), ...(mayChange ? changeActions(details) : [])],
-    blocks: [
-      ...(connection.source === 'file'
-        ? [fileNotice(configFile, 'connection', mayTry && may(RELEASE) && pathOf(connection.id))]
-        : []),
+    actions: present([mayTry && tryAction(details), ...(mayChange ? changeActions(details) : [])]),
+    blocks: present([
+      connection.source === 'file' &&
+        fileNotice(configFile, 'connection', mayTry && may(RELEASE) && pathOf(connection.id)),
       ...rejectedBlocks(details, now()),
       factsOf(details),
       ...secretBlocks(details, mayChange, now()),
@@ -57,8 +57,8 @@ export async function connectionPage(
       ...mappingBlocks(details),
       ...documentBlocks(details, mayChange),
       ...vendorBlocks(details),
-      ...(mayChange ? [dangerZoneOf(details)] : []),
-    ],
+      mayChange && dangerZoneOf(details),
+    ]),
   };
 }
 
@@ -71,10 +71,10 @@ function tryAction({ connection }: ConnectionDetails): Action {
 
 function changeActions({ connection }: ConnectionDetails): Action[] {
   const at = pathOf(connection.id);
-  return [
+  return present([
     { label: t('console.shared.edit'), href: `${at}/edit`, look: 'primary' },
-    ...(connection.enabled ? [] : [{ label: t('console.shared.enable'), post: `${at}/enable` }]),
-  ];
+    !connection.enabled && { label: t('console.shared.enable'), post: `${at}/enable` },
+  ]);
 }
 
 function dangerZoneOf({ connection }: ConnectionDetails): Block {
@@ -132,20 +132,16 @@ export function vendorOf({ connection: { kind, preset } }: ConnectionDetails): P
 
 export function stateTags({ connection, secrets }: ConnectionDetails, now: Date): Mark[] {
   const rejected = rejectedSecret(secrets, now);
-  return [
+  return present([
     connection.enabled
       ? { text: t('console.shared.enabled'), tone: 'good' }
       : { text: t('console.shared.disabled'), tone: 'bad' },
-    ...(rejected
-      ? [
-          {
-            text: t(`console.connections.${rejected.purpose === 'bind-password' ? 'password' : 'client'}-rejected`),
-            tone: 'bad' as const,
-          },
-        ]
-      : []),
-    ...(connection.source === 'file' ? [FILE_TAG] : []),
-  ];
+    rejected && {
+      text: t(`console.connections.${rejected.purpose === 'bind-password' ? 'password' : 'client'}-rejected`),
+      tone: 'bad',
+    },
+    connection.source === 'file' && FILE_TAG,
+  ]);
 }
 
 /** Above everything else on the page of a directory that rejects the account that searches. */
@@ -168,26 +164,18 @@ export function vendorBlocks({
   connection: Pick<ConnectionDetails['connection'], 'kind' | 'preset'>;
 }): Block[] {
   const steps = presetOf(preset, kind)?.steps ?? [];
-  return [
-    ...(steps.length > 0
-      ? [
-          {
-            kind: 'facts' as const,
-            title: t('console.connections.at-provider'),
-            rows: steps.map((value, at) => ({ label: t('console.connections.step', { number: at + 1 }), value })),
-          },
-        ]
-      : []),
-    ...(values.length > 0
-      ? [
-          {
-            kind: 'facts' as const,
-            title: t('console.connections.values'),
-            rows: values.map(({ label, value }) => ({ label, value: { text: value, code: true, copy: label } })),
-          },
-        ]
-      : []),
-  ];
+  return present([
+    steps.length > 0 && {
+      kind: 'facts',
+      title: t('console.connections.at-provider'),
+      rows: steps.map((value, at) => ({ label: t('console.connections.step', { number: at + 1 }), value })),
+    },
+    values.length > 0 && {
+      kind: 'facts',
+      title: t('console.connections.values'),
+      rows: values.map(({ label, value }) => ({ label, value: { text: value, code: true, copy: label } })),
+    },
+  ]);
 }
 
 function secretBlocks({ connection, secrets }: ConnectionDetails, mayChange: boolean, now: Date): Block[] {

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { Extras, State } from '../../base/http/context.ts';
 import { forbidden } from '../../base/http/errors.ts';
 import { parseForm } from '../../base/http/input.ts';
+import { present } from '../../base/platform/defined.ts';
 import { listOf, type PageText, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Preview } from '../../federation/accounts/resolve.ts';
@@ -130,14 +131,10 @@ function failedBlocks({ code, message, rule, expected, received }: FailedTry): B
 
 function finishedBlocks(result: FinishedTry): Block[] {
   const { subject, claims, checks, acr, amr, authTime, groups, roles, joins, hasAllGroups } = result;
-  return [
-    ...(result.rejection
-      ? [{ kind: 'text' as const, tone: 'alert' as const, text: directoryRejectionTexts[result.rejection] }]
-      : []),
+  return present([
+    result.rejection && { kind: 'text', tone: 'alert', text: directoryRejectionTexts[result.rejection] },
     // First, because it is what has to be put right.
-    ...(result.match.outcome === 'rejected'
-      ? [{ kind: 'text' as const, tone: 'alert' as const, text: matchText(result) }]
-      : []),
+    result.match.outcome === 'rejected' && { kind: 'text', tone: 'alert', text: matchText(result) },
     { kind: 'text', tone: 'notice', text: t('console.connections.nothing-saved') },
     {
       kind: 'facts',
@@ -174,7 +171,7 @@ function finishedBlocks(result: FinishedTry): Block[] {
       rows: [['subject', cellOf(subject)], ...Object.entries(claims).map(([name, value]) => [name, cellOf(value)])],
       empty: t('console.connections.no-data'),
     },
-  ];
+  ]);
 }
 
 const namesOrNone = (names: readonly string[]): PageText =>

@@ -3,6 +3,7 @@
 
 import { idsMarked, readMetadata } from '../../applications/application.ts';
 import { needsPkce } from '../../applications/fields/oidc-client.ts';
+import { present } from '../../base/platform/defined.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import { isDown } from '../../core/jobs/outages.ts';
@@ -159,26 +160,22 @@ async function healthOf(services: AdminServices): Promise<Warnings['health']> {
     text,
     ...(href && { href }),
   });
-  return [
+  return present([
     row(t('console.health.database'), 'good', t('console.health.reachable')),
-    ...(waitingMetadata > 0
-      ? [
-          row(
-            t('console.health.saml-metadata'),
-            'warn',
-            t('console.health.metadata-waiting', { count: waitingMetadata }),
-            '/admin/applications',
-          ),
-        ]
-      : []),
+    waitingMetadata > 0 &&
+      row(
+        t('console.health.saml-metadata'),
+        'warn',
+        t('console.health.metadata-waiting', { count: waitingMetadata }),
+        '/admin/applications',
+      ),
     ...forwardAuth
       .untrustedProxies()
       .map((address) =>
         row(t('console.health.asking-proxy'), 'warn', t('console.health.untrusted-proxy', { address })),
       ),
-    ...(withoutPkce > 0
-      ? [row('PKCE', 'warn', t('console.health.without-pkce', { count: withoutPkce }), '/admin/applications')]
-      : []),
+    withoutPkce > 0 &&
+      row('PKCE', 'warn', t('console.health.without-pkce', { count: withoutPkce }), '/admin/applications'),
     active > 0
       ? row(t('console.navigation.signing-keys'), 'good', t('console.health.keys-active', { count: active }))
       : row(t('console.navigation.signing-keys'), 'bad', t('console.health.no-active-key'), '/admin/keys'),
@@ -194,16 +191,8 @@ async function healthOf(services: AdminServices): Promise<Warnings['health']> {
           '/admin/mail',
         )
       : row(t('console.navigation.mail'), 'warn', t('console.health.mail-to-files'), '/admin/settings/mail'),
-    ...(down > 0
-      ? [
-          row(
-            t('console.deliveries'),
-            'warn',
-            t('console.health.destinations-down', { count: down }),
-            '/admin/deliveries',
-          ),
-        ]
-      : []),
+    down > 0 &&
+      row(t('console.deliveries'), 'warn', t('console.health.destinations-down', { count: down }), '/admin/deliveries'),
     config.secure || config.loopback
       ? row(
           t('console.health.address'),
@@ -214,5 +203,5 @@ async function healthOf(services: AdminServices): Promise<Warnings['health']> {
     settings.latest().rate_limits
       ? row(t('console.health.rate-limits'), 'good', t('console.health.rate-limits-on'))
       : row(t('console.health.rate-limits'), 'bad', t('console.health.rate-limits-off'), '/admin/security/protection'),
-  ];
+  ]);
 }

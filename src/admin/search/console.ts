@@ -3,6 +3,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { parseQuery } from '../../base/http/input.ts';
+import { present } from '../../base/platform/defined.ts';
 import { dotted, inLanguage, t } from '../../base/texts/text.ts';
 import { searchField, tableOf } from '../console/lists.ts';
 import { addPage } from '../console/pages.ts';
@@ -33,35 +34,31 @@ export function searchRoutes({ frame, search }: ConsoleServices) {
       return {
         title: t('console.search.title'),
         lead: t('console.search.lead'),
-        blocks: [
+        blocks: present([
           {
             kind: 'search',
             action: HERE,
             fields: [searchField(q, t('console.search.placeholder'), t('console.search.title'))],
             isPrimary: true,
           },
-          ...(q === ''
-            ? []
-            : [
-                {
-                  kind: 'table' as const,
-                  caption: t('console.search.results'),
-                  ...tableOf(found, [
-                    [
-                      t('console.search.result'),
-                      ({ text, small, href, logo }) => ({
-                        text,
-                        href,
-                        small: small || undefined,
-                        logo,
-                      }),
-                    ],
-                    [{ label: t('console.search.kind'), isShort: true }, ({ kindName }) => kindName],
-                  ]),
-                  empty: t('console.search.none', { text: q }),
-                },
-              ]),
-        ],
+          q !== '' && {
+            kind: 'table',
+            caption: t('console.search.results'),
+            ...tableOf(found, [
+              [
+                t('console.search.result'),
+                ({ text, small, href, logo }) => ({
+                  text,
+                  href,
+                  small: small || undefined,
+                  logo,
+                }),
+              ],
+              [{ label: t('console.search.kind'), isShort: true }, ({ kindName }) => kindName],
+            ]),
+            empty: t('console.search.none', { text: q }),
+          },
+        ]),
       };
     },
   });
@@ -76,14 +73,14 @@ export function searchRoutes({ frame, search }: ConsoleServices) {
     const found = await search(q, { ...searcher, language }, IN_DIALOG);
     ctx.set('Cache-Control', 'no-store');
     ctx.body = inLanguage(language, () => ({
-      suggestions: [
+      suggestions: present([
         ...found.map(({ kindName, text, small, href, logo }) => {
           const label = String(text);
           const second = String(dotted([kindName, small]));
           return { value: label, label, small: second, href, logo: drawn(logo) };
         }),
-        ...(found.length > 0 ? [allResults(q)] : []),
-      ],
+        found.length > 0 && allResults(q),
+      ]),
       summary: String(found.length === 0 ? t('console.search.none', { text: q }) : summaryOf(found.length)),
     }));
   });

@@ -38,16 +38,22 @@ export function declarationPatch(application: Application, sections: readonly Ke
   const locked = lockedKeys(application, values);
   const keys = sections.flatMap((section) => section.keys).filter(({ key }) => locked[key] === undefined);
   const patch = patchOf(keys, values, sent);
-  if ('profile' in patch) Object.assign(patch, profileChange(patch.profile ?? undefined, values.profile));
-  return { ...patch, ...sourcePatch(application, values, patch, sent) };
+  if ('profile' in patch) Object.assign(patch, profileChange(patch.profile, values.profile));
+  const source = application.protocol === 'saml' ? sentValue(sent, METADATA_SOURCE) : undefined;
+  if (source === undefined) return patch;
+  assertHasSource(source, { ...values, ...patch });
+  // Addresses that are entered by hand have no document that names the service provider.
+  const isNewByHand = source === 'hand' && values.acs_url === undefined;
+  return isNewByHand ? { ...patch, entity_id: application.clientId } : patch;
 }
 
 /**
  * The part of the JSON merge patch that a change of the profile adds. A chosen profile sets the keys that it fixes. Removing it clears
  * them, but the application keeps private_key_jwt, because it has no secret.
+ *
+ * @param profile null: it is removed
  */
 function profileChange(profile: unknown, before: unknown): Declaration {
-  if (profile === before) return {};
   const cleared = isSecurityProfile(before)
     ? Object.fromEntries(Object.keys(fixedFields(before)).map((field) => [field, null]))
     : {};
@@ -70,13 +76,10 @@ export const profileName = (profile: SecurityProfile): PageText => t(`console.fi
 
 const sourceKeys: Record<string, string> = { url: 'metadata_url', paste: 'metadata', hand: 'acs_url' };
 
-/** What a service provider needs beside its chosen source of metadata. */
-function sourcePatch(application: Application, values: Values, patch: Declaration, sent: Sent): Declaration {
-  const source = sentValue(sent, METADATA_SOURCE) ?? '';
+/** Throws invalid_input unless the chosen source of metadata has a value. @param values after the change */
+function assertHasSource(source: string, values: Values): void {
   const key = sourceKeys[source];
-  if (application.protocol !== 'saml' || key === undefined) return {};
-  const value = key in patch ? patch[key] : values[key];
-  if (value === null || value === undefined || (Array.isArray(value) && value.length === 0))
-    throw invalidInput([fault([key], 'empty')]);
-  return source === 'hand' && values.acs_url === undefined ? { entity_id: application.clientId } : {};
+  if (key === undefined) return;
+  const value = values[key] ?? [];
+  if (Array.isArray(value) && value.length === 0) throw invalidInput([fault([key], 'empty')]);
 }

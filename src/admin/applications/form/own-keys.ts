@@ -3,6 +3,7 @@
 import { claimSources, type OwnClaims } from '../../../applications/fields/claim-settings.ts';
 import { headerSets, type PathRule } from '../../../applications/fields/proxied-application.ts';
 import { invalidInput } from '../../../base/http/errors.ts';
+import { present } from '../../../base/platform/defined.ts';
 import { fault } from '../../../base/texts/faults.ts';
 import { type PageText, t, textAt } from '../../../base/texts/text.ts';
 import { userFieldNames } from '../../../people/accounts/claims.ts';
@@ -184,7 +185,7 @@ export const ownKeys: Readonly<Record<string, (source: FieldSource, choices: Cho
       // The chosen ones first: the list scrolls.
       const others = roles.filter((role) => !named.includes(role));
       const names = [...new Set([...[...named].sort(byName), ...others.sort(byName)])];
-      return [
+      return present([
         {
           ...baseOf(source),
           type: 'radios',
@@ -202,18 +203,14 @@ export const ownKeys: Readonly<Record<string, (source: FieldSource, choices: Cho
           options: names.map((role) => ({ value: role, label: role, hint: roleHints?.get(role) })),
           hint: t('console.fields.access-roles.hint'),
         },
-        ...(allGroups.length > 0
-          ? [
-              {
-                name: 'access.groups',
-                label: t('console.fields.access-groups.label'),
-                type: 'checks' as const,
-                values: namedGroups,
-                options: allGroups.map((group) => ({ value: group, label: group })),
-                hint: t('console.fields.access-groups.hint'),
-              },
-            ]
-          : []),
+        allGroups.length > 0 && {
+          name: 'access.groups',
+          label: t('console.fields.access-groups.label'),
+          type: 'checks',
+          values: namedGroups,
+          options: allGroups.map((group) => ({ value: group, label: group })),
+          hint: t('console.fields.access-groups.hint'),
+        },
         ...creates.map((kind) => ({
           name: NEW_NAMES[kind],
           label: t(`console.people.new-${kind}`),
@@ -221,7 +218,7 @@ export const ownKeys: Readonly<Record<string, (source: FieldSource, choices: Cho
           isHalf: true,
           hint: t('console.fields.access-new.hint'),
         })),
-      ];
+      ]);
     },
     read(sent) {
       if (sentValue(sent, 'access') !== 'roles') return 'everyone';
@@ -378,12 +375,12 @@ export const ownKeys: Readonly<Record<string, (source: FieldSource, choices: Cho
     key: source.name,
     fields({ session_not_on_or_after: value }) {
       const isOther = typeof value === 'number' && !HOURS.includes(value / 3600);
-      const options = [
+      const options = present([
         choice('', t('console.fields.session-end.default')),
         ...HOURS.map((hours) => choice(String(hours * 3600), t('console.fields.session-end.after', { hours }))),
-        ...(isOther ? [choice(String(value), t('console.fields.session-end.seconds', { count: value }))] : []),
+        isOther && choice(String(value), t('console.fields.session-end.seconds', { count: value })),
         choice('none', t('console.fields.session-end.none')),
-      ];
+      ]);
       return choiceKey(source, options, '').fields({ [source.name]: value });
     },
     read(sent) {

@@ -106,15 +106,18 @@ const sources = { oidc: sourcesOf('oidc'), saml: sourcesOf('saml'), proxy: sourc
 /** The sections of a tab. */
 export function sectionsOf(protocol: Protocol, tab: FormTab, choices: Choices): KeySection[] {
   const options = optionsFor(protocol, choices);
-  return Object.entries(parts).flatMap(([name, { tab: place, ...part }]): KeySection[] => {
-    if (place !== tab) return [];
-    const keys = sources[protocol]
-      .filter(({ about }) => about.section === name)
-      .map((source) => onlyWith(part.when, formKey(source, choices, options)));
-    const all = name === 'metadata' && protocol === 'saml' ? [sourceChoice] : keys;
-    const lead = textAt(`console.field-section.${name}.lead`);
-    const title = textAt(`console.field-section.${name}.title`) ?? name;
-    return all.length > 0 ? [{ title, ...(lead && { lead }), ...part, keys: all }] : [];
+  const keysIn = (section: string, when: string | undefined): FormKey[] => {
+    if (section === 'metadata') return protocol === 'saml' ? [sourceChoice] : [];
+    return sources[protocol]
+      .filter(({ about }) => about.section === section)
+      .map((source) => onlyWith(when, formKey(source, choices, options)));
+  };
+  return Object.entries(parts).flatMap(([section, { tab: ofTab, ...part }]): KeySection[] => {
+    const keys = ofTab === tab ? keysIn(section, part.when) : [];
+    if (keys.length === 0) return [];
+    const lead = textAt(`console.field-section.${section}.lead`);
+    const title = textAt(`console.field-section.${section}.title`) ?? section;
+    return [{ title, ...(lead && { lead }), ...part, keys }];
   });
 }
 

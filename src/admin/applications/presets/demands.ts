@@ -49,14 +49,14 @@ export function demandsOf({ demands }: ProductPreset): { demand: Demand; isRejec
 /** The result of each demand of the product, in the order in which it notices. */
 export function demandResults(product: ProductPreset, person: ReceivedPerson): DemandResult[] {
   const { email, emailVerified, roles, missingScopes = [] } = person;
-  const state = {
+  const stateOf = {
     address: email === null ? 'rejected' : 'met',
     verified: email === null || emailVerified ? 'met' : 'rejected',
     role: roleState(product, roles),
   } as const;
   return demandsOf(product).map(({ demand, isRejected }): DemandResult => {
     const scope = demand === 'role' ? (`${readsRolesOrGroups(product)}s` as const) : 'email';
-    if (!missingScopes.includes(scope)) return { demand, state: state[demand] };
+    if (!missingScopes.includes(scope)) return { demand, state: stateOf[demand] };
     // Where there is no address, nobody asks whether it is verified.
     if (demand === 'verified') return { demand, state: 'met' };
     return { demand, state: isRejected ? 'rejected' : 'no-rights', scope };
@@ -90,14 +90,16 @@ function isReadRole(product: ProductPreset, name: string): boolean {
   );
 }
 
-/** The roles, or groups, of this server that the product would know as its own, by what the application receives of them. */
+/** The roles, or groups, of this server that the application sends to the product under a name that the product reads. */
 export function rolesThatCount(product: ProductPreset, view: AccountView): string[] {
-  const receivedFor = (name: string) =>
-    product.groups ? visibleGroups([{ id: '', name, path: `/${name}` }], view) : visibleRoles([name], view);
-  const renamed = product.groups ? [] : Object.keys(view.roles_rename ?? {});
-  const candidates = new Set([...rolesReadBy(product).map(({ name }) => name), ...renamed]);
-  return [...candidates].filter((name) => receivedFor(name).some((received) => isReadRole(product, received)));
+  const known = rolesReadBy(product).map(({ name }) => name);
+  const candidates = product.groups ? known : [...new Set([...known, ...Object.keys(view.roles_rename ?? {})])];
+  return candidates.filter((name) => namesSent(product, name, view).some((sent) => isReadRole(product, sent)));
 }
+
+/** The names under which the application sends this role, or a group of this name at the top. */
+const namesSent = ({ groups }: Preset, name: string, view: AccountView) =>
+  groups ? visibleGroups([{ id: name, name, path: `/${name}` }], view) : visibleRoles([name], view);
 
 /** The role, or group, that the product reads first of these; undefined when it reads none of them. */
 export function roleInProduct(product: ProductPreset, received: readonly string[]) {

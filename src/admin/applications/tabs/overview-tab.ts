@@ -3,6 +3,7 @@
 import type { Application } from '../../../applications/application.ts';
 import { type Access, needsPkce } from '../../../applications/fields/oidc-client.ts';
 import type { Context } from '../../../base/http/context.ts';
+import { present } from '../../../base/platform/defined.ts';
 import { oneOf, type PageText, t } from '../../../base/texts/text.ts';
 import type { AuditEntry } from '../../../core/audit/audit.ts';
 import { isUnregistered } from '../../../protocols/oidc/registration.ts';
@@ -64,18 +65,14 @@ export async function overviewPage(
         connectionBlock(application, services.identityProvider().issuer, path, services.now()),
         usageBlock(days),
       ],
-      aside: [
-        ...(isUnregistered(application)
-          ? []
-          : [
-              {
-                kind: 'steps' as const,
-                title: t('console.tabs.overview.setup'),
-                steps: setupSteps(open, firstSignIn, demands, hasPeople),
-              },
-            ]),
-        ...(mayReadAudit ? [await activityBlock(events, `${path}/activity`, services)] : []),
-      ],
+      aside: present([
+        !isUnregistered(application) && {
+          kind: 'steps',
+          title: t('console.tabs.overview.setup'),
+          steps: setupSteps(open, firstSignIn, demands, hasPeople),
+        },
+        mayReadAudit && (await activityBlock(events, `${path}/activity`, services)),
+      ]),
     },
     services,
   );
@@ -117,7 +114,7 @@ function connectionBlock(application: Application, issuer: string, path: string,
           { label: t('console.field.proxy.label'), value: proxies[metadata.proxy].name },
         ]
       : protocol === 'oidc'
-        ? [
+        ? present([
             { label: t('console.tabs.value.client-id'), value: value(clientId, t('console.tabs.copy.client-id')) },
             { label: t('console.tabs.value.issuer'), value: value(issuer, t('console.tabs.copy.issuer')) },
             {
@@ -132,13 +129,12 @@ function connectionBlock(application: Application, issuer: string, path: string,
               label: t('console.tabs.value.client-authentication'),
               value: { text: metadata.token_endpoint_auth_method, code: true },
             },
-            ...(metadata.profile
-              ? [{ label: t('console.tabs.value.profile'), value: profileName(metadata.profile) }]
-              : []),
-            ...(needsPkce(metadata)
-              ? []
-              : [{ label: 'PKCE', value: { text: t('console.tabs.value.pkce-not-required'), tone: 'warn' as const } }]),
-          ]
+            metadata.profile && { label: t('console.tabs.value.profile'), value: profileName(metadata.profile) },
+            !needsPkce(metadata) && {
+              label: 'PKCE',
+              value: { text: t('console.tabs.value.pkce-not-required'), tone: 'warn' },
+            },
+          ])
         : [
             { label: t('console.tabs.value.entity-id'), value: value(clientId, t('console.tabs.copy.entity-id')) },
             {
@@ -202,7 +198,7 @@ function setupSteps(
       : Boolean(metadata.start_url ?? metadata.idp_initiated));
   const edit = (label: PageText, of: string, tab: string) =>
     mayWrite ? { action: { label, of, href: `${path}/${tab}` } } : {};
-  return [
+  return present([
     { title: t('console.tabs.step.added'), text: '', doneAt: createdAt, isDone: true },
     {
       title: t('console.tabs.step.first-sign-in'),
@@ -223,17 +219,15 @@ function setupSteps(
       ...edit(t('console.tabs.step.set-home-page'), application.name, 'settings'),
     },
     // A product without the URI cannot be notified.
-    ...(protocol === 'oidc' && metadata.redirect_uris.length > 0 && (canEnd || !productOf(application))
-      ? [
-          {
-            title: t('console.tabs.step.sign-out'),
-            text: t('console.tabs.step.sign-out-text'),
-            isDone: canEnd,
-            ...edit(t('console.tabs.step.add-logout-uri'), application.name, 'settings'),
-          },
-        ]
-      : []),
-  ];
+    protocol === 'oidc' &&
+      metadata.redirect_uris.length > 0 &&
+      (canEnd || !productOf(application)) && {
+        title: t('console.tabs.step.sign-out'),
+        text: t('console.tabs.step.sign-out-text'),
+        isDone: canEnd,
+        ...edit(t('console.tabs.step.add-logout-uri'), application.name, 'settings'),
+      },
+  ]);
 }
 
 /** Who may open it. A rule that names nothing any more lets nobody in, and neither does an empty group. */

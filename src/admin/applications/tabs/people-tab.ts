@@ -9,6 +9,7 @@ import type { Extras, State } from '../../../base/http/context.ts';
 import { forbidden, invalidInput, ownedByFile } from '../../../base/http/errors.ts';
 import { nameAndUsername } from '../../../base/http/pages/tokens.ts';
 import { limits } from '../../../base/limits.ts';
+import { present } from '../../../base/platform/defined.ts';
 import { fault, textFault } from '../../../base/texts/faults.ts';
 import { allOf, listOf, type PageText, sentences, type Text, t } from '../../../base/texts/text.ts';
 import type { Actor } from '../../../core/audit/audit.ts';
@@ -26,7 +27,7 @@ import { day, momentsOf, untilField } from '../../groups/console.ts';
 import type { Pages } from '../../resource.ts';
 import { sameNameText } from '../../suggestions/typed-user.ts';
 import type { ApplicationDetails } from '../actions.ts';
-import { restrictionQuestion } from '../console-parts.ts';
+import { isNamed, namesOf, restrictionQuestion } from '../console-parts.ts';
 import { CREATES, isTakeable, NEW_CHOICE, type Opening, PEOPLE_OF, type Takeable } from '../people.ts';
 import { type OpenApplication, openApplication, tabPage } from './tab-page.ts';
 
@@ -134,10 +135,6 @@ function openingOf(application: Application, { way, name }: z.output<typeof givi
   return isNew && isNamed(application, opening) ? { ...opening, isNew: false } : opening;
 }
 
-const namesOf = ({ access }: Application) =>
-  access === 'everyone' ? { role: [], group: [] } : { role: access.roles, group: access.groups ?? [] };
-const isNamed = (application: Application, { kind, name }: Opening) => namesOf(application)[kind].includes(name);
-
 async function peopleBlocks(
   visit: Visit<ApplicationDetails>,
   open: OpenApplication,
@@ -240,14 +237,12 @@ async function givingFields(
   const named = [...role.map((name) => `role:${name}`), ...group.map((name) => `group:${name}`)];
   const [first = '', ...others] = options.map(({ value }) => value).filter((value) => named.includes(value));
   const way = typed.way || (others.length === 0 ? first : '');
-  const fields: Field[] = [
+  const fields: Field[] = present([
     { name: 'way', label: t('console.people.by'), type: 'select', value: way, options, required: true, hint: reason },
     // Displayed for the choices that need it (views/styles/console-parts.css).
-    ...(isEditable
-      ? [{ name: 'name', label: t('console.people.name'), suggest: 'groups' as const, value: typed.name }]
-      : []),
+    isEditable && { name: 'name', label: t('console.people.name'), suggest: 'groups', value: typed.name },
     untilField(typed.until),
-  ];
+  ]);
   return { fields, reason };
 }
 
@@ -266,7 +261,7 @@ function wayOptions(
   const named = namesOf(application);
   const role = (name: string, label = t('console.people.role', { name })): Option => ({ value: `role:${name}`, label });
   const others = may.roles.filter((name) => !named.role.includes(name));
-  return [
+  return present([
     { value: '', label: t('console.people.choose') },
     ...named.role.filter((name) => may.roles.includes(name)).map((name) => role(name)),
     ...(may.groups
@@ -274,7 +269,7 @@ function wayOptions(
           .filter((name) => !may.ofFile.includes(name))
           .map((name) => ({ value: `group:${name}`, label: t('console.people.group', { name }) }))
       : []),
-    ...(may.mayOpen && may.newRole ? [{ value: NEW_CHOICE.role, label: t('console.people.new-role') }] : []),
+    may.mayOpen && may.newRole && { value: NEW_CHOICE.role, label: t('console.people.new-role') },
     ...(may.mayOpen && may.groups
       ? [
           { value: NEW_CHOICE.group, label: t('console.people.new-group') },
@@ -282,7 +277,7 @@ function wayOptions(
         ]
       : []),
     ...(may.mayOpen ? others.map((name) => role(name, t('console.people.other-role', { name }))) : []),
-  ];
+  ]);
 }
 
 function noPeople({ enabled, name }: Application) {
@@ -416,15 +411,11 @@ export function addTakePage(
       const { roles, groups, stays } = takeable;
       const names = groups.map(({ name }) => name);
       return sentences([
-        ...(roles.length > 0
-          ? [t('console.people.take-roles', { user, count: roles.length, roles: listOf(roles) })]
-          : []),
-        ...(names.length > 0
-          ? [t('console.people.take-groups', { user, count: names.length, groups: listOf(names) })]
-          : []),
-        ...(lost.length > 0 ? [t('console.people.take-applications', { apps: listOf(lost) })] : []),
+        roles.length > 0 && t('console.people.take-roles', { user, count: roles.length, roles: listOf(roles) }),
+        names.length > 0 && t('console.people.take-groups', { user, count: names.length, groups: listOf(names) }),
+        lost.length > 0 && t('console.people.take-applications', { apps: listOf(lost) }),
         t('console.people.take-others'),
-        ...(stays ? [t('console.people.take-stays')] : []),
+        stays && t('console.people.take-stays'),
       ]);
     },
     button: t('console.people.take-button'),

@@ -1,6 +1,7 @@
 // /admin/applications/:id/provisioning: how the provisioning of an application goes, what it would do, and what an administrator decides.
 import { nameAndUsername } from '../../../base/http/pages/tokens.ts';
 import { limits } from '../../../base/limits.ts';
+import { present } from '../../../base/platform/defined.ts';
 import { type PageText, t } from '../../../base/texts/text.ts';
 import type {
   ChangeKind,
@@ -37,7 +38,7 @@ export function addProvisioningPages(
         title: t('console.provisioning.preview.title', { name }),
         lead: t('console.provisioning.preview.lead'),
         back: { href: at(id), label: name },
-        blocks: [
+        blocks: present([
           {
             kind: 'stats',
             items: [
@@ -48,9 +49,9 @@ export function addProvisioningPages(
               { label: t('console.provisioning.kind.unchanged'), value: unchanged },
             ],
           },
-          ...(isCut ? [cutNotice] : []),
+          isCut && cutNotice,
           ...KINDS.filter((kind) => changes[kind].count > 0).map((kind) => peopleTable(kind, changes[kind])),
-        ],
+        ]),
       };
     },
   });
@@ -145,28 +146,26 @@ export async function provisioningBlocks(
   const pause = state.pausedAt
     ? post('resume', t('console.provisioning.resume'))
     : post('pause', t('console.provisioning.pause'));
-  const actions = [
-    ...(mayChange ? [post('test', t('console.provisioning.test'), 'play')] : []),
-    ...(may(USERS) ? [preview] : []),
+  const actions = present([
+    mayChange && post('test', t('console.provisioning.test'), 'play'),
+    may(USERS) && preview,
     ...(mayChange ? [post('compare', t('console.provisioning.compare')), pause] : []),
-  ];
-  return [
+  ]);
+  return present([
     ...problems(state, application.enabled),
-    ...(state.stoppedAt && mayChange && may(USERS)
-      ? [
+    state.stoppedAt &&
+      mayChange &&
+      may(USERS) && {
+        kind: 'tasks',
+        title: t('console.provisioning.stopped.title'),
+        isDanger: true,
+        rows: [
           {
-            kind: 'tasks' as const,
-            title: t('console.provisioning.stopped.title'),
-            isDanger: true,
-            rows: [
-              {
-                text: t('console.provisioning.stopped.text', { held: state.held, active: state.active }),
-                action: { ...post('approve', t('console.provisioning.approve')), look: 'danger' as const },
-              },
-            ],
+            text: t('console.provisioning.stopped.text', { held: state.held, active: state.active }),
+            action: { ...post('approve', t('console.provisioning.approve')), look: 'danger' },
           },
-        ]
-      : []),
+        ],
+      },
     {
       kind: 'facts',
       title: t('console.provisioning.state'),
@@ -184,21 +183,21 @@ export async function provisioningBlocks(
         { label: t('console.provisioning.next'), value: state.compareAt ?? t('console.provisioning.soon') },
       ],
     },
-    ...(rejected.length > 0 ? [rejectedTable(rejected)] : []),
-  ];
+    rejected.length > 0 && rejectedTable(rejected),
+  ]);
 }
 
 function problems(state: ProvisioningState, isEnabled: boolean): Block[] {
   const { pausedAt, pausedBy, failingSince, lastError, stoppedAt, held, active } = state;
   const warning = (text: PageText): Block => ({ kind: 'text', tone: 'warning', text });
   if (!isEnabled) return [warning(t('console.provisioning.disabled'))];
-  return [
-    ...(pausedAt ? [warning(t('console.provisioning.paused', { by: pausedBy ?? '', error: lastError ?? '' }))] : []),
-    ...(failingSince && !pausedAt
-      ? [warning(t('console.provisioning.failing', { at: failingSince, error: lastError ?? '' }))]
-      : []),
-    ...(stoppedAt ? [warning(t('console.provisioning.stopped.text', { held, active }))] : []),
-  ];
+  return present([
+    pausedAt && warning(t('console.provisioning.paused', { by: pausedBy ?? '', error: lastError ?? '' })),
+    failingSince &&
+      !pausedAt &&
+      warning(t('console.provisioning.failing', { at: failingSince, error: lastError ?? '' })),
+    stoppedAt && warning(t('console.provisioning.stopped.text', { held, active })),
+  ]);
 }
 
 function rejectedTable(rejected: readonly RejectedObject[]): Block {

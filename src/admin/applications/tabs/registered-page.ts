@@ -1,5 +1,6 @@
 // The page after the registration of an application: its secret, the settings for its side, who can sign in, and what comes next.
 import type { Application } from '../../../applications/application.ts';
+import { present } from '../../../base/platform/defined.ts';
 import { allOf, oneOf, type PageText, t } from '../../../base/texts/text.ts';
 import { metadataWarnings, parseServiceProviderMetadata } from '../../../protocols/saml/metadata/parse.ts';
 import type { RequestedAttribute } from '../../../protocols/saml/metadata/presentation.ts';
@@ -34,24 +35,18 @@ export function registeredPage(
       {
         kind: 'tasks',
         title: t('console.tabs.registered.when', { name }),
-        rows: [
-          ...(mayOpen
-            ? []
-            : [
-                {
-                  text: t('console.tabs.registered.closed-text', { name }),
-                  action: { label: t('console.people.give'), href: `/admin/applications/${id}/people`, isNewTab: true },
-                },
-              ]),
-          ...(canTestSignIn(application)
-            ? [{ text: t('console.tabs.registered.test-text'), action: testSignIn(id) }]
-            : []),
-          ...(application.protocol === 'proxy' ? [websiteTest(id)] : []),
+        rows: present([
+          !mayOpen && {
+            text: t('console.tabs.registered.closed-text', { name }),
+            action: { label: t('console.people.give'), href: `/admin/applications/${id}/people`, isNewTab: true },
+          },
+          canTestSignIn(application) && { text: t('console.tabs.registered.test-text'), action: testSignIn(id) },
+          application.protocol === 'proxy' && websiteTest(id),
           {
             text: t('console.tabs.registered.view-text'),
             action: { label: t('console.tabs.registered.view'), href: `/admin/applications/${id}` },
           },
-        ],
+        ]),
       },
     ],
   };
@@ -66,17 +61,13 @@ function documentBlocks(application: Application, now: Date): Block[] {
     ...read.signingCertificates.map((one) => ({ ...one, use: t('console.fields.certificates.signing') })),
     ...read.encryptionCertificates.map((one) => ({ ...one, use: t('console.fields.encryption') })),
   ];
-  const rows: { label: PageText; value: Cell }[] = [
+  const rows: { label: PageText; value: Cell }[] = present([
     { label: t('console.tabs.value.entity-id'), value: { text: read.entityId, code: true } },
     { label: t('console.field.acs_url.label'), value: read.acs.map(({ url }) => ({ text: url, code: true })) },
-    ...(read.slo.length > 0
-      ? [
-          {
-            label: t('console.field.slo_url.label'),
-            value: read.slo.map((one) => ({ text: one.location, code: true })),
-          },
-        ]
-      : []),
+    read.slo.length > 0 && {
+      label: t('console.field.slo_url.label'),
+      value: read.slo.map((one) => ({ text: one.location, code: true })),
+    },
     ...listed(t('console.tabs.registered.name-id'), read.nameIdFormats),
     ...listed(
       t('console.tabs.registered.attributes'),
@@ -88,7 +79,7 @@ function documentBlocks(application: Application, now: Date): Block[] {
       label: t('console.tabs.registered.key', { use }),
       value: [expiryCell(expiresAt, now), { text: fingerprint, code: true }],
     })),
-  ];
+  ]);
   const facts: Block = { kind: 'facts', title: t('console.tabs.registered.read'), rows };
   const warnings = metadataWarnings(read).map((text): Block => ({ kind: 'text', tone: 'warning', text }));
   return [facts, ...warnings, ...unsentBlocks(application)];

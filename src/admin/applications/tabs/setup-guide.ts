@@ -2,6 +2,7 @@
 import { type Application, isServiceAccount, type ProxiedApplication } from '../../../applications/application.ts';
 import { needsPkce } from '../../../applications/fields/oidc-client.ts';
 import { isLoopback } from '../../../base/config/addresses.ts';
+import { present } from '../../../base/platform/defined.ts';
 import { allOf, oneOf, type PageText, sentences, t } from '../../../base/texts/text.ts';
 import type { Block, Cell } from '../../console/blocks.ts';
 import { demandsOf, readsRolesOrGroups, rolesReadBy, rolesThatCount } from '../presets/demands.ts';
@@ -30,7 +31,7 @@ export function setupInstructionBlocks(application: Application, identityProvide
     const cells = [values].flat().map((text): Cell => ({ text, copy: label }));
     return { label, value: cells.length === 1 ? cells[0] : cells };
   });
-  return [
+  return present([
     ...addressWarning(application, issuer),
     ...own.map(({ title, text, isAlternative }): Block => {
       return { kind: 'code', title, label: title, text, ...(isAlternative && { isClosed: true }) };
@@ -45,10 +46,12 @@ export function setupInstructionBlocks(application: Application, identityProvide
       const title = t('console.tabs.setup.code', { framework });
       return { kind: 'code', title, label: title, text, isClosed: true };
     }),
-    ...(protocol === 'saml'
-      ? [{ kind: 'code' as const, label: t('console.tabs.value.signing-certificate'), text: certificate.trim() }]
-      : []),
-  ];
+    protocol === 'saml' && {
+      kind: 'code',
+      label: t('console.tabs.value.signing-certificate'),
+      text: certificate.trim(),
+    },
+  ]);
 }
 
 /** The configuration of the proxy, and what an administrator must see to. */
@@ -103,31 +106,29 @@ function oidcEndpoints(
   const ofSignIn = (...endpoints: Endpoint[]) => (isService ? [] : endpoints);
   const scopes = isService ? (metadata.scope ?? '').split(' ') : ['openid', 'profile', 'email', 'roles'];
   if (metadata.grant_types?.includes('refresh_token')) scopes.push('offline_access');
-  return [
+  return present([
     [t('console.tabs.value.issuer'), issuer],
     [t('console.tabs.value.discovery'), `${issuer}/.well-known/openid-configuration`],
     [t('console.tabs.value.client-id'), clientId],
     ...(clientSecret ? [[t('console.tabs.value.client-secret'), clientSecret] satisfies Endpoint] : []),
     [t('console.tabs.value.client-authentication'), metadata.token_endpoint_auth_method],
-    ...(metadata.redirect_uris.length > 0
-      ? [[t('console.tabs.value.redirect-uris'), metadata.redirect_uris] satisfies Endpoint]
-      : []),
+    metadata.redirect_uris.length > 0 &&
+      ([t('console.tabs.value.redirect-uris'), metadata.redirect_uris] satisfies Endpoint),
     ...ofSignIn([t('console.tabs.value.authorization-endpoint'), `${issuer}/authorize`]),
     [t('console.tabs.value.token-endpoint'), `${issuer}/token`],
-    ...(metadata.require_pushed_authorization_requests
-      ? [[t('console.tabs.value.par-endpoint'), `${issuer}/par`] satisfies Endpoint]
-      : []),
+    metadata.require_pushed_authorization_requests &&
+      ([t('console.tabs.value.par-endpoint'), `${issuer}/par`] satisfies Endpoint),
     ...ofSignIn(
       [t('console.tabs.value.userinfo-endpoint'), `${issuer}/userinfo`],
       [t('console.tabs.value.end-session-endpoint'), `${issuer}/end-session`],
     ),
     // A guide names the scopes of its product.
-    ...(hasGuide || scopes[0] === '' ? [] : [[t('console.tabs.value.scopes'), scopes.join(' ')] satisfies Endpoint]),
+    !(hasGuide || scopes[0] === '') && ([t('console.tabs.value.scopes'), scopes.join(' ')] satisfies Endpoint),
     ...ofSignIn([
       'PKCE',
       t('console.tabs.value.pkce', { pkce: isWithoutPkce(application) ? 'recommended' : 'required' }),
     ]),
-  ];
+  ]);
 }
 
 function samlEndpoints(clientId: string, issuer: string): Endpoint[] {

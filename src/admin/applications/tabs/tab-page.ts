@@ -2,6 +2,7 @@
 
 import { type Application, isServiceAccount } from '../../../applications/application.ts';
 import type { PictureState } from '../../../applications/pictures/pictures.ts';
+import { present } from '../../../base/platform/defined.ts';
 import { type PageText, t } from '../../../base/texts/text.ts';
 import { RELEASE, within } from '../../../people/rbac/rights.ts';
 import { isUnregistered } from '../../../protocols/oidc/registration.ts';
@@ -88,10 +89,7 @@ export function tabPage(
 ): ConsolePage {
   const isFile = application.source === 'file';
   const lead = tab === '' ? homePageOf(application) : purposes[tab](application.name);
-  const closed: TabPath[] = [
-    ...(mayReadActivity ? [] : ['activity' as const]),
-    ...(mayReadPeople ? [] : ['people' as const]),
-  ];
+  const closed: TabPath[] = present([!mayReadActivity && 'activity', !mayReadPeople && 'people']);
   const offered = tabsOf(application).filter((one) => !closed.includes(one));
   const test =
     application.protocol === 'proxy'
@@ -103,27 +101,27 @@ export function tabPage(
     logo: { name: application.name, picture: picture?.address, product: application.metadata.preset },
     back: { href: '/admin/applications', label: t('console.navigation.applications') },
     tags: [stateTag(application), { text: protocolName[application.protocol] }, ...sourceTags(application)],
-    actions: [
+    actions: present([
       ...(content.actions ?? []),
-      ...(mayChange && application.enabled && !isUnregistered(application) ? [test] : []),
-    ],
+      mayChange && application.enabled && !isUnregistered(application) && test,
+    ]),
     tabs: offered.map((one) => ({
       href: one === '' ? path : `${path}/${one}`,
       label: labelOf(application, one),
       isCurrent: one === tab,
     })),
-    blocks: [...(isFile ? [fileNotice(configFile, 'application', mayRelease && path)] : []), ...content.blocks],
+    blocks: present([isFile && fileNotice(configFile, 'application', mayRelease && path), ...content.blocks]),
     ...(content.aside && { aside: content.aside }),
   };
 }
 
 /** The tabs of an application: a service provider has no secrets, and its certificates are among its settings; nobody here sets an agent up. */
 export function tabsOf(application: Application): TabPath[] {
-  const closed: readonly TabPath[] = [
-    ...(application.protocol === 'oidc' ? [] : ['credentials' as const]),
+  const closed: readonly TabPath[] = present([
+    application.protocol !== 'oidc' && 'credentials',
     ...(isUnregistered(application) ? (['setup', 'provisioning'] as const) : []),
     ...(application.source === 'document' ? (['credentials'] as const) : []),
-  ];
+  ]);
   return (Object.keys(tabs) as TabPath[]).filter((tab) => !closed.includes(tab));
 }
 
