@@ -25,11 +25,12 @@ const OF_ALL = /^(group\.(updated|deleted|child-|role-)|role\.deleted|backup\.re
 const OF_APPLICATION = /^application\.(updated|enabled)$/;
 
 /** How far a comparison has come: first those who are there, then those who may be. */
-interface Position {
+export interface Place {
   phase: 'there' | 'here';
   after: string;
-  startedAt: number;
 }
+export const BEGIN: Place = { phase: 'there', after: '' };
+type Position = Place & { startedAt: number };
 
 export function createChanges(services: Core & ApplicationServices & { targets: Targets; differences: Differences }) {
   const { db, now, audit, logger, wake, applicationPeople, targets, differences } = services;
@@ -94,47 +95,49 @@ export function createChanges(services: Core & ApplicationServices & { targets: 
     const isDue = state.compareAt !== null && state.compareAt <= now();
     if (state.position === null && !isDue) return false;
     const stored = state.position === null ? null : (JSON.parse(state.position) as Position);
-    let position: Position = stored ?? { phase: 'there', after: '', startedAt: now().getTime() };
+    let position: Position = stored ?? { ...BEGIN, startedAt: now().getTime() };
     // Another one that is planned meanwhile begins afterwards.
     if (!stored) await targets.update(target.id, { compareAt: null, position: JSON.stringify(position) });
     for (let piece = 0; piece < PIECES && !signal.aborted; piece += 1) {
-      const next = await (position.phase === 'there' ? compareThere : compareHere)(target, position, signal);
+      const { users, groups, next } = await pageAt(target, position);
+      await examine(target, users, { isNews: false }, signal);
+      if (groups.length > 0) await differences.examineGroups(target, groups);
       if (!next) {
         await finish(target, position);
         return false;
       }
-      position = next;
+      position = { ...position, ...next };
       await targets.update(target.id, { position: JSON.stringify(position) });
     }
     return true;
   }
 
-  async function compareThere(target: Target, position: Position, signal: AbortSignal): Promise<Position> {
-    const rows = await db.asStored.provisionedObject.findMany({
-      where: { applicationId: target.id, id: { gt: position.after } },
-      orderBy: { id: 'asc' },
-      take: PEOPLE,
-      select: { id: true, kind: true, localId: true },
-    });
-    const idsOf = (kind: string) => rows.filter((row) => row.kind === kind).map(({ localId }) => localId);
-    await examine(target, idsOf('user'), { isNews: false }, signal);
-    await differences.examineGroups(target, idsOf('group'));
-    const last = rows.length === PEOPLE ? rows.at(-1) : undefined;
-    return last ? { ...position, after: last.id } : { ...position, phase: 'here', after: '' };
-  }
-
-  async function compareHere(target: Target, position: Position, signal: AbortSignal): Promise<Position | undefined> {
-    const after = position.after === '' ? undefined : position.after;
-    const page = await applicationPeople.accounts(target.application, { limit: PEOPLE, after });
+  /** At most so many of those who are compared: people and groups that are there, then the other people who may be. */
+  async function pageAt(
+    target: Target,
+    { phase, after }: Place,
+  ): Promise<{ users: string[]; groups: string[]; next: Place | undefined }> {
+    if (phase === 'there') {
+      const rows = await db.asStored.provisionedObject.findMany({
+        where: { applicationId: target.id, id: { gt: after } },
+        orderBy: { id: 'asc' },
+        take: PEOPLE,
+        select: { id: true, kind: true, localId: true },
+      });
+      const idsOf = (kind: string) => rows.filter((row) => row.kind === kind).map(({ localId }) => localId);
+      const last = rows.length === PEOPLE ? rows.at(-1) : undefined;
+      const next: Place = last ? { phase, after: last.id } : { phase: 'here', after: '' };
+      return { users: idsOf('user'), groups: idsOf('group'), next };
+    }
+    const page = await applicationPeople.accounts(target.application, { limit: PEOPLE, after: after || undefined });
     const ids = page.accounts.map(({ id }) => id);
-    const known = new Set((await differences.rowsOf(target, ids)).map(({ localId }) => localId));
-    await examine(
-      target,
-      ids.filter((id) => !known.has(id)),
-      { isNews: false },
-      signal,
-    );
-    return page.next === undefined ? undefined : { ...position, after: page.next };
+    const rows = await db.asStored.provisionedObject.findMany({
+      where: { applicationId: target.id, kind: 'user', localId: { in: ids } },
+      select: { localId: true },
+    });
+    const known = new Set(rows.map(({ localId }) => localId));
+    const next: Place | undefined = page.next === undefined ? undefined : { phase, after: page.next };
+    return { users: ids.filter((id) => !known.has(id)), groups: [], next };
   }
 
   async function finish(target: Target, { startedAt }: Position): Promise<void> {
@@ -197,6 +200,7 @@ export function createChanges(services: Core & ApplicationServices & { targets: 
   let isComparing = false;
   return {
     countsOf,
+    pageAt,
     job: {
       name: 'provisioning',
       everySeconds: limits.provisioning.pollSeconds,

@@ -191,6 +191,32 @@ export function createDifferences({ db, now, accounts }: Core & People) {
     return [...joins, ...stays, ...members];
   }
 
+  interface Steps {
+    created?: readonly ReturnType<typeof newRow>[];
+    marks: readonly { id: string; pending: Pending; isHeld: boolean }[];
+    joining: readonly { userId: string; groups: readonly string[]; isThere: boolean }[];
+    isNews?: boolean;
+  }
+
+  /** Stores what changes for people: their rows, their marks, and their memberships with the groups that change by them. */
+  async function apply(target: Target, { created = [], marks, joining, isNews = true }: Steps, tx: Tx): Promise<void> {
+    await createRows(created, tx);
+    const kinds = new Map(marks.map(({ pending, isHeld }) => [`${pending} ${isHeld}`, { pending, isHeld }]));
+    for (const { pending, isHeld } of kinds.values()) {
+      const alike = marks.filter((one) => one.pending === pending && one.isHeld === isHeld);
+      const marked = alike.map(({ id }) => id);
+      await mark(marked, { pending, isHeld, isNews }, tx);
+    }
+    const userId = { in: joining.map((person) => person.userId) };
+    const memberships = await tx.provisionedMember.findMany({ where: { applicationId: target.id, userId } });
+    const changed = new Set<string>();
+    for (const person of joining) {
+      const known = memberships.filter((one) => one.userId === person.userId);
+      for (const groupId of await joinGroups(target, person, known, tx)) changed.add(groupId);
+    }
+    await markGroups(target, [...changed], tx);
+  }
+
   return {
     wantedOf,
     wantedGroup,
@@ -207,30 +233,15 @@ export function createDifferences({ db, now, accounts }: Core & People) {
     async examine(target: Target, ids: readonly string[], { isNews }: { isNews: boolean }): Promise<void> {
       const people = await accounts.findAll(ids);
       const rows = await db.provisionedObject.findMany({ where: where(target, 'user', ids) });
-      const ofThese = { applicationId: target.id, userId: { in: [...ids] } };
-      const memberships = await db.provisionedMember.findMany({ where: ofThese });
       const steps = ids.map((localId) => {
         const account = people.find(({ id }) => id === localId);
         const row = rows.find((one) => one.localId === localId);
         return stepsOf(target, { localId, account, row }, isNews);
       });
-      await transaction(db, async (tx) => {
-        const created = steps.flatMap((one) => one.created ?? []);
-        await createRows(created, tx);
-        const marks = steps.flatMap((one) => one.marked ?? []);
-        const kinds = new Map(marks.map(({ pending, isHeld }) => [`${pending} ${isHeld}`, { pending, isHeld }]));
-        for (const { pending, isHeld } of kinds.values()) {
-          const alike = marks.filter((one) => one.pending === pending && one.isHeld === isHeld);
-          const marked = alike.map(({ id }) => id);
-          await mark(marked, { pending, isHeld, isNews }, tx);
-        }
-        const changed = new Set<string>();
-        for (const person of steps.flatMap(({ joining }) => joining ?? [])) {
-          const known = memberships.filter(({ userId }) => userId === person.userId);
-          for (const groupId of await joinGroups(target, person, known, tx)) changed.add(groupId);
-        }
-        await markGroups(target, [...changed], tx);
-      });
+      const created = steps.flatMap((one) => one.created ?? []);
+      const marks = steps.flatMap((one) => one.marked ?? []);
+      const joining = steps.flatMap((one) => one.joining ?? []);
+      await transaction(db, (tx) => apply(target, { created, marks, joining, isNews }, tx));
     },
 
     /** Compares these groups: their names, and whether the application is told about them. */
@@ -255,20 +266,9 @@ export function createDifferences({ db, now, accounts }: Core & People) {
           nextTryAt: { lte: new Date(now().getTime() - GATHER_MS) },
         };
         const rows = await tx.provisionedObject.findMany({ where: held, take: 100 });
-        const userIds = rows.map(({ localId }) => localId);
-        const ofThese = { applicationId: target.id, userId: { in: userIds } };
-        const memberships = await tx.provisionedMember.findMany({ where: ofThese });
-        for (const pending of new Set(rows.map((row) => row.pending as Pending))) {
-          const ids = rows.filter((row) => row.pending === pending).map(({ id }) => id);
-          await mark(ids, { pending }, tx);
-        }
-        const changed = new Set<string>();
-        for (const userId of userIds) {
-          const known = memberships.filter((one) => one.userId === userId);
-          const leaver = { userId, groups: [], isThere: true };
-          for (const groupId of await joinGroups(target, leaver, known, tx)) changed.add(groupId);
-        }
-        await markGroups(target, [...changed], tx);
+        const marks = rows.map(({ id, pending }) => ({ id, pending: pending as Pending, isHeld: false }));
+        const joining = rows.map(({ localId }) => ({ userId: localId, groups: [], isThere: true }));
+        await apply(target, { marks, joining }, tx);
         return rows.length;
       }),
   };

@@ -7,15 +7,13 @@ import { fullName } from '../../base/http/pages/tokens.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Core } from '../../core/core.ts';
-import type { Account } from '../../people/accounts/account.ts';
 import type { People } from '../../people/people.ts';
-import { createChanges } from './changes.ts';
+import { BEGIN, createChanges, type Place } from './changes.ts';
 import { createScimClients, filterOf, TargetRejected, TargetUnavailable } from './client.ts';
 import { createDeliveries } from './deliveries.ts';
-import { createDifferences, differenceOf, type Pending, type ProvisionedRow } from './differences.ts';
+import { createDifferences, differenceOf, type Pending } from './differences.ts';
 import { createTargets, type Target, type TargetState } from './targets.ts';
 
-const PAGE = 100;
 /** People that are named of each kind of change. */
 const MOST_NAMED = 100;
 const MOST_REJECTED = 100;
@@ -67,7 +65,7 @@ export interface RejectedObject {
 export type Provisioning = ReturnType<typeof createProvisioning>;
 
 export function createProvisioning(services: Core & People & ApplicationServices) {
-  const { db, accounts, applicationPeople, applications } = services;
+  const { db, accounts, applications } = services;
   const clients = createScimClients(services);
   const targets = createTargets(services);
   const differences = createDifferences(services);
@@ -80,25 +78,6 @@ export function createProvisioning(services: Core & People & ApplicationServices
     const target = await targets.find(application);
     if (!target) throw notFound({ message: t('console.provisioning.error.none') });
     return target;
-  }
-
-  /** The people of a comparison, in pieces: those who are there, then the others who may be. */
-  async function* everybody(target: Target): AsyncGenerator<{ account: Account | undefined; row?: ProvisionedRow }[]> {
-    for (let after: string | undefined = ''; after !== undefined; ) {
-      const where = { applicationId: target.id, kind: 'user', id: { gt: after } };
-      const rows: ProvisionedRow[] = await db.provisionedObject.findMany({ where, orderBy: { id: 'asc' }, take: PAGE });
-      const people = await accounts.findAll(rows.map(({ localId }) => localId));
-      yield rows.map((row) => ({ row, account: people.find(({ id }) => id === row.localId) }));
-      after = rows.length === PAGE ? rows.at(-1)?.id : undefined;
-    }
-    let after: string | undefined;
-    do {
-      const page = await applicationPeople.accounts(target.application, { limit: PAGE, after });
-      const ids = page.accounts.map(({ id }) => id);
-      const known = new Set((await differences.rowsOf(target, ids)).map(({ localId }) => localId));
-      yield page.accounts.filter(({ id }) => !known.has(id)).map((account) => ({ account }));
-      after = page.next;
-    } while (after !== undefined);
   }
 
   return {
@@ -123,8 +102,13 @@ export function createProvisioning(services: Core & People & ApplicationServices
         isCut: false,
       };
       let compared = 0;
-      for await (const people of everybody(target)) {
-        for (const { account, row } of people.slice(0, most - compared)) {
+      for (let place: Place | undefined = BEGIN; place; await nextTurn()) {
+        const page = await changes.pageAt(target, place);
+        place = page.next;
+        const [people, rows] = [await accounts.findAll(page.users), await differences.rowsOf(target, page.users)];
+        for (const localId of page.users.slice(0, most - compared)) {
+          const account = people.find(({ id }) => id === localId);
+          const row = rows.find((one) => one.localId === localId);
           const wanted = differences.wantedOf(target, account);
           const { pending, paths } = differenceOf(target, { account, wanted }, row);
           if (pending === '') {
@@ -133,13 +117,12 @@ export function createProvisioning(services: Core & People & ApplicationServices
           }
           const change = preview.changes[pending];
           change.count += 1;
-          const { id = row?.localId ?? '', username = null } = account ?? {};
+          const { username = null } = account ?? {};
           const name = account ? fullName(account) : null;
-          if (change.people.length < MOST_NAMED) change.people.push({ id, username, name, attributes: paths });
+          if (change.people.length < MOST_NAMED) change.people.push({ id: localId, username, name, attributes: paths });
         }
-        compared += people.length;
+        compared += page.users.length;
         if (compared >= most) return { ...preview, isCut: true };
-        await nextTurn();
       }
       return preview;
     },
