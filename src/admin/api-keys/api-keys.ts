@@ -216,6 +216,8 @@ export const apiKeyNoun = (apiKeys: ApiKeyAdmin): Resource<KeyView> => ({
   tag: 'API keys',
   api: '/api-keys',
   home: '/admin/api-keys',
+  title: t('console.navigation.api-keys'),
+  nameOf: ({ name }) => name,
   read: [READ],
   write: [WRITE],
   keyOf: (key) => key.id,

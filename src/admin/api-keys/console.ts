@@ -30,8 +30,15 @@ const listIn = listAt(HOME, {
   state: z.enum(['', 'ended']).default(''),
 });
 
-export function apiKeyRoutes({ frame, admin: { apiKeys }, findUser, names, config: { issuer }, now }: ConsoleServices) {
-  const { router, list, createForm, one, question } = pagesOf(frame, apiKeyNoun(apiKeys));
+export function apiKeyRoutes(services: ConsoleServices) {
+  const {
+    admin: { apiKeys },
+    findUser,
+    names,
+    config: { issuer },
+    now,
+  } = services;
+  const { router, list, createForm, one, question } = pagesOf(services, apiKeyNoun(apiKeys));
 
   list(async ({ ctx, by, may }) => {
     const asked = listIn(ctx);
@@ -50,7 +57,6 @@ export function apiKeyRoutes({ frame, admin: { apiKeys }, findUser, names, confi
   createForm({
     title: () => t('console.api-keys.create'),
     purpose: t('console.api-keys.form.lead'),
-    back: () => back,
     fields: async ({ by }) => keyFields(apiKeys.lifetimes(), keyPermissionOptions(await apiKeys.grantable(by))),
     body: newKey,
     button: t('console.api-keys.create'),
@@ -63,7 +69,6 @@ export function apiKeyRoutes({ frame, admin: { apiKeys }, findUser, names, confi
 
   question('/revoke', {
     title: ({ name }) => t('console.api-keys.revoke.title', { name }),
-    back: (key) => ({ href: pathOf(key), label: key.name }),
     lead: ({ subject: { username, ownerId } }) => t('console.api-keys.revoke.lead', { owner: username || ownerId }),
     button: t('console.api-keys.revoke'),
     async submit({ by, subject: { id, name } }) {

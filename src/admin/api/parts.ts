@@ -33,7 +33,7 @@ export const paged = {
   cursor: z.string().max(1000).refine(isCursor, rule('not-a-page')).optional().describe('`next` of the previous page'),
 };
 
-/** A time and an identifier, a number, or the place of an entry in base64url, which has a name or an id. */
+/** As the lists write it: a number, a time and an id, or (`toCursor`) the name of an entry in base64url. */
 function isCursor(text: string): boolean {
   return /^\d{1,15}(\.[\w.~|-]{1,200})?$/.test(text) || placeIn(text) !== undefined;
 }

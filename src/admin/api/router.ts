@@ -8,13 +8,15 @@ import { z } from 'zod';
 import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
 import { AppError, badRequest, invalidInput, preconditionFailed } from '../../base/http/errors.ts';
 import { bodyLimit, parse, parseJson, parseQuery, readText } from '../../base/http/input.ts';
+import type { Tx } from '../../base/storage/database.ts';
 import { check, type Fault, textFault } from '../../base/texts/faults.ts';
 import type { AdminServices } from '../admin-services.ts';
 import { assertMay, type Caller, createCallers } from './caller.ts';
 import { type Answer, baseOf, type Call, type Endpoint, type Streamed } from './endpoint.ts';
-import { createIdempotency, type StoredResponse } from './idempotency.ts';
+import { createIdempotency, type RecordResponse, type StoredResponse } from './idempotency.ts';
 import { etagOf } from './versions.ts';
 
+type LongList = NonNullable<Endpoint['longList']>;
 type ReadCall = Omit<Call<unknown, unknown, unknown>, 'record'>;
 
 /** Without an Idempotency-Key no response is stored. */
@@ -54,16 +56,16 @@ export function apiRouter(services: AdminServices, endpoints: readonly Endpoint[
     call: ReadCall,
     { id: caller }: Caller,
   ): Promise<StoredResponse> {
-    const handle = async (record: Call<unknown, unknown, unknown>['record']) =>
-      responseOf(endpoint, (await endpoint.handle({ ...call, record })) as Answer<unknown> | undefined);
+    const work = async (store?: RecordResponse): Promise<StoredResponse> => {
+      const record = async (answer: Answer<unknown>, tx: Tx) => store?.(responseOf(endpoint, answer), tx);
+      return responseOf(endpoint, (await endpoint.handle({ ...call, record })) as Answer<unknown> | undefined);
+    };
     const { 'idempotency-key': key } = ctx.headers;
-    if (!endpoint.idempotent || key === undefined) return handle(recordNothing);
+    if (!endpoint.idempotent || key === undefined) return work();
     if (typeof key !== 'string' || !KEY.test(key))
       throw badRequest('bad_request', { message: 'An Idempotency-Key is up to 255 visible characters.' });
     const requestHash = await hashOf(endpoint, ctx.path, call.body);
-    const { response, isRepeated } = await idempotency.once({ caller, key, requestHash }, (record) =>
-      handle((answer, tx) => record(responseOf(endpoint, answer), tx)),
-    );
+    const { response, isRepeated } = await idempotency.once({ caller, key, requestHash }, work);
     return isRepeated ? { ...response, headers: { ...response.headers, 'Idempotency-Replayed': 'true' } } : response;
   }
 }
@@ -112,11 +114,13 @@ async function readBody(
   return parseBody(body, value, longList);
 }
 
-/** 413 that names the list. @param error of a body with too many octets */
-function tooLong({ name, advice }: NonNullable<Endpoint['longList']>, error?: AppError): AppError {
-  const { advice: limit = advice, headers } = error ?? {};
-  return new AppError('body_too_large', { advice: limit, headers, faults: [textFault([name], advice)] });
-}
+/** 413 that names the list. @param error of a body with too many octets, which may have an advice of its own */
+const tooLong = ({ name, advice }: LongList, error?: AppError): AppError =>
+  new AppError('body_too_large', {
+    advice: error?.advice ?? advice,
+    headers: error?.headers,
+    faults: [textFault([name], advice)],
+  });
 
 /** If-Match, well-formed. */
 function versionOf(ctx: Context): string {
@@ -127,32 +131,43 @@ function versionOf(ctx: Context): string {
 }
 
 /** Throws invalid_input with the paths and messages that the configuration file uses for the same fields. */
-async function parseBody(schema: z.ZodType, value: unknown, longList: Endpoint['longList']): Promise<unknown> {
-  const body = value as Record<string, unknown> | null;
-  const rows = longList && body?.[longList.name];
+async function parseBody(schema: z.ZodType, value: unknown, longList: LongList | undefined): Promise<unknown> {
+  const rows = longList && (value as Record<string, unknown> | null)?.[longList.name];
   if (!longList || !Array.isArray(rows) || rows.length <= ROWS) return checked(schema, value);
-  const { name, max } = longList;
-  if (rows.length > max) throw tooLong(longList);
+  if (rows.length > longList.max) throw tooLong(longList);
+  return parseLongList(schema, value as Record<string, unknown>, longList.name, rows);
+}
+
+/** The same piece by piece: the body is checked with some rows of its list at a time, and other requests have their turns between. */
+async function parseLongList(
+  schema: z.ZodType,
+  body: Record<string, unknown>,
+  list: string,
+  rows: readonly unknown[],
+): Promise<unknown> {
   const parsed: unknown[] = [];
-  let others = {};
   const faults: Fault[] = [];
-  for (let at = 0; at < rows.length && faults.length < MAX_FAULTS; at += ROWS) {
-    const result = check(schema, { ...body, [name]: rows.slice(at, at + ROWS) });
+  let beside = {};
+  for (let start = 0; start < rows.length && faults.length < MAX_FAULTS; start += ROWS) {
+    const result = check(schema, { ...body, [list]: rows.slice(start, start + ROWS) });
     if (result.ok) {
-      const piece = result.value as Record<string, unknown[]>;
-      for (const row of piece[name] ?? []) parsed.push(row);
-      others = piece;
-    } else {
-      const inBody = (path: Fault['path']) =>
-        path.map((part, index) => (index === 1 && path[0] === name ? at + Number(part) : part));
-      // What is wrong beside the list is found again with each piece.
-      const found = result.faults.filter(({ path }) => at === 0 || path[0] === name).slice(0, MAX_FAULTS);
-      for (const fault of found) faults.push({ ...fault, path: inBody(fault.path) });
-    }
+      const { [list]: piece = [], ...others } = result.value as Record<string, unknown[]>;
+      parsed.push(...piece);
+      beside = others;
+    } else faults.push(...faultsOfPiece(result.faults, list, start));
     await nextTurn();
   }
   if (faults.length > 0) throw invalidInput(faults.slice(0, MAX_FAULTS));
-  return { ...others, [name]: parsed };
+  return { ...beside, [list]: parsed };
+}
+
+/** At the rows of the whole list. What is wrong beside the list is found again with each piece, and counts with the first. */
+function faultsOfPiece(found: readonly Fault[], list: string, start: number): Fault[] {
+  const own = found.filter(({ path }) => start === 0 || path[0] === list).slice(0, MAX_FAULTS);
+  return own.map((one) => {
+    const [first, row, ...rest] = one.path;
+    return first === list && row !== undefined ? { ...one, path: [list, start + Number(row), ...rest] } : one;
+  });
 }
 
 function checked(schema: z.ZodType, value: unknown): unknown {

@@ -18,7 +18,7 @@ export type Expected = string | 'any';
 export function assertVersion(expected: Expected, representation: unknown): void {
   if (expected === 'any' || expected.trim() === '*') return;
   const current = etagOf(representation);
-  // A weak tag (W/"…") promises too little for a change, so it names nothing here.
+  // A weak tag (W/"…") is none of them: it promises too little for a change (RFC 9110 13.1.1).
   const listed = expected.split(',').map((tag) => tag.trim());
   if (!listed.includes(current)) throw preconditionFailed('precondition_failed');
 }

@@ -12,6 +12,7 @@ import { notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import type { Tx } from '../../base/storage/database.ts';
 import { rule } from '../../base/texts/faults.ts';
+import { t } from '../../base/texts/text.ts';
 import { applicationEntry } from '../../config-file/sections/applications.ts';
 import { bytesOf, imageData } from '../../core/settings/value-schemas.ts';
 import { within } from '../../people/rbac/rights.ts';
@@ -233,6 +234,8 @@ export const applicationNoun = (applications: ApplicationAdmin): Resource<Applic
   tag: 'Applications',
   api: '/applications',
   home: '/admin/applications',
+  title: t('console.applications.title'),
+  nameOf: ({ application }) => application.name,
   read: [within('gatehouse.applications:read')],
   write: [within('gatehouse.applications:write')],
   keyOf: ({ application: { id: key } }) => key,

@@ -22,7 +22,7 @@ import { addTabs } from './tabs/tabs.ts';
 
 /** All pages below /admin/applications. */
 export function applicationRoutes(services: ConsoleServices) {
-  const pages = pagesOf(services.frame, applicationNoun(services.admin.applications));
+  const pages = pagesOf(services, applicationNoun(services.admin.applications));
   addNewApplicationPages(pages.router, services);
   addListPage(pages, services);
   addTabs(pages, services);

@@ -1,6 +1,7 @@
 // /api/admin/connections: the upstream identity providers at which users sign in. docs/connections.md describes every field.
 import { z } from 'zod';
 import { ownedByFile } from '../../base/http/errors.ts';
+import { t } from '../../base/texts/text.ts';
 import { type ConnectionKind, connectionKinds } from '../../federation/connections/connection.ts';
 import { presets } from '../../federation/connections/presets/presets.ts';
 import { entrySchemas, type SecretPurpose, secretPurposeByField } from '../../federation/connections/schema.ts';
@@ -136,6 +137,13 @@ export const connectionNoun = (connections: ConnectionAdmin): Resource<Connectio
   tag: 'Connections',
   api: '/connections',
   home: '/admin/connections',
+  title: t('console.navigation.connections'),
+  nameOf: ({ connection }) => connection.name,
+  declared: {
+    section: 'connections',
+    what: 'connection',
+    entryOf: ({ connection: { id, source } }) => ({ name: id, source }),
+  },
   params: byConnection,
   read: ['gatehouse.connections:read'],
   write: ['gatehouse.connections:write'],

@@ -12,7 +12,6 @@ import { etagOf } from '../api/versions.ts';
 import { type Block, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
 import { changedValues, formSections } from '../console/form-fields.ts';
 import { listAt, sortedBy, tableOf } from '../console/lists.ts';
-import { releaseQuestion } from '../console/managed-by-file.ts';
 import { addPage, addQuestion, longForm, type Next, type Visit } from '../console/pages.ts';
 import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
 import { MAX_FORM_BYTES } from '../console/typed-form.ts';
@@ -49,7 +48,7 @@ export function connectionRoutes(services: ConsoleServices) {
   const { connections } = services.admin;
   const { issuer } = services.config;
   const noun = connectionNoun(connections);
-  const { router, list, one, change, form, question } = pagesOf(frame, noun);
+  const { router, list, one, change, form, question } = pagesOf(services, noun);
 
   /** To the page of the connection, after its client ID and secret, or its directory, were tried: what is wrong is said now. */
   async function saved(connection: Connection, notice: PageText): Promise<Next> {
@@ -111,7 +110,6 @@ export function connectionRoutes(services: ConsoleServices) {
 
   form('/secret', {
     title: () => t('console.connections.add-secret'),
-    back: toOne,
     lead: () => t('console.connections.add-secret-lead'),
     fields: ({ subject: { connection } }) => secretFields(connection),
     body: newSecret,
@@ -175,17 +173,8 @@ export function connectionRoutes(services: ConsoleServices) {
     },
   });
 
-  question('/release', {
-    ...releaseQuestion(services, ['gatehouse.connections:write'], {
-      entriesOf: ({ connection: { id } }: ConnectionDetails) => [{ section: 'connections', name: id }],
-      home: toOne,
-    }),
-    load: ({ params: { id = '' } }, by) => noun.get(id, by),
-  });
-
   question('/disable', {
     title: ({ connection: { name } }) => t('console.connections.disable-title', { name }),
-    back: toOne,
     lead: () => t('console.connections.disable-lead'),
     fields: async ({ subject: { connection } }) => [endSessionsField(await connections.countSessions(connection.id))],
     button: t('console.shared.disable'),

@@ -387,6 +387,16 @@ export interface ConsolePage {
   isHalved?: boolean;
 }
 
+/** The tabs of a page: each below the path by its name, '' the page itself; those without a label are not there. */
+export const tabLinks = <Tab extends string>(
+  path: string,
+  current: Tab,
+  labels: Readonly<Record<Tab, PageText | false>>,
+): NonNullable<ConsolePage['tabs']> =>
+  Object.entries<PageText | false>(labels).flatMap(([tab, label]) =>
+    label === false ? [] : { href: tab === '' ? path : `${path}/${tab}`, label, isCurrent: tab === current },
+  );
+
 /** A chart's tallest value, never 0. */
 export function maxBarValue(bars: readonly Bar[]): number {
   return Math.max(1, ...bars.map(({ value, bad = 0 }) => value + bad));

@@ -3,13 +3,23 @@
 
 import { invalidInput } from '../../base/http/errors.ts';
 import { textFault } from '../../base/texts/faults.ts';
-import { t } from '../../base/texts/text.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
 import type { Block, Field } from './blocks.ts';
 
 /** The last box of a page: what is hard to undo, each with its consequence. */
 export function dangerZone(rows: Extract<Block, { kind: 'tasks' }>['rows']): Block {
   return { kind: 'tasks', title: t('console.shared.danger-zone'), isDanger: true, rows };
 }
+
+/** The same with the deletion of what the page at this path is about. */
+export const deletionZone = (path: string, text: PageText, title?: PageText): Block =>
+  dangerZone([
+    {
+      ...(title && { title }),
+      text,
+      action: { label: t('console.shared.delete'), href: `${path}/delete`, look: 'danger' },
+    },
+  ]);
 
 /** The field for the name. */
 export const TYPED_NAME = 'typed_name';

@@ -1,17 +1,16 @@
 // What the pages say about what the configuration file declares: it is displayed, and not changed here until it is taken out of the file.
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { FileEntry } from '../../config-file/release.ts';
-import type { OwnPermission } from '../../people/rbac/built-in.ts';
-import { RELEASE } from '../../people/rbac/rights.ts';
+import { type Need, RELEASE } from '../../people/rbac/rights.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import type { Block, Mark } from './blocks.ts';
-import type { FormPage } from './pages.ts';
+import type { FormRoute } from './pages.ts';
 import type { Sent } from './row-buttons.ts';
 
 /** Beside the title, or in a list. */
 export const FILE_TAG: Mark & { icon: string } = { text: t('console.shared.file-tag'), icon: 'lock' };
 
-type Declared = 'user' | 'role' | 'group' | 'connection' | 'api' | 'application' | 'settings' | 'sign-up-codes';
+export type Declared = 'user' | 'role' | 'group' | 'connection' | 'api' | 'application' | 'settings' | 'sign-up-codes';
 
 /**
  * Names the file, and what to do next.
@@ -37,12 +36,12 @@ export function fileNotice(
 /** The page that asks before entries are taken out of the file. @param write what takes the right to change them */
 export function releaseQuestion<Item>(
   { admin: { configuration }, config: { configFile } }: ConsoleServices,
-  write: readonly OwnPermission[],
+  write: readonly Need[],
   {
     entriesOf,
     home,
   }: { entriesOf(item: Item, sent: Sent): FileEntry[]; home(item: Item): { href: string; label: PageText } },
-): FormPage<Item> & { needs: readonly OwnPermission[] } {
+): FormRoute<Item> {
   return {
     needs: [RELEASE, ...write],
     isReturning: true,

@@ -248,8 +248,8 @@ export interface FormPage<Subject, Given = Sent>
   title(subject: Subject): PageText;
   /** What the page is for. */
   purpose?: PageText;
-  /** Where the form was opened, and Cancel leads back to. */
-  back(subject: Subject): { href: string; label: PageText };
+  /** Where the form was opened, and Cancel leads back to. Absent in a form of a noun: its page, or the list for a new one. */
+  back?(subject: Subject): { href: string; label: PageText };
   /** Cancel leads elsewhere. */
   cancel?: string;
   /** Blocks above the form. */
@@ -268,12 +268,17 @@ export interface FormPage<Subject, Given = Sent>
   submit(visit: Visit<Subject>, given: Given): Promise<Next | undefined>;
 }
 
+/** What the routes of a form take. */
+export type FormRoute<Subject, Given = Sent> = FormPage<Subject, Given> &
+  Required<Pick<FormPage<Subject>, 'back'>> &
+  PageNeeds;
+
 /** Adds the routes of a page with one form. */
 export function addForm<Subject = undefined, Given = Sent>(
   router: Router<State, Extras>,
   frame: Frame,
   path: string,
-  form: FormPage<Subject, Given> & PageNeeds,
+  form: FormRoute<Subject, Given>,
 ): void {
   const { title, purpose, back, cancel, lead, button, typedName, look, fields, above, body, asks, submit, ...page } =
     form;
@@ -323,7 +328,7 @@ export function addQuestion<Subject = undefined, Given = Sent>(
   router: Router<State, Extras>,
   frame: Frame,
   path: string,
-  question: FormPage<Subject, Given> & PageNeeds,
+  question: FormRoute<Subject, Given>,
 ): void {
   addForm(router, frame, path, { look: 'danger', ...question });
 }

@@ -3,10 +3,10 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Extras, State } from '../../base/http/context.ts';
 import { parse, parseQuery } from '../../base/http/input.ts';
+import { present } from '../../base/platform/defined.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import { auditEventTypes, type EventKind, eventTypesByKind } from '../../core/audit/events.ts';
 import { sentenceOfType } from '../../core/audit/sentence.ts';
-import { RELEASE } from '../../people/rbac/rights.ts';
 import { deliveryStates } from '../../protocols/event-streams/delivery-list.ts';
 import { TEST } from '../../protocols/event-streams/event.ts';
 import {
@@ -30,14 +30,13 @@ import {
   VERSION,
   versionField,
 } from '../console/blocks.ts';
-import { dangerZone } from '../console/danger-zone.ts';
+import { deletionZone } from '../console/danger-zone.ts';
 import { bodyOf, type FormKey, fieldKey, fieldsOf, keyOf } from '../console/form-fields.ts';
 import { listAt, tableOf } from '../console/lists.ts';
-import { FILE_TAG, fileNotice, releaseQuestion } from '../console/managed-by-file.ts';
 import { addPage, listForm } from '../console/pages.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import { pagesOf } from '../resource.ts';
+import { type PageOfOne, pagesOf } from '../resource.ts';
 import type { Destination } from './deliveries.ts';
 import { type CreatedStream, type EventDelivery, eventStreamNoun, newStream, WRITE_STREAMS } from './event-streams.ts';
 
@@ -49,12 +48,10 @@ const DAY_CHOICES = [1, 7, 30, 90];
 const DAY_MS = 24 * 3600 * 1000;
 
 export function eventStreamRoutes(services: ConsoleServices) {
-  const { frame, now } = services;
+  const { now } = services;
   const { eventStreams } = services.admin;
-  const { configFile } = services.config;
   const noun = eventStreamNoun(eventStreams);
-  const { router, list, create, one, form: smallForm, change, question } = pagesOf(frame, noun);
-  const back = (stream: EventStream) => ({ href: pathOf(stream), label: stream.name });
+  const { router, list, create, one, form: smallForm, change, deletion, pageOf } = pagesOf(services, noun);
 
   list(async ({ may }) =>
     listPage(
@@ -76,7 +73,8 @@ export function eventStreamRoutes(services: ConsoleServices) {
   });
   one('', {
     form: listForm,
-    async page({ ctx, subject, may }, sent) {
+    async page(visit, sent) {
+      const { ctx, subject, may } = visit;
       const list = listAt(pathOf(subject), { state: deliveryState })(ctx);
       const { state, after } = list.given;
       const { items, next } = await eventStreams.deliveries(subject.id, {
@@ -84,15 +82,14 @@ export function eventStreamRoutes(services: ConsoleServices) {
         after,
         state: state || undefined,
       });
-      return streamPage(subject, sent, {
+      const page = streamPage(subject, sent, {
         deliveries: items,
         filter: list.search([stateField(state)], { button: t('console.mail.filter') }),
         isFiltered: state !== '',
         pages: list.pages(next),
         mayWrite: WRITE_STREAMS.every((one) => may(one)),
-        mayRelease: [...WRITE_STREAMS, RELEASE].every((one) => may(one)),
-        configFile,
       });
+      return pageOf(visit, page);
     },
     async submit({ by, subject }, sent) {
       const { kind: _kind, ...declared } = declaredBy(sent, kindOfForm.parse(subject.kind));
@@ -132,7 +129,6 @@ export function eventStreamRoutes(services: ConsoleServices) {
   smallForm('/replay', {
     title: ({ name }) => t('console.event-streams.replay.title', { name }),
     purpose: t('console.event-streams.replay.lead'),
-    back,
     fields: () => [
       {
         name: 'days',
@@ -157,7 +153,6 @@ export function eventStreamRoutes(services: ConsoleServices) {
   smallForm('/secret', {
     title: ({ name }) => t('console.event-streams.secret.title', { name }),
     purpose: t('console.event-streams.secret.lead'),
-    back,
     fields: ({ subject }) => (isSigned(subject) ? [] : [{ ...secretField(''), required: true }]),
     body: z.strictObject({ secret: z.string().max(1024).optional() }),
     button: t('console.event-streams.secret.change'),
@@ -165,22 +160,11 @@ export function eventStreamRoutes(services: ConsoleServices) {
       result: secretPage(await eventStreams.changeSecret(subject.id, secret || undefined, by)),
     }),
   });
-  question(
-    '/release',
-    releaseQuestion(services, WRITE_STREAMS, {
-      entriesOf: ({ id }: EventStream) => [{ section: 'event_streams', name: id }],
-      home: back,
-    }),
-  );
-  question('/delete', {
+  deletion({
     title: ({ name }) => t('console.event-streams.delete', { name }),
-    back,
     lead: () => t('console.event-streams.delete-lead'),
-    typedName: ({ name }) => name,
-    async submit({ by, subject }) {
-      await eventStreams.remove(subject.id, by);
-      return { to: HOME, notice: t('console.event-streams.deleted') };
-    },
+    run: eventStreams.remove,
+    done: t('console.event-streams.deleted'),
   });
   return router;
 }
@@ -298,16 +282,13 @@ interface PageOptions {
   isFiltered: boolean;
   pages: Extract<Block, { kind: 'table' }>['pages'];
   mayWrite: boolean;
-  mayRelease: boolean;
-  configFile: string | undefined;
 }
 
-function streamPage(stream: EventStream, sent: Sent | undefined, options: PageOptions): ConsolePage {
-  const { mayWrite, mayRelease, configFile } = options;
+function streamPage(stream: EventStream, sent: Sent | undefined, options: PageOptions): PageOfOne {
+  const { mayWrite } = options;
   const at = pathOf(stream);
-  const isFile = stream.source === 'file';
   const isSignals = stream.kind === 'ssf';
-  const mayEdit = mayWrite && !isFile;
+  const mayEdit = mayWrite && stream.source !== 'file';
   const { pausedAt, failingSince, retryAt, lastError, lastSuccessAt, replayUntil, receiver } = stream;
   const fact = (label: PageText, value: PageText | Date | null) => (value === null ? [] : [{ label, value }]);
   const facts: Block = {
@@ -342,35 +323,23 @@ function streamPage(stream: EventStream, sent: Sent | undefined, options: PageOp
       ]
     : [];
   return {
-    title: stream.name,
-    back: { href: HOME, label: t('console.navigation.event-streams') },
-    tags: [stateOf(stream), ...(isFile ? [FILE_TAG] : [])],
+    tags: [stateOf(stream)],
     actions,
-    blocks: [
-      ...(isFile ? [fileNotice(configFile, 'connection', mayRelease && at)] : []),
-      ...(isSignals ? [{ kind: 'text', text: t('console.event-streams.receiver') } as const] : []),
-      ...(pausedAt && !receiver?.isPaused
-        ? [{ kind: 'text', tone: 'warning', text: t('console.event-streams.paused') } as const]
-        : []),
-      ...(replayUntil === null
-        ? []
-        : [{ kind: 'text', tone: 'notice', text: t('console.event-streams.replay.running') } as const]),
+    blocks: present([
+      isSignals && { kind: 'text', text: t('console.event-streams.receiver') },
+      pausedAt && !receiver?.isPaused && { kind: 'text', tone: 'warning', text: t('console.event-streams.paused') },
+      replayUntil !== null && { kind: 'text', tone: 'notice', text: t('console.event-streams.replay.running') },
       facts,
       deliveryTable(stream, options),
       ...(mayEdit ? changesOf(stream, sent) : []),
-    ],
+    ]),
   };
 }
 
 function changesOf(stream: EventStream, sent: Sent | undefined): Block[] {
   const { kind, hasSecret } = stream;
   const at = pathOf(stream);
-  const danger = dangerZone([
-    {
-      text: t('console.event-streams.delete-lead'),
-      action: { label: t('console.shared.delete'), href: `${at}/delete`, look: 'danger' },
-    },
-  ]);
+  const danger = deletionZone(at, t('console.event-streams.delete-lead'));
   if (kind === 'ssf') return [danger];
   return [
     {

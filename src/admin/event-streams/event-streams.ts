@@ -7,6 +7,7 @@ import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
 import { defined } from '../../base/platform/defined.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { at } from '../../base/texts/faults.ts';
+import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { meets } from '../../people/rbac/rights.ts';
@@ -219,6 +220,13 @@ export const eventStreamNoun = (streams: EventStreamAdmin): Resource<EventStream
   tag: 'Audit log',
   api: '/event-streams',
   home: '/admin/event-streams',
+  title: t('console.navigation.event-streams'),
+  nameOf: ({ name }) => name,
+  declared: {
+    section: 'event_streams',
+    what: 'connection',
+    entryOf: ({ id, source }) => ({ name: id, source }),
+  },
   read: ['gatehouse.audit:read'],
   write: WRITE_STREAMS,
   keyOf: ({ id }) => id,

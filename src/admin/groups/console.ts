@@ -15,18 +15,26 @@ import { listOf, type PageText, sentences, type Text, t } from '../../base/texts
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { MemberChange } from '../../people/groups/changes.ts';
-import { type Need, RELEASE, within } from '../../people/rbac/rights.ts';
+import { type Need, within } from '../../people/rbac/rights.ts';
 import { fromCursor, toCursor } from '../api/parts.ts';
 import { protocolName, restrictionQuestion } from '../applications/console-parts.ts';
 import { CREATES, NEW_CHOICE } from '../applications/people.ts';
 import { productPresets } from '../applications/presets/products.ts';
 import { eventPageQuery, orderLink, readEventPage } from '../audit/console-rows.ts';
-import type { Action, Block, Cell, ConsolePage, Field, Mark } from '../console/blocks.ts';
-import { dangerZone } from '../console/danger-zone.ts';
+import {
+  type Action,
+  type Block,
+  type Cell,
+  type ConsolePage,
+  type Field,
+  type Mark,
+  tabLinks,
+} from '../console/blocks.ts';
+import { deletionZone } from '../console/danger-zone.ts';
 import { domainTable } from '../console/domain-proofs.ts';
 import { listQuery } from '../console/frame.ts';
 import { type ListAddress, pageLinks, tableOf } from '../console/lists.ts';
-import { FILE_TAG, fileNotice, releaseQuestion } from '../console/managed-by-file.ts';
+import { FILE_TAG } from '../console/managed-by-file.ts';
 import { applicationCell, userMark } from '../console/names.ts';
 import {
   type NewAdministrators,
@@ -35,7 +43,7 @@ import {
 } from '../console/new-administrators.ts';
 import { addForm, addQuestion, type Params, type Redirection, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import { pagesOf } from '../resource.ts';
+import { type PageOfOne, pagesOf } from '../resource.ts';
 import { userNamed } from '../suggestions/typed-user.ts';
 import { type HeldGroup, isPersonal } from '../users/grants.ts';
 import { type Counted, type GroupDetails, groupNoun, newGroup, PEOPLE } from './groups.ts';
@@ -43,16 +51,7 @@ import type { MemberRows } from './member-rows.ts';
 
 const HOME = '/admin/groups';
 const WRITE = 'gatehouse.groups:write' as const;
-const TABS = {
-  '': t('console.groups.members'),
-  parts: t('console.groups.parts'),
-  owners: t('console.groups.owners'),
-  requests: t('console.groups.requests'),
-  domains: t('console.connections.domains'),
-  applications: t('console.navigation.applications'),
-  activity: t('console.users.activity'),
-} as const;
-type GroupTab = keyof typeof TABS;
+type GroupTab = '' | 'parts' | 'owners' | 'requests' | 'domains' | 'applications' | 'activity';
 type Removed = 'member' | 'child' | 'role' | 'owner' | 'domain';
 const BY_NAME = { sort: '', defaultSort: '' };
 
@@ -112,19 +111,28 @@ export function groupRoutes(services: ConsoleServices) {
     now,
     admin: { applications, groups, people, users },
   } = services;
-  const { router, list, createForm, one, form, change, question } = pagesOf(frame, groupNoun(groups));
+  const noun = groupNoun(groups);
+  const { router, list, createForm, one, form, change, deletion, pageOf } = pagesOf(services, noun);
   const MEMBERS = { needs: PEOPLE, submitNeeds: [...PEOPLE, WRITE] };
 
   const questionOf = (given: NewAdministrators | undefined) => given && newAdministratorsQuestion(given);
   const userIn = (text: string, by: Actor, path: readonly string[] = ['user']): Promise<Account> =>
     userNamed(findUser, text, by, path);
 
+  /** The page of a tab, with its blocks. */
+  const tabPage =
+    <Given>(
+      tab: GroupTab,
+      blocksOf: (visit: Visit<GroupDetails>, services: ConsoleServices, given?: Given) => Promise<Block[]>,
+    ) =>
+    async (visit: Visit<GroupDetails>, given?: Given) =>
+      pageOf(visit, await groupTab(visit, tab, services, await blocksOf(visit, services, given)));
+
   list((visit) => listPage(visit, services));
 
   createForm({
     title: () => t('console.groups.create'),
     purpose: t('console.groups.create-lead'),
-    back: () => ({ href: HOME, label: t('console.navigation.groups') }),
     button: t('console.groups.create'),
     fields: () => fieldsOf(),
     body: newGroup,
@@ -137,7 +145,7 @@ export function groupRoutes(services: ConsoleServices) {
   one('', {
     ...MEMBERS,
     form: memberForm,
-    page: async (visit, given) => groupPage(visit, '', services, await memberBlocks(visit, services, given)),
+    page: tabPage('', memberBlocks),
     asks: async ({ by, subject: { id } }, { user }) =>
       questionOf(await groups.newAdministrators(id, { members: [(await userIn(user, by)).id] }, by)),
     async submit({ by, subject: group }, { user, since, until }) {
@@ -255,7 +263,7 @@ export function groupRoutes(services: ConsoleServices) {
   one('/parts', {
     submitNeeds: [WRITE],
     form: partForm,
-    page: async (visit, given) => groupPage(visit, 'parts', services, await partBlocks(visit, services, given)),
+    page: tabPage('parts', partBlocks),
     async asks({ by, subject: { id } }, { child, role = '' }) {
       const part = child ? PARTS.child((await groupIn(child)).id) : PARTS.role(role);
       return questionOf(await groups.newAdministrators(id, part, by));
@@ -296,7 +304,7 @@ export function groupRoutes(services: ConsoleServices) {
   one('/owners', {
     ...MEMBERS,
     form: memberForm,
-    page: async (visit, given) => groupPage(visit, 'owners', services, await ownerBlocks(visit, services, given)),
+    page: tabPage('owners', ownerBlocks),
     async submit({ by, subject: group }, { user, until }) {
       const account = await userIn(user, by);
       await groups.appointOwner(group.id, { userId: account.id, until: endOf(until) }, by);
@@ -317,7 +325,7 @@ export function groupRoutes(services: ConsoleServices) {
 
   one('/requests', {
     needs: PEOPLE,
-    page: async (visit) => groupPage(visit, 'requests', services, [await requestsBlock(visit, services)]),
+    page: tabPage('requests', requestBlocks),
   });
 
   form<z.output<typeof decisionForm>>('/requests/:request', {
@@ -367,7 +375,7 @@ export function groupRoutes(services: ConsoleServices) {
   one('/domains', {
     submitNeeds: [WRITE],
     form: z.object({ domain: emailDomain }),
-    page: async (visit, given) => groupPage(visit, 'domains', services, await domainBlocks(visit, services, given)),
+    page: tabPage('domains', domainBlocks),
     async submit({ by, subject: group }, { domain }) {
       const isNew = await groups.addDomain(group.id, domain, by);
       const notice = t(`console.groups.domain-${isNew ? 'added' : 'already'}`, { domain });
@@ -397,8 +405,7 @@ export function groupRoutes(services: ConsoleServices) {
     needs: ['gatehouse.groups:read', 'gatehouse.applications:read'],
     submitNeeds: ['gatehouse.groups:read', OPEN],
     form: z.object({ application: z.string().trim().max(1024).default('') }),
-    page: async (visit, given) =>
-      groupPage(visit, 'applications', services, await applicationBlocks(visit, services, given)),
+    page: tabPage('applications', applicationBlocks),
     async asks({ by, subject: { name } }, { application: text }) {
       const application = await people.named(text, by);
       return application && restrictionQuestion(application, { kind: 'group', name });
@@ -473,12 +480,11 @@ export function groupRoutes(services: ConsoleServices) {
 
   one('/activity', {
     needs: ['gatehouse.groups:read', 'gatehouse.audit:read'],
-    page: async (visit) => groupPage(visit, 'activity', services, [await activityBlock(visit, services)]),
+    page: tabPage('activity', activityBlocks),
   });
 
   form('/edit', {
     title: ({ name }) => t('console.groups.edit-title', { group: name }),
-    back: (group) => ({ href: pathOf(group), label: group.name }),
     button: t('console.shared.save-changes'),
     fields: ({ subject }) => fieldsOf(subject),
     body: newGroup,
@@ -488,23 +494,11 @@ export function groupRoutes(services: ConsoleServices) {
     },
   });
 
-  question(
-    '/release',
-    releaseQuestion(services, [WRITE], {
-      entriesOf: ({ name }: GroupDetails) => [{ section: 'groups', name }],
-      home: (group) => ({ href: pathOf(group), label: group.name }),
-    }),
-  );
-
-  question('/delete', {
+  deletion({
     title: ({ name }) => t('console.groups.delete-title', { group: name }),
-    back: (group) => ({ href: pathOf(group), label: group.name }),
     lead: async ({ subject: { id } }) => lossesText(await groups.losses(id)),
-    typedName: ({ name }) => name,
-    async submit({ by, subject: { id } }) {
-      await groups.remove(id, by);
-      return { to: HOME, notice: t('console.groups.deleted') };
-    },
+    run: groups.remove,
+    done: t('console.groups.deleted'),
   });
   return router;
 }
@@ -832,49 +826,33 @@ const countOf = ({ count, isMore }: Counted): PageText =>
   t('console.shared.number-or-more', { value: count, more: isMore ? 'yes' : 'no' });
 
 /** A page of the group on one of its tabs. */
-async function groupPage(
-  { may, meets, subject: group }: Visit<GroupDetails>,
+async function groupTab(
+  visit: Visit<GroupDetails>,
   tab: GroupTab,
-  { admin: { groups }, config: { configFile } }: ConsoleServices,
+  services: ConsoleServices,
   blocks: readonly Block[],
-): Promise<ConsolePage> {
+): Promise<PageOfOne> {
+  const { may, meets, subject: group } = visit;
   const path = pathOf(group);
-  const isOpen: Record<GroupTab, boolean> = {
-    '': PEOPLE.every(meets),
-    parts: true,
-    owners: PEOPLE.every(meets),
-    requests: PEOPLE.every(meets),
-    domains: true,
-    applications: may('gatehouse.applications:read'),
-    activity: may('gatehouse.audit:read'),
-  };
   const isOurs = may(WRITE) && group.source === 'local';
-  const waiting = isOpen.requests ? await groups.countRequests(group.id) : 0;
+  const mayReadPeople = PEOPLE.every(meets);
+  const waiting = mayReadPeople ? await services.admin.groups.countRequests(group.id) : 0;
+  const requests = waiting > 0 ? t('console.groups.requests-open', { count: waiting }) : t('console.groups.requests');
   return {
-    title: group.name,
     ...(group.description && { lead: group.description }),
-    back: { href: HOME, label: t('console.navigation.groups') },
-    tags: group.source === 'file' ? [FILE_TAG] : [],
     actions: isOurs ? [{ label: t('console.shared.edit'), href: `${path}/edit` }] : [],
-    tabs: (Object.keys(TABS) as GroupTab[])
-      .filter((one) => isOpen[one])
-      .map((one) => ({
-        href: one === '' ? path : `${path}/${one}`,
-        label: one === 'requests' && waiting > 0 ? t('console.groups.requests-open', { count: waiting }) : TABS[one],
-        isCurrent: one === tab,
-      })),
+    tabs: tabLinks(path, tab, {
+      '': mayReadPeople && t('console.groups.members'),
+      parts: t('console.groups.parts'),
+      owners: mayReadPeople && t('console.groups.owners'),
+      requests: mayReadPeople && requests,
+      domains: t('console.connections.domains'),
+      applications: may('gatehouse.applications:read') && t('console.navigation.applications'),
+      activity: may('gatehouse.audit:read') && t('console.users.activity'),
+    }),
     blocks: present([
-      group.source === 'file' && fileNotice(configFile, 'group', may(WRITE) && may(RELEASE) && path),
       ...blocks,
-      isOurs &&
-        tab === '' &&
-        dangerZone([
-          {
-            title: t('console.groups.delete'),
-            text: t('console.groups.delete-consequence'),
-            action: { label: t('console.shared.delete'), href: `${path}/delete`, look: 'danger' },
-          },
-        ]),
+      isOurs && tab === '' && deletionZone(path, t('console.groups.delete-consequence'), t('console.groups.delete')),
     ]),
   };
 }
@@ -1104,17 +1082,17 @@ async function ownerBlocks(
 
 type OpenRequest = Awaited<ReturnType<ConsoleServices['admin']['groups']['requests']>>[number];
 
-async function requestsBlock(
+async function requestBlocks(
   { may, by, subject: group }: Visit<GroupDetails>,
   { admin: { groups } }: ConsoleServices,
-): Promise<Block> {
+): Promise<Block[]> {
   const mayDecide =
     may(WRITE) &&
     (await groups.assertMayPut(group.id, by).then(
       () => true,
       () => false,
     ));
-  return {
+  const table: Block = {
     kind: 'table',
     title: t('console.groups.requests'),
     lead: t(`console.groups.requests-${group.acceptsRequests ? 'lead' : 'closed'}`),
@@ -1134,6 +1112,7 @@ async function requestsBlock(
     ]),
     empty: t('console.groups.no-requests'),
   };
+  return [table];
 }
 
 const personCell = ({ user }: OpenRequest): Cell => userMark(user);
@@ -1263,11 +1242,11 @@ function readers(group: string): Text[] {
 }
 
 /** What happened to the group, its members and its owners. */
-async function activityBlock({ ctx, subject }: Visit<GroupDetails>, services: ConsoleServices): Promise<Block> {
+async function activityBlocks({ ctx, subject }: Visit<GroupDetails>, services: ConsoleServices): Promise<Block[]> {
   const given = parseQuery(ctx, z.object(eventPageQuery));
   const list = { path: `${pathOf(subject)}/activity`, filters: {} };
   const { items, pages } = await readEventPage(services, ctx, { groupId: subject.id }, given, list);
-  return {
+  const events: Block = {
     kind: 'events',
     title: t('console.users.activity.title'),
     caption: t('console.groups.activity-caption', { order: given.sort === 'at' ? 'oldest' : 'newest' }),
@@ -1276,4 +1255,5 @@ async function activityBlock({ ctx, subject }: Visit<GroupDetails>, services: Co
     empty: t('console.groups.activity-none'),
     pages,
   };
+  return [events];
 }

@@ -3,19 +3,18 @@
 import { agentSources, type Resource } from '../../applications/resources.ts';
 import type { Context } from '../../base/http/context.ts';
 import { invalidInput } from '../../base/http/errors.ts';
+import { present } from '../../base/platform/defined.ts';
 import { check, type Fault } from '../../base/texts/faults.ts';
 import { type PageText, t, textAt } from '../../base/texts/text.ts';
 import { resource as declaredResource, resourceInput, resourceRules } from '../../config-file/schema.ts';
-import { RELEASE } from '../../people/rbac/rights.ts';
 import { etagOf } from '../api/versions.ts';
 import { accessCell, accessChoices } from '../applications/console-parts.ts';
 import { NO_CHOICES } from '../applications/form/own-keys.ts';
 import { applicationKey } from '../applications/form/sections.ts';
 import { type Action, type Block, type Cell, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
-import { dangerZone } from '../console/danger-zone.ts';
+import { deletionZone } from '../console/danger-zone.ts';
 import { bodyOf, type FormKey, fieldKey, fieldsOf, keyOf, type Values } from '../console/form-fields.ts';
 import { listAt, sortedBy, tableOf } from '../console/lists.ts';
-import { FILE_TAG, fileNotice, releaseQuestion } from '../console/managed-by-file.ts';
 import { longForm, type Visit } from '../console/pages.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import { lines } from '../console/text-area.ts';
@@ -30,8 +29,7 @@ const ADD: Action = { label: t('console.apis.add'), icon: 'plus', href: `${HOME}
 
 const listIn = listAt(HOME, {}, ['identifier', '-identifier']);
 export function apiRoutes(services: ConsoleServices) {
-  const { frame, admin } = services;
-  const { configFile } = services.config;
+  const { admin } = services;
   const { resources } = admin;
   const noun = apiNoun(resources);
   /** What both forms have, with what this administrator may choose from. */
@@ -39,7 +37,7 @@ export function apiRoutes(services: ConsoleServices) {
     const choices = { ...NO_CHOICES, ...(await accessChoices(visit, admin)) };
     return keysOf(applicationKey('oidc', 'access', choices), resources.signingAlgs());
   };
-  const { router, list, create, one, question } = pagesOf(frame, noun);
+  const { router, list, create, one, deletion, pageOf } = pagesOf(services, noun);
 
   list(async ({ ctx, language, may }) => listPage(await resources.list(), { ctx, language, mayWrite: may(WRITE) }));
   create({
@@ -54,12 +52,12 @@ export function apiRoutes(services: ConsoleServices) {
   one('', {
     form: longForm,
     page: async (visit, sent) =>
-      apiPage(visit.subject, {
-        form: { keys: await keysFor(visit), values: noun.json(visit.subject) as Values, sent },
-        mayWrite: visit.may(WRITE),
-        mayRelease: visit.may(WRITE) && visit.may(RELEASE),
-        configFile,
-        warning: resources.warningOf(visit.subject),
+      pageOf(visit, {
+        blocks: apiBlocks(visit.subject, {
+          form: { keys: await keysFor(visit), values: noun.json(visit.subject) as Values, sent },
+          mayWrite: visit.may(WRITE),
+          warning: resources.warningOf(visit.subject),
+        }),
       }),
     async submit(visit, sent) {
       const { identifier } = visit.subject;
@@ -68,22 +66,11 @@ export function apiRoutes(services: ConsoleServices) {
       return { to: pathOf(identifier), notice: t('console.apis.saved') };
     },
   });
-  question(
-    '/release',
-    releaseQuestion(services, [WRITE], {
-      entriesOf: ({ identifier }: Resource) => [{ section: 'resources', name: identifier }],
-      home: ({ identifier }) => ({ href: pathOf(identifier), label: identifier }),
-    }),
-  );
-  question('/delete', {
+  deletion({
     title: ({ identifier }) => t('console.apis.delete-title', { identifier }),
-    back: ({ identifier }) => ({ href: pathOf(identifier), label: identifier }),
     lead: () => t('console.apis.delete-lead'),
-    typedName: ({ identifier }) => identifier,
-    async submit({ by, subject }) {
-      await resources.remove(subject.identifier, by);
-      return { to: HOME, notice: t('console.apis.deleted') };
-    },
+    run: resources.remove,
+    done: t('console.apis.deleted'),
   });
   return router;
 }
@@ -147,22 +134,18 @@ function newPage(keys: readonly FormKey[], sent: Sent | undefined): ConsolePage 
 }
 
 /** One API: its scopes and, for an actor who may change it, the form. */
-function apiPage(
+function apiBlocks(
   api: Resource,
   {
     form: { keys, values, sent },
     mayWrite,
-    mayRelease,
-    configFile,
     warning,
   }: {
     form: { keys: readonly FormKey[]; values: Values; sent: Sent | undefined };
     mayWrite: boolean;
-    mayRelease: boolean;
-    configFile: string | undefined;
     warning: PageText | undefined;
   },
-): ConsolePage {
+): Block[] {
   const at = pathOf(api.identifier);
   const mayEdit = mayWrite && api.source !== 'file';
   const scopes: Block = {
@@ -204,24 +187,13 @@ function apiPage(
       { label: t('console.apis.clients.label'), value: clientsText(api) },
     ],
   };
-  const danger = dangerZone([
-    {
-      text: t('console.apis.delete-lead'),
-      action: { label: t('console.shared.delete'), href: `${at}/delete`, look: 'danger' },
-    },
+  return present([
+    warning !== undefined && { kind: 'text', tone: 'warning', text: warning },
+    !mayEdit && facts,
+    scopes,
+    mayEdit && form,
+    mayEdit && deletionZone(at, t('console.apis.delete-lead')),
   ]);
-  return {
-    title: api.identifier,
-    back: { href: HOME, label: t('console.apis.title') },
-    tags: api.source === 'file' ? [FILE_TAG] : [],
-    blocks: [
-      ...(api.source === 'file' ? [fileNotice(configFile, 'api', mayRelease && at)] : []),
-      ...(warning ? [{ kind: 'text' as const, tone: 'warning' as const, text: warning }] : []),
-      ...(mayEdit ? [] : [facts]),
-      scopes,
-      ...(mayEdit ? [form, danger] : []),
-    ],
-  };
 }
 
 const identifierKey = fieldKey({

@@ -7,6 +7,7 @@ import { accessChange } from '../../applications/rules/field-rights.ts';
 import { defined } from '../../base/platform/defined.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { lockRow } from '../../base/storage/row-lock.ts';
+import { t } from '../../base/texts/text.ts';
 import { resource as declaredResource, resourceInput } from '../../config-file/schema.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import { keyAlgs } from '../../core/keys/rotation.ts';
@@ -107,6 +108,13 @@ export const apiNoun = (resources: ResourceAdmin): Resource<Api> => ({
   tag: 'APIs',
   api: '/resources',
   home: '/admin/apis',
+  title: t('console.apis.title'),
+  nameOf: ({ identifier }) => identifier,
+  declared: {
+    section: 'resources',
+    what: 'api',
+    entryOf: ({ identifier, source }) => ({ name: identifier, source }),
+  },
   params: z.object({ identifier: z.string().min(1).max(255) }),
   read: ['gatehouse.applications:read'],
   write: ['gatehouse.applications:write'],

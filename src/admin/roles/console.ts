@@ -1,18 +1,14 @@
 // /admin/roles: the roles, their permissions as a matrix, and each role with its permissions, members and applications.
-import type Router from '@koa/router';
 import { z } from 'zod';
-import type { Extras, State } from '../../base/http/context.ts';
-import { forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
+import { forbidden, notFound } from '../../base/http/errors.ts';
 import { bodyLimit, parse, parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
 import { present } from '../../base/platform/defined.ts';
-import { fault, textFault } from '../../base/texts/faults.ts';
 import { inLanguage, type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
-import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { builtInRoles, OWN_PREFIX } from '../../people/rbac/built-in.ts';
 import { parsePermission } from '../../people/rbac/names.ts';
-import { missingReads, type Need, RELEASE, within } from '../../people/rbac/rights.ts';
+import { missingReads, within } from '../../people/rbac/rights.ts';
 import { descriptionOf, type Role } from '../../people/rbac/role.ts';
 import { etagOf } from '../api/versions.ts';
 import { productPresets } from '../applications/presets/products.ts';
@@ -24,24 +20,24 @@ import {
   type Field,
   type FormSection,
   hiddenField,
-  type Mark,
   type Option,
   type Search,
+  tabLinks,
   VERSION,
   versionField,
 } from '../console/blocks.ts';
-import { dangerZone } from '../console/danger-zone.ts';
+import { deletionZone } from '../console/danger-zone.ts';
 import { listQuery } from '../console/frame.ts';
 import { countText, type ListAddress, listAt, pageLinks, searchField, sortedBy, tableOf } from '../console/lists.ts';
-import { FILE_TAG, fileNotice, releaseQuestion } from '../console/managed-by-file.ts';
+import { FILE_TAG } from '../console/managed-by-file.ts';
 import { applicationCell, type NamedApplication, userMark } from '../console/names.ts';
 import { newAdministratorsQuestion } from '../console/new-administrators.ts';
 import { addPage, addQuestion, listForm, type Visit } from '../console/pages.ts';
 import { permissionMark, permissionWords, quotedPermissions } from '../console/permission-words.ts';
 import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import { pagesOf } from '../resource.ts';
-import { sameNameText } from '../suggestions/typed-user.ts';
+import { type PageOfOne, type Pages, pagesOf } from '../resource.ts';
+import { userNamed } from '../suggestions/typed-user.ts';
 import { statusTags } from '../users/console-list.ts';
 import { newRole, type OpenedApplication, type RoleAdmin, roleNoun } from './roles.ts';
 
@@ -59,17 +55,8 @@ const listIn = listAt(HOME, permissionQuery.shape, [
   'permissions',
   '-permissions',
 ]);
-const TABS = {
-  '': t('console.roles.permissions'),
-  members: t('console.roles.members'),
-  applications: t('console.roles.applications'),
-} as const;
-type RoleTab = keyof typeof TABS;
-/** What each tab needs beside the right to read roles. */
-const TAB_NEEDS: Partial<Record<RoleTab, Need>> = {
-  members: within('gatehouse.users:read'),
-  applications: 'gatehouse.applications:read',
-};
+/** What each tab needs beside the right to read roles. The page of a tab that is not open says so. */
+const TAB_NEEDS = { members: within('gatehouse.users:read'), applications: 'gatehouse.applications:read' } as const;
 const SOURCES: Record<Role['source'], Cell> = {
   local: '',
   file: { ...FILE_TAG, text: t('console.page.configuration-file'), tone: 'plain' },
@@ -91,14 +78,14 @@ const membersPath = (role: Role) => `${pathOf(role)}/members`;
 export function roleRoutes(services: ConsoleServices) {
   const { frame } = services;
   const { roles } = services.admin;
-  const { configFile } = services.config;
   const noun = roleNoun(roles);
-  const { router, list, create, one, question } = pagesOf(frame, noun);
+  const pages = pagesOf(services, noun);
+  const { router, list, create, one, deletion, pageOf } = pages;
 
-  list(async (visit) => listPage(visit, HOME, await listBlock(visit, roles)));
+  list(async (visit) => listPage(visit, '', await listBlock(visit, roles)));
   addPage(router, frame, '/permissions', {
     needs: noun.read,
-    page: async (visit) => listPage(visit, MATRIX, matrix(await roles.list(), await roles.permissions(), visit)),
+    page: async (visit) => listPage(visit, 'permissions', matrix(await roles.list(), await roles.permissions(), visit)),
   });
 
   create({
@@ -124,7 +111,7 @@ export function roleRoutes(services: ConsoleServices) {
   one('', {
     accepts: bodyLimit(MAX_FORM_BYTES),
     form: listForm,
-    page: async (visit, sent) => rolePage(visit, '', configFile, await permissionBlocks(visit, roles, sent)),
+    page: async (visit, sent) => pageOf(visit, roleTab(visit, '', await permissionBlocks(visit, roles, sent))),
     async submit({ by, subject: { id } }, sent) {
       await roles.update(id, parse(newRole, sentRole(sent)), by, sentValue(sent, VERSION) ?? '');
       return { to: pathOf({ id }), notice: t('console.roles.saved') };
@@ -135,7 +122,7 @@ export function roleRoutes(services: ConsoleServices) {
     async page(visit) {
       const { id, name } = visit.subject;
       const { applications, isMore } = await roles.applications(id);
-      const block: Block = isOpenTab(visit, 'applications')
+      const block: Block = visit.meets(TAB_NEEDS.applications)
         ? applicationsBlock(
             name,
             applications,
@@ -143,26 +130,17 @@ export function roleRoutes(services: ConsoleServices) {
             isMore,
           )
         : { kind: 'text', text: t('console.roles.no-applications-right') };
-      return rolePage(visit, 'applications', configFile, [block]);
+      return pageOf(visit, roleTab(visit, 'applications', [block]));
     },
   });
 
-  addMemberPages({ one, router }, services);
+  addMemberPages(pages, services);
 
-  question(
-    '/release',
-    releaseQuestion(services, [WRITE], {
-      entriesOf: ({ name }: Role) => [{ section: 'roles', name }],
-      home: (role) => ({ href: pathOf(role), label: role.name }),
-    }),
-  );
-
-  question('/delete', {
+  deletion({
     async assertOpen(visit) {
       if (!(await mayChange(visit, roles))) throw forbidden('forbidden');
     },
     title: ({ name }) => t('console.roles.delete-title', { role: name }),
-    back: (role) => ({ href: pathOf(role), label: role.name }),
     async lead({ subject: { id, name } }) {
       const count = (await roles.members()).get(id) ?? 0;
       const { counted } = limits.lists;
@@ -177,26 +155,20 @@ export function roleRoutes(services: ConsoleServices) {
         websites.length > 0 && t('console.roles.delete-websites', { names: websites.join(', ') }),
       ]);
     },
-    typedName: ({ name }) => name,
-    async submit({ by, subject: { id } }) {
-      await roles.remove(id, by);
-      return { to: HOME, notice: t('console.roles.deleted') };
-    },
+    run: roles.remove,
+    done: t('console.roles.deleted'),
   });
   return router;
 }
 
 /** The list and the matrix, as tabs. */
-function listPage({ may }: Visit<undefined>, current: string, block: Block): ConsolePage {
+function listPage({ may }: Visit<undefined>, current: '' | 'permissions', block: Block): ConsolePage {
   const create: Action = { label: t('console.roles.create'), icon: 'plus', href: `${HOME}/new`, look: 'primary' };
   return {
     title: t('console.roles.title'),
     lead: t('console.roles.lead'),
     actions: may(WRITE) ? [create] : [],
-    tabs: [
-      { href: HOME, label: t('console.roles.title'), isCurrent: current === HOME },
-      { href: MATRIX, label: t('console.roles.matrix'), isCurrent: current === MATRIX },
-    ],
+    tabs: tabLinks(HOME, current, { '': t('console.roles.title'), permissions: t('console.roles.matrix') }),
     blocks: [block],
   };
 }
@@ -276,46 +248,26 @@ function membersCell(role: Role, count: number): Cell {
   return count === 0 ? text : { text, href: `${pathOf(role)}/members` };
 }
 
-/** Whether the administrator may read what is on the tab. The page of another one says so, and has no tab. */
-function isOpenTab({ meets }: Visit<Role>, tab: RoleTab): boolean {
-  const need = TAB_NEEDS[tab];
-  return need === undefined || meets(need);
-}
-
-/** A page of the role on one of its tabs. `configFile`: the path of the configuration file. */
-function rolePage(
-  visit: Visit<Role>,
-  tab: RoleTab,
-  configFile: string | undefined,
+/** What the pages of a role have on each of its tabs. */
+function roleTab(
+  { subject: role, meets }: Visit<Role>,
+  tab: '' | keyof typeof TAB_NEEDS,
   blocks: readonly Block[],
-): ConsolePage {
-  const role = visit.subject;
-  const path = pathOf(role);
-  const open = (Object.keys(TABS) as RoleTab[]).filter((one) => isOpenTab(visit, one));
+): PageOfOne {
+  const isBuiltIn = role.source === 'built-in';
   return {
-    title: role.name,
     ...(role.description && { lead: descriptionOf(role) }),
-    back: { href: HOME, label: t('console.roles.title') },
-    tags: tagsOf(role),
-    tabs: open.map((one) => ({
-      href: one === '' ? path : `${path}/${one}`,
-      label: TABS[one],
-      isCurrent: one === tab,
-    })),
-    blocks: [...(tab === '' ? ownerNotice(visit, configFile) : []), ...blocks],
+    tags: isBuiltIn ? [{ text: t('console.roles.built-in'), icon: 'lock' }] : [],
+    tabs: tabLinks(pathOf(role), tab, {
+      '': t('console.roles.permissions'),
+      members: meets(TAB_NEEDS.members) && t('console.roles.members'),
+      applications: meets(TAB_NEEDS.applications) && t('console.roles.applications'),
+    }),
+    blocks: present([
+      isBuiltIn && tab === '' && { kind: 'text', tone: 'notice', text: t('console.roles.built-in-notice') },
+      ...blocks,
+    ]),
   };
-}
-
-function tagsOf({ source }: Role): (Mark & { icon?: string })[] {
-  if (source === 'file') return [FILE_TAG];
-  return source === 'built-in' ? [{ text: t('console.roles.built-in'), icon: 'lock' }] : [];
-}
-
-function ownerNotice({ subject, may }: Visit<Role>, configFile: string | undefined): Block[] {
-  const { source } = subject;
-  if (source === 'file') return [fileNotice(configFile, 'role', may(WRITE) && may(RELEASE) && pathOf(subject))];
-  const text = t('console.roles.built-in-notice');
-  return source === 'built-in' ? [{ kind: 'text', tone: 'notice', text }] : [];
 }
 
 /** Whether the administrator may change the role itself. */
@@ -336,13 +288,7 @@ async function permissionBlocks(visit: Visit<Role>, roles: RoleAdmin, sent: Sent
     search: { text: sent ? '' : parseQuery(ctx, permissionQuery).q, language },
     ...(mayEdit && { button: t('console.shared.save-changes') }),
   });
-  const deletion = dangerZone([
-    {
-      title: t('console.roles.delete'),
-      text: t('console.roles.delete-consequence'),
-      action: { label: t('console.shared.delete'), href: `${path}/delete`, look: 'danger' },
-    },
-  ]);
+  const deletion = deletionZone(path, t('console.roles.delete-consequence'), t('console.roles.delete'));
   const warnings = missingReads(role.permissions).map(
     ({ read, neededBy }): Block => ({
       kind: 'text',
@@ -397,39 +343,28 @@ async function formBlocks(
 }
 
 /** /admin/roles/:id/members: who has the role, a field to add a user, and the page that asks before one is removed. */
-function addMemberPages(
-  { router, one }: { router: Router<State, Extras>; one: ReturnType<typeof pagesOf<Role>>['one'] },
-  services: ConsoleServices,
-): void {
+function addMemberPages({ router, one, pageOf }: Pages<Role>, services: ConsoleServices): void {
   const { frame, findUser } = services;
   const { roles, users } = services.admin;
-  const { configFile } = services.config;
 
   one('/members', {
     submitNeeds: NEEDS,
     form: memberForm,
     page: async (visit, given) =>
-      rolePage(visit, 'members', configFile, await memberBlocks(visit, services, given?.user ?? '')),
+      pageOf(visit, roleTab(visit, 'members', await memberBlocks(visit, services, given?.user ?? ''))),
     async asks({ by, subject: { name } }, { user }) {
-      const people = [await accountOf(user, by)];
+      const people = [await userNamed(findUser, user, by, ['user'])];
       return (await roles.isSensitive(name, by))
         ? newAdministratorsQuestion({ roles: [name], people, count: 1 })
         : undefined;
     },
     async submit({ by, subject: role }, { user }) {
-      const account = await accountOf(user, by);
+      const account = await userNamed(findUser, user, by, ['user']);
       const isNew = await users.changeRole(account.id, { add: role.name }, by);
       const notice = t(`console.roles.member-${isNew ? 'added' : 'already'}`, { name: nameOf(account) });
       return { to: membersPath(role), notice, tone: isNew ? 'good' : 'warn' };
     },
   });
-
-  async function accountOf(user: string, by: Actor): Promise<Account> {
-    const found = user ? await findUser(user, by) : undefined;
-    if (found?.account) return found.account;
-    const unknown = found && textFault(['user'], sameNameText(user, found) ?? t('console.roles.no-such-user'));
-    throw invalidInput([unknown ?? fault(['user'], 'empty')]);
-  }
 
   addQuestion(router, frame, '/:id/members/:user/remove', {
     needs: NEEDS,
@@ -465,7 +400,7 @@ async function memberBlocks(visit: Visit<Role>, services: ConsoleServices, user:
     fields: [{ name: 'user', label: t('console.roles.user'), suggest: 'users', value: user, required: true }],
     button: t('console.roles.add-member'),
   };
-  const list: Block = isOpenTab(visit, 'members')
+  const list: Block = meets(TAB_NEEDS.members)
     ? await memberTable(visit, services, mayAssign)
     : { kind: 'text', text: t('console.roles.no-users-right') };
   return mayAssign ? [add, list] : [list];

@@ -8,7 +8,7 @@ import { type Db, type Tx, transaction, withinTransaction } from '../../base/sto
 import { fragment, joinFragments } from '../../base/storage/fragments.ts';
 import { lockRow } from '../../base/storage/row-lock.ts';
 import { rule } from '../../base/texts/faults.ts';
-import type { PageText } from '../../base/texts/text.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import { usersWithRoles } from '../../people/accounts/members.ts';
 import { isRoleName, parsePermission, permissionSchema, roleNameSchema } from '../../people/rbac/names.ts';
@@ -205,6 +205,9 @@ export const roleNoun = (roles: RoleAdmin): Resource<Role> => ({
   tag: 'Roles',
   api: '/roles',
   home: '/admin/roles',
+  title: t('console.roles.title'),
+  nameOf: ({ name }) => name,
+  declared: { section: 'roles', what: 'role', entryOf: (role) => role },
   read: ['gatehouse.roles:read'],
   write: ['gatehouse.roles:write'],
   keyOf: ({ id }) => id,

@@ -22,9 +22,9 @@ import {
   VERSION,
   versionField,
 } from '../console/blocks.ts';
-import { dangerZone } from '../console/danger-zone.ts';
+import { deletionZone } from '../console/danger-zone.ts';
 import { tableOf } from '../console/lists.ts';
-import { FILE_TAG, fileNotice, releaseQuestion } from '../console/managed-by-file.ts';
+import { FILE_TAG } from '../console/managed-by-file.ts';
 import { lines } from '../console/text-area.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
@@ -52,10 +52,11 @@ const form = z.object({
 type Form = z.output<typeof form>;
 
 export function scimRoutes(services: ConsoleServices) {
-  const { frame, names } = services;
+  const { names } = services;
   const { audit, connections, scim } = services.admin;
-  const { configFile, issuer } = services.config;
-  const { router, list, create, one, form: tokenForm, question } = pagesOf(frame, scimNoun(scim));
+  const { issuer } = services.config;
+  const pages = pagesOf(services, scimNoun(scim));
+  const { router, list, create, one, form: tokenForm, question, deletion } = pages;
 
   const mayChange = async ({ may, by }: { may(permission: typeof WRITE): boolean; by: Actor }) =>
     may(WRITE) && connections.mayChange(by);
@@ -74,15 +75,14 @@ export function scimRoutes(services: ConsoleServices) {
     async page(visit, given = formOf(visit.subject, etagOf(declarationOf(visit.subject)))) {
       const { subject, may, by } = visit;
       const mayWrite = await mayChange(visit);
-      return connectionPage(subject, given, {
+      const blocks = connectionBlocks(subject, given, {
         issuer,
         tokens: await scim.tokens(subject.id),
         counts: await scim.counts(subject.id),
         history: may(AUDIT) ? await historyOf(subject, by) : [],
         mayWrite,
-        mayRelease: mayWrite && may(RELEASE),
-        configFile,
       });
+      return pages.pageOf(visit, { blocks }, mayWrite && may(RELEASE));
     },
     async submit({ by, subject }, given) {
       await scim.update(subject.id, declaredBy(given), by, given[VERSION]);
@@ -92,7 +92,6 @@ export function scimRoutes(services: ConsoleServices) {
   tokenForm('/token', {
     title: () => t('console.scim.token.new'),
     purpose: t('console.scim.token.lead'),
-    back: (connection) => ({ href: pathOf(connection), label: connection.name }),
     fields: () => [
       {
         name: 'expires_in_days',
@@ -117,7 +116,6 @@ export function scimRoutes(services: ConsoleServices) {
   });
   question('/tokens/:token/revoke', {
     title: () => t('console.scim.token.revoke'),
-    back: (connection) => ({ href: pathOf(connection), label: connection.name }),
     lead: () => t('console.scim.token.revoke-lead'),
     button: t('console.scim.token.revoke'),
     async submit({ ctx, by, subject }) {
@@ -125,27 +123,16 @@ export function scimRoutes(services: ConsoleServices) {
       return { to: pathOf(subject), notice: t('console.scim.token.revoked') };
     },
   });
-  question(
-    '/release',
-    releaseQuestion(services, [WRITE], {
-      entriesOf: ({ id }: ScimConnection) => [{ section: 'scim', name: id }],
-      home: (connection) => ({ href: pathOf(connection), label: connection.name }),
-    }),
-  );
-  question('/delete', {
+  deletion({
     title: ({ name }) => t('console.scim.delete', { name }),
-    back: (connection) => ({ href: pathOf(connection), label: connection.name }),
     lead: async ({ subject }) => {
       const { leavers: count } = await scim.counts(subject.id);
       const { keepDeletedDays: days } = limits.scim;
       const kept = count > 0 ? [t('console.scim.delete-leavers', { count, days })] : [];
       return sentences([t('console.scim.delete-lead'), ...kept]);
     },
-    typedName: ({ name }) => name,
-    async submit({ by, subject }) {
-      await scim.remove(subject.id, by);
-      return { to: HOME, notice: t('console.scim.deleted') };
-    },
+    run: scim.remove,
+    done: t('console.scim.deleted'),
   });
   return router;
 
@@ -232,18 +219,15 @@ interface PageOptions {
   counts: Awaited<ReturnType<ConsoleServices['admin']['scim']['counts']>>;
   history: readonly Block[];
   mayWrite: boolean;
-  mayRelease: boolean;
-  configFile: string | undefined;
 }
 
-function connectionPage(
+function connectionBlocks(
   connection: ScimConnection,
   given: Form,
-  { issuer, tokens, counts, history, mayWrite, mayRelease, configFile }: PageOptions,
-): ConsolePage {
+  { issuer, tokens, counts, history, mayWrite }: PageOptions,
+): Block[] {
   const at = pathOf(connection);
-  const isFile = connection.source === 'file';
-  const mayEdit = mayWrite && !isFile;
+  const mayEdit = mayWrite && connection.source !== 'file';
   const facts: Block = {
     kind: 'facts',
     rows: present([
@@ -285,24 +269,7 @@ function connectionPage(
     button: t('console.shared.save-changes'),
     cancel: HOME,
   };
-  const danger = dangerZone([
-    {
-      text: t('console.scim.delete-lead'),
-      action: { label: t('console.shared.delete'), href: `${at}/delete`, look: 'danger' },
-    },
-  ]);
-  return {
-    title: connection.name,
-    back: { href: HOME, label: t('console.navigation.scim') },
-    tags: isFile ? [FILE_TAG] : [],
-    blocks: present([
-      isFile && fileNotice(configFile, 'connection', mayRelease && at),
-      facts,
-      ...history,
-      table,
-      ...(mayEdit ? [edit, danger] : []),
-    ]),
-  };
+  return [facts, ...history, table, ...(mayEdit ? [edit, deletionZone(at, t('console.scim.delete-lead'))] : [])];
 }
 
 function fieldsOf(given: Form): Field[] {

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
 import { defined } from '../../base/platform/defined.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
+import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import {
   declarationOf,
@@ -115,6 +116,9 @@ export const scimNoun = (scim: ScimAdmin): Resource<ScimConnection> => ({
   tag: 'Connections',
   api: '/scim-connections',
   home: '/admin/scim',
+  title: t('console.navigation.scim'),
+  nameOf: ({ name }) => name,
+  declared: { section: 'scim', what: 'connection', entryOf: ({ id, source }) => ({ name: id, source }) },
   read: ['gatehouse.connections:read'],
   write: ['gatehouse.connections:write'],
   keyOf: ({ id }) => id,

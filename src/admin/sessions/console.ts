@@ -12,7 +12,7 @@ import { applicationsIn } from '../../protocols/oidc/store/sessions/sessions.ts'
 import type { Cell } from '../console/blocks.ts';
 import { listAt, tableOf } from '../console/lists.ts';
 import { applicationTags, type NamedUser, type Names, personLogo } from '../console/names.ts';
-import type { FormPage, PageNeeds } from '../console/pages.ts';
+import type { FormRoute } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import { sameNameText, typedUserValue, userFilter } from '../suggestions/typed-user.ts';
@@ -22,8 +22,13 @@ const back = { href: '/admin/sessions', label: t('console.navigation.sessions') 
 const listIn = listAt(back.href, { user: z.string().trim().max(254).default('') }, ['-since', 'since']);
 
 /** All pages below /admin/sessions. */
-export function sessionRoutes({ frame, admin: { sessions }, findUser, names }: ConsoleServices) {
-  const { router, list, question } = pagesOf(frame, sessionNoun(sessions));
+export function sessionRoutes(services: ConsoleServices) {
+  const {
+    admin: { sessions },
+    findUser,
+    names,
+  } = services;
+  const { router, list, question } = pagesOf(services, sessionNoun(sessions));
 
   list(async ({ ctx, by, meets }) => {
     const list = listIn(ctx);
@@ -75,7 +80,7 @@ export function sessionRoutes({ frame, admin: { sessions }, findUser, names }: C
 export function endQuestion(
   sessions: ConsoleServices['admin']['sessions'],
   back: (session: SessionView) => { href: string; label: PageText },
-): FormPage<SessionView> & PageNeeds {
+): FormRoute<SessionView> {
   return {
     needs: [within(END)],
     load: ({ params: { uid = '' } }, by) => sessions.get(uid, by, END),

@@ -196,6 +196,8 @@ export const sessionNoun = (sessions: SessionAdmin): Resource<SessionView> => ({
   tag: 'Sessions',
   api: '/sessions',
   home: '/admin/sessions',
+  title: t('console.navigation.sessions'),
+  nameOf: nameAndUsername,
   params: z.object({ uid: id }),
   read: [within(READ)],
   write: [within(END)],

@@ -21,12 +21,12 @@ const STATES: Record<SignUpCode['state'], Mark> = {
   expired: { text: t('console.sign-up-codes.expired'), tone: 'plain' },
 };
 export function signUpCodeRoutes(services: ConsoleServices) {
-  const { frame, admin, settingOf } = services;
+  const { admin, settingOf } = services;
   const { issuer, configFile } = services.config;
   const codes = admin.signUpCodes;
   const areNeeded = async () =>
     Boolean((await settingOf('self_registration')) && (await settingOf('sign_up_code_required')));
-  const { router, list, createForm, question } = pagesOf(frame, signUpCodeNoun(codes));
+  const { router, list, createForm, question } = pagesOf(services, signUpCodeNoun(codes));
 
   list(async ({ may }) =>
     listPage(await codes.list(), {
@@ -38,7 +38,6 @@ export function signUpCodeRoutes(services: ConsoleServices) {
   createForm({
     title: () => t('console.sign-up-codes.create'),
     purpose: t('console.sign-up-codes.form.lead'),
-    back: () => back,
     fields: newCodeFields,
     body: newCode,
     button: t('console.sign-up-codes.create'),

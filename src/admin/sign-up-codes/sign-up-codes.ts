@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
 import { nameUpTo } from '../../base/schemas/line-schema.ts';
 import { transaction } from '../../base/storage/database.ts';
+import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { NewSignUpCode, SignUpCode } from '../../people/sign-up-codes/sign-up-codes.ts';
 import type { AdminServices } from '../admin-services.ts';
@@ -62,6 +63,8 @@ export const signUpCodeNoun = (codes: SignUpCodeAdmin): Resource<SignUpCode> => 
   tag: 'Settings',
   api: '/sign-up-codes',
   home: '/admin/security/sign-up-codes',
+  title: t('console.sign-up-codes.title'),
+  nameOf: ({ name }) => name,
   read: ['gatehouse.settings:read'],
   write: ['gatehouse.settings:write-security'],
   keyOf: ({ id }) => id,

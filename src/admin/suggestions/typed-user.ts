@@ -45,7 +45,7 @@ function labelOfUser({ name, username, email }: Account): string {
   return name ? `${name} (${email ?? username})` : username;
 }
 
-/** Of the field: the name of the user whom its text named, and what it sends; the text itself where it named nobody. */
+/** What a field displays and sends after its text was looked up: the label and the username of the user, or the text where it names nobody. */
 export function typedUserValue(text: string, found: TypedUser | undefined): NamedField {
   const account = found?.account;
   return account ? { value: labelOfUser(account), sends: account.username } : { value: text };
@@ -68,12 +68,11 @@ export async function userNamed(
   by: Actor,
   path: readonly string[],
 ): Promise<Account> {
-  const found = text ? await find(text, by) : undefined;
-  if (found?.account) return found.account;
-  if (!found) throw invalidInput([fault([...path], 'empty')]);
-  throw invalidInput([
-    textFault([...path], sameNameText(text, found) ?? t('console.groups.no-such-user', { user: text })),
-  ]);
+  if (text === '') throw invalidInput([fault([...path], 'empty')]);
+  const found = await find(text, by);
+  if (found.account) return found.account;
+  const unknown = sameNameText(text, found) ?? t('console.groups.no-such-user', { user: text });
+  throw invalidInput([textFault([...path], unknown)]);
 }
 
 /** What a page says about several users of that name; undefined where no user has it. */

@@ -8,6 +8,7 @@ import { displayName } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
 import { defined } from '../../base/platform/defined.ts';
 import type { Tx } from '../../base/storage/database.ts';
+import { t } from '../../base/texts/text.ts';
 import { snakeCase } from '../../config-file/schema.ts';
 import { invitationStates } from '../../core/mail/link-tokens.ts';
 import { bytesOf, imageData } from '../../core/settings/value-schemas.ts';
@@ -260,6 +261,8 @@ export const userNoun = (users: UserAdmin): Resource<UserDetails> => ({
   tag: 'Users',
   api: '/users',
   home: '/admin/users',
+  title: t('console.navigation.users'),
+  nameOf: ({ account }) => displayName(account),
   read: [within('gatehouse.users:read')],
   write: [within('gatehouse.users:write')],
   keyOf: ({ account }) => account.id,

@@ -60,7 +60,7 @@ import { changePart, type OpenPart, partAt, profileBlocks } from './console-prof
 
 /** All pages below /admin/users. */
 export function userRoutes(services: ConsoleServices): Router<State, Extras> {
-  const { router, list } = pagesOf(services.frame, userNoun(services.admin.users));
+  const { router, list } = pagesOf(services, userNoun(services.admin.users));
   // `/new` and `/bulk` first: they would match `/:id`.
   bulkPages(router, services);
   newUserPage(router, services);
