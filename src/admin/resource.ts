@@ -1,7 +1,7 @@
 // A noun of administration, described once: what it is called, what it needs, how it is found and represented. The endpoints of the API
 // (`endpointsOf`) and the pages of the console (`pagesOf`) are made from it and call the same actions.
 import Router from '@koa/router';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Extras, State } from '../base/http/context.ts';
 import { present } from '../base/platform/defined.ts';
 import type { Tx } from '../base/storage/database.ts';
@@ -9,7 +9,7 @@ import type { PageText } from '../base/texts/text.ts';
 import type { Section } from '../config-file/planning.ts';
 import type { Actor } from '../core/audit/audit.ts';
 import { type Need, RELEASE } from '../people/rbac/rights.ts';
-import { type Answer, type Call, type Endpoint, partsOf, type Request } from './api/endpoint.ts';
+import { type Answer, type Call, type Endpoint, type Output, partsOf, type Request } from './api/endpoint.ts';
 import type { OnCreated } from './api/idempotency.ts';
 import { byId } from './api/parts.ts';
 import type { ConsolePage } from './console/blocks.ts';
@@ -86,6 +86,25 @@ export function endpointsOf<Item>(noun: Resource<Item>) {
   const keyIn = (call: Call<unknown, unknown, unknown>) => (call.params as Record<string, string>)[parameter] ?? '';
   const shows = version && ({ versioned: 'shows' } as const);
   const changes = version && ({ versioned: 'changes' } as const);
+
+  /** What else is done with one, at a path below its own: a change, unless it says otherwise. */
+  const action = <
+    Params extends z.ZodObject = z.ZodObject,
+    Query extends z.ZodObject | undefined = undefined,
+    Body extends z.ZodType | undefined = undefined,
+  >(
+    operationId: string,
+    request: Request,
+    { run, ...description }: Action<Params, Query, Body>,
+  ): Endpoint => ({
+    tag,
+    needs: write,
+    params,
+    ...description,
+    operationId,
+    ...partsOf(request, path),
+    handle: (call) => run({ ...call, key: keyIn(call) } as unknown as Parameters<typeof run>[0]),
+  });
 
   return {
     list: <Query extends z.ZodObject | undefined = undefined>({
@@ -189,31 +208,42 @@ export function endpointsOf<Item>(noun: Resource<Item>) {
       handle: async (call) => void (await run(keyIn(call), call.by, call.version)),
     }),
 
-    /** What else is done with one, at a path below its own: a change, unless it says otherwise. */
-    action: <Body extends z.ZodType | undefined = undefined>(
+    action,
+
+    /** All of a kind that belong to one, at a path below its own: read as the noun is, unless it says otherwise. */
+    items: <Item extends z.ZodType>(
       operationId: string,
-      request: Request,
+      below: string,
       {
+        item,
         run,
         ...description
       }: Described & {
-        run(call: ActionCall<Body extends z.ZodType ? z.output<Body> : undefined>): ReturnType<Endpoint['handle']>;
-        body?: Body;
-      } & Partial<Omit<Endpoint, 'handle' | 'body'>>,
-    ): Endpoint => ({
-      tag,
-      needs: write,
-      params,
-      ...description,
-      operationId,
-      ...partsOf(request, path),
-      handle: (call) => run({ ...call, key: keyIn(call) } as unknown as Parameters<typeof run>[0]),
-    }),
+        needs?: readonly Need[];
+        item: Item;
+        run(call: { key: string; by: Actor }): Promise<z.input<Item>[]>;
+      },
+    ): Endpoint =>
+      action(operationId, `GET ${below}`, {
+        needs: read,
+        ...description,
+        response: z.object({ items: z.array(item) }),
+        run: async (call) => ({ body: { items: await run(call) } }),
+      }),
   };
 }
 
-/** A call about one. */
-type ActionCall<Body> = Omit<Call<Record<string, string>, undefined, Body>, 'query'> & { key: string };
+export type Endpoints<Item> = ReturnType<typeof endpointsOf<Item>>;
+
+interface Action<Params extends z.ZodObject, Query extends z.ZodObject | undefined, Body extends z.ZodType | undefined>
+  extends Described,
+    Partial<Omit<Endpoint, 'summary' | 'description' | 'handle' | 'params' | 'query' | 'body'>> {
+  /** Of the whole path. */
+  params?: Params;
+  query?: Query;
+  body?: Body;
+  run(call: Call<z.output<Params>, Output<Query>, Output<Body>> & { key: string }): ReturnType<Endpoint['handle']>;
+}
 
 /** The fields of a form, with what follows from its noun. */
 type NounForm<Subject, Given> = FormPage<Subject, Given> & Partial<PageNeeds>;

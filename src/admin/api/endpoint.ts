@@ -85,7 +85,8 @@ interface Common {
   rejects?: readonly (readonly [404 | 422, string])[];
 }
 
-type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
+/** What a schema makes of a part of a request. */
+export type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 
 export interface EndpointSpec<
   P extends z.ZodObject | undefined,

@@ -644,7 +644,7 @@ const declaredOf = <Body extends Partial<z.output<typeof newGroup>>>({ accepts_r
 /** /api/admin/groups and everything below. */
 export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
   const noun = groupNoun(groups);
-  const { list, create, get, update, remove, action } = endpointsOf(noun);
+  const { list, create, get, update, remove, action, items } = endpointsOf(noun);
   const byUser = byId.extend({ user: id });
   const byChild = byId.extend({ child: id });
   const byDomain = byId.extend({ domain: z.string().min(1).max(253).pipe(emailDomain) });
@@ -682,23 +682,16 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
       response: losses,
       run: async ({ key }) => ({ body: await groups.losses(key) }),
     }),
-    {
-      method: 'get',
-      path: '/groups/{id}/members',
-      operationId: 'listGroupMembers',
-      tag: noun.tag,
+    action('listGroupMembers', 'GET /members', {
       needs: PEOPLE,
       summary: 'The people directly in the group, by name; one who is in by two ways twice',
-      params: byId,
       query: z.object({ ...paged, search: text.optional().describe('Part of the username, email or name') }),
       response: pageOf(member),
-      async handle(call) {
-        const { id: key } = call.params as { id: string };
-        const { limit, cursor, search } = call.query as { limit: number; cursor?: string; search?: string };
+      async run({ key, query: { limit, cursor, search } }) {
         const { members, next } = await groups.members(key, { limit, search, after: fromCursor(cursor) });
         return { body: { items: members.map(memberJson), next: toCursor(next) } };
       },
-    },
+    }),
     action('addGroupMembers', 'POST /members', {
       summary: 'Adds people, or changes when they begin and end; with a mistake in any row, nobody',
       description: `Takes the right to give every role of the group and of the groups above it. More than ${limits.groups.atOnce} people are added by a job, piece by piece.`,
@@ -745,25 +738,24 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
         );
       },
     }),
-    action('listGroupChanges', 'GET /changes', {
-      needs: noun.read,
+    items('listGroupChanges', '/changes', {
       summary: 'The jobs of a week that add many people, take them out or sign them out, the newest first; at most 20',
-      response: z.object({ items: z.array(change) }),
-      run: async ({ key }) => ({ body: { items: (await groups.changes(key)).map(changeJson) } }),
+      item: change,
+      run: async ({ key }) => (await groups.changes(key)).map(changeJson),
     }),
     action('getGroupChange', 'GET /changes/{change}', {
       needs: noun.read,
       summary: 'A job for many people, with its progress',
       params: byId.extend({ change: id }),
       response: change,
-      run: async ({ key, params }) => ({ body: changeJson(await groups.change(key, params.change ?? '')) }),
+      run: async ({ key, params }) => ({ body: changeJson(await groups.change(key, params.change)) }),
     }),
     action('removeGroupMember', 'DELETE /members/{user}', {
       summary: 'Takes a person out',
       description: 'What a connection, a domain or the configuration file gives stays.',
       params: byUser,
       status: 204,
-      run: async ({ key, params, by }) => void (await groups.removeMembers(key, [params.user ?? ''], by)),
+      run: async ({ key, params, by }) => void (await groups.removeMembers(key, [params.user], by)),
     }),
     ...(['PUT', 'DELETE'] as const).flatMap((method): Endpoint[] => {
       const isAdded = method === 'PUT';
@@ -773,7 +765,7 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
           summary: isAdded ? 'Puts a group below this one' : 'Takes a group from below this one',
           params: byChild,
           status: 204,
-          run: async ({ key, params, by }) => void (await change(key, { child: params.child ?? '' }, by)),
+          run: async ({ key, params, by }) => void (await change(key, { child: params.child }, by)),
         }),
         action(isAdded ? 'addGroupRole' : 'removeGroupRole', `${method} /roles/{role}`, {
           summary: isAdded
@@ -781,30 +773,27 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
             : 'Takes the role of this name from the group',
           params: byRole,
           status: 204,
-          run: async ({ key, params, by }) => void (await change(key, { role: params.role ?? '' }, by)),
+          run: async ({ key, params, by }) => void (await change(key, { role: params.role }, by)),
         }),
       ];
     }),
-    action('listGroupOwners', 'GET /owners', {
+    items('listGroupOwners', '/owners', {
       needs: PEOPLE,
       summary: 'Who may add and remove people',
-      response: z.object({ items: z.array(owner) }),
-      run: async ({ key }) => ({
-        body: {
-          items: (await groups.owners(key)).map(({ person, deputyOf, until, isConfirmed }) => ({
-            ...personJson(person),
-            until: iso(until),
-            deputy_of: deputyOf?.id ?? null,
-            confirmed: isConfirmed,
-          })),
-        },
-      }),
+      item: owner,
+      run: async ({ key }) =>
+        (await groups.owners(key)).map(({ person, deputyOf, until, isConfirmed }) => ({
+          ...personJson(person),
+          until: iso(until),
+          deputy_of: deputyOf?.id ?? null,
+          confirmed: isConfirmed,
+        })),
     }),
-    action('listGroupRequests', 'GET /requests', {
+    items('listGroupRequests', '/requests', {
       needs: PEOPLE,
       summary: 'The open requests to join, the oldest first, up to 100',
-      response: z.object({ items: z.array(request) }),
-      run: async ({ key }) => ({ body: { items: (await groups.requests(key)).map(requestJson) } }),
+      item: request,
+      run: async ({ key }) => (await groups.requests(key)).map(requestJson),
     }),
     action('answerGroupRequest', 'POST /requests/{request}/decision', {
       summary: 'Approves or declines a request; the person gets an email',
@@ -812,8 +801,7 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
       params: byId.extend({ request: id }),
       body: decisionBody,
       status: 204,
-      run: async ({ key, params, body, by }) =>
-        void (await groups.decide(key, params.request ?? '', decisionOf(body), by)),
+      run: async ({ key, params, body, by }) => void (await groups.decide(key, params.request, decisionOf(body), by)),
     }),
     action('appointGroupOwner', 'PUT /owners/{user}', {
       summary: 'Makes a person an owner, changes the end, or confirms the owner after the group has got a role',
@@ -821,39 +809,38 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
       body: z.strictObject({ until: moment.optional() }),
       status: 204,
       run: async ({ key, params, body, by }) =>
-        void (await groups.appointOwner(key, { userId: params.user ?? '', until: body.until ?? null }, by)),
+        void (await groups.appointOwner(key, { userId: params.user, until: body.until ?? null }, by)),
     }),
     action('dismissGroupOwner', 'DELETE /owners/{user}', {
       summary: 'Dismisses an owner, whose open invitations end',
       params: byUser,
       status: 204,
-      run: async ({ key, params, by }) => void (await groups.dismissOwner(key, params.user ?? '', by)),
+      run: async ({ key, params, by }) => void (await groups.dismissOwner(key, params.user, by)),
     }),
-    action('listGroupDomains', 'GET /domains', {
-      needs: noun.read,
+    items('listGroupDomains', '/domains', {
       summary: 'The email domains whose people join at sign-in, each with the DNS record that proves it',
-      response: z.object({ items: z.array(domainProof) }),
-      run: async ({ key }) => ({ body: { items: (await groups.domains(key)).map(domainProofJson) } }),
+      item: domainProof,
+      run: async ({ key }) => (await groups.domains(key)).map(domainProofJson),
     }),
     action('addGroupDomain', 'PUT /domains/{domain}', {
       summary: 'Adds an email domain; its people join once a DNS record proves it',
       description: 'Not for a group that gives permissions in Gatehouse.',
       params: byDomain,
       status: 204,
-      run: async ({ key, params, by }) => void (await groups.addDomain(key, params.domain ?? '', by)),
+      run: async ({ key, params, by }) => void (await groups.addDomain(key, params.domain, by)),
     }),
     action('removeGroupDomain', 'DELETE /domains/{domain}', {
       summary: 'Removes an email domain; who is in the group by it leaves it',
       params: byDomain,
       status: 204,
-      run: async ({ key, params, by }) => void (await groups.removeDomain(key, params.domain ?? '', by)),
+      run: async ({ key, params, by }) => void (await groups.removeDomain(key, params.domain, by)),
     }),
     action('checkGroupDomain', 'POST /domains/{domain}/check', {
       summary: 'Looks up the DNS record of a domain now',
       params: byDomain,
       response: domainCheck,
       run: async ({ key, params, by }) => ({
-        body: { result: await groups.checkDomain(key, params.domain ?? '', by) },
+        body: { result: await groups.checkDomain(key, params.domain, by) },
       }),
     }),
   ];

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ListedInvitation } from '../../people/groups/invitations.ts';
 import type { GroupOwners, OwnedMember } from '../../people/groups/owners.ts';
 import type { AdminServices } from '../admin-services.ts';
-import type { Endpoint } from '../api/endpoint.ts';
+import { type Endpoint, endpoint, type Output, partsOf, type Request } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import {
   byId,
@@ -70,24 +70,24 @@ export function ownerEndpoints({ groupInvitations, groupOwners, groupRequests }:
   const userOf = ({ caller }: Pick<Call, 'caller'>) => caller.account?.id ?? '';
 
   /** Of one group, which the caller owns or one above it; not_found otherwise, as for a group that does not exist. */
-  const ofGroup = <Query extends z.ZodObject | undefined = undefined, Body extends z.ZodType | undefined = undefined>({
-    handle,
-    ...description
-  }: Pick<Endpoint, 'method' | 'path' | 'operationId' | 'summary'> &
-    Partial<Omit<Endpoint, 'handle' | 'body' | 'query'>> & {
-      query?: Query;
-      body?: Body;
-      handle(
-        call: OwnCall & {
-          query: Query extends z.ZodType ? z.output<Query> : undefined;
-          body: Body extends z.ZodType ? z.output<Body> : undefined;
-        },
-      ): ReturnType<Endpoint['handle']>;
-    }): Endpoint => ({
+  const ofGroup = <Query extends z.ZodObject | undefined = undefined, Body extends z.ZodType | undefined = undefined>(
+    operationId: string,
+    request: Request,
+    {
+      handle,
+      ...description
+    }: Pick<Endpoint, 'summary'> &
+      Partial<Omit<Endpoint, 'handle' | 'body' | 'query'>> & {
+        query?: Query;
+        body?: Body;
+        handle(call: OwnCall & { query: Output<Query>; body: Output<Body> }): ReturnType<Endpoint['handle']>;
+      },
+  ): Endpoint => ({
     ...common,
     params: byId,
     ...description,
-    path: `/{id}${description.path}`,
+    operationId,
+    ...partsOf(request, '/{id}'),
     async handle(call) {
       const params = call.params as OwnCall['params'];
       const owned = await groupOwners.group(params.id, userOf(call));
@@ -97,32 +97,22 @@ export function ownerEndpoints({ groupInvitations, groupOwners, groupRequests }:
   const byUser = byId.extend({ user: id });
 
   return [
-    {
+    endpoint('listOwnedGroups', 'GET ', {
       ...common,
-      method: 'get',
-      path: '',
-      operationId: 'listOwnedGroups',
       summary: 'The groups that the user owns, and those below them, by name',
       query: z.object(paged),
       response: pageOf(group),
-      async handle(call) {
-        const { limit, cursor } = call.query as { limit: number; cursor?: string };
-        const { groups, next } = await groupOwners.groupsOf(userOf(call), { after: fromCursor(cursor), limit });
+      async handle({ query: { limit, cursor }, caller }) {
+        const { groups, next } = await groupOwners.groupsOf(userOf({ caller }), { after: fromCursor(cursor), limit });
         return { body: { items: groups.map((one) => group.parse(one)), next: toCursor(next) } };
       },
-    },
-    ofGroup({
-      method: 'get',
-      path: '',
-      operationId: 'getOwnedGroup',
+    }),
+    ofGroup('getOwnedGroup', 'GET ', {
       summary: 'One of them',
       response: group,
       handle: async (call) => ({ body: group.parse(call.group) }),
     }),
-    ofGroup({
-      method: 'get',
-      path: '/members',
-      operationId: 'listOwnedGroupMembers',
+    ofGroup('listOwnedGroupMembers', 'GET /members', {
       summary: 'The people directly in the group, by name',
       query: z.object(paged),
       response: pageOf(member),
@@ -131,10 +121,7 @@ export function ownerEndpoints({ groupInvitations, groupOwners, groupRequests }:
         return { body: { items: members.map(memberJson), next: toCursor(next) } };
       },
     }),
-    ofGroup({
-      method: 'post',
-      path: '/members',
-      operationId: 'addOwnedGroupMember',
+    ofGroup('addOwnedGroupMember', 'POST /members', {
       summary: 'Adds the person with exactly this username or email address, or changes the end',
       description: 'The answer is the same for a name that nobody has. At most 30 a day, invitations included.',
       body: z.strictObject({ login: z.string().trim().min(1).max(254), until: moment.optional() }),
@@ -146,10 +133,7 @@ export function ownerEndpoints({ groupInvitations, groupOwners, groupRequests }:
         return undefined;
       },
     }),
-    ofGroup({
-      method: 'get',
-      path: '/members/{user}',
-      operationId: 'getOwnedGroupMember',
+    ofGroup('getOwnedGroupMember', 'GET /members/{user}', {
       summary: 'One person in the group',
       params: byUser,
       response: member,
@@ -159,10 +143,7 @@ export function ownerEndpoints({ groupInvitations, groupOwners, groupRequests }:
         return { body, version: body };
       },
     }),
-    ofGroup({
-      method: 'patch',
-      path: '/members/{user}',
-      operationId: 'updateOwnedGroupMember',
+    ofGroup('updateOwnedGroupMember', 'PATCH /members/{user}', {
       summary: 'Changes when the person leaves',
       params: byUser,
       body: z.strictObject({ until: moment }),
@@ -174,10 +155,7 @@ export function ownerEndpoints({ groupInvitations, groupOwners, groupRequests }:
         return { body, version: body };
       },
     }),
-    ofGroup({
-      method: 'delete',
-      path: '/members/{user}',
-      operationId: 'removeOwnedGroupMember',
+    ofGroup('removeOwnedGroupMember', 'DELETE /members/{user}', {
       summary: 'Takes a person out',
       description: 'What a connection or the configuration file gives stays.',
       params: byUser,
@@ -185,10 +163,7 @@ export function ownerEndpoints({ groupInvitations, groupOwners, groupRequests }:
       handle: async ({ group: { id: groupId }, params, by }) =>
         void (await groupOwners.remove(groupId, params.user, { by })),
     }),
-    ofGroup({
-      method: 'get',
-      path: '/requests',
-      operationId: 'listOwnedGroupRequests',
+    ofGroup('listOwnedGroupRequests', 'GET /requests', {
       summary: 'The open requests, the oldest first, up to 100',
       response: z.object({ items: z.array(request) }),
       async handle({ group: { id: groupId } }) {
@@ -196,10 +171,7 @@ export function ownerEndpoints({ groupInvitations, groupOwners, groupRequests }:
         return { body: { items } };
       },
     }),
-    ofGroup({
-      method: 'post',
-      path: '/requests/{request}/decision',
-      operationId: 'decideGroupRequest',
+    ofGroup('decideGroupRequest', 'POST /requests/{request}/decision', {
       summary: 'Approves or declines a request; the person gets an email',
       params: byId.extend({ request: id }),
       body: decisionBody,
@@ -207,20 +179,14 @@ export function ownerEndpoints({ groupInvitations, groupOwners, groupRequests }:
       handle: async ({ group: { id: groupId }, params, body, by }) =>
         void (await groupRequests.decide(params.request, { ...decisionOf(body), groupId }, { by })),
     }),
-    ofGroup({
-      method: 'get',
-      path: '/invitations',
-      operationId: 'listGroupInvitations',
+    ofGroup('listGroupInvitations', 'GET /invitations', {
       summary: 'The invitations of the last month, the latest first, up to 100',
       response: z.object({ items: z.array(invitation) }),
       handle: async ({ group: { id: groupId } }) => ({
         body: { items: (await groupInvitations.of(groupId)).map(invitationJson) },
       }),
     }),
-    ofGroup({
-      method: 'post',
-      path: '/invitations',
-      operationId: 'inviteToGroup',
+    ofGroup('inviteToGroup', 'POST /invitations', {
       summary: 'Sends an invitation, whether or not the address has an account',
       description: 'A further invitation to the same address replaces the one before. At most 20 are open.',
       body: z.strictObject({ email: z.string().trim().min(1).max(254), until: moment.optional() }),
@@ -236,10 +202,7 @@ export function ownerEndpoints({ groupInvitations, groupOwners, groupRequests }:
         return answer(await groupInvitations.invite({ groupId, email, until }, { by }, onCreated));
       },
     }),
-    ofGroup({
-      method: 'delete',
-      path: '/invitations/{invitation}',
-      operationId: 'withdrawGroupInvitation',
+    ofGroup('withdrawGroupInvitation', 'DELETE /invitations/{invitation}', {
       summary: 'Withdraws an open invitation',
       params: byId.extend({ invitation: id }),
       status: 204,

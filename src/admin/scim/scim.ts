@@ -137,7 +137,7 @@ export const newToken = z.strictObject({
 /** /api/admin/scim-connections. */
 export function scimEndpoints(scim: ScimAdmin): Endpoint[] {
   const noun = scimNoun(scim);
-  const { list, create, get, update, remove, action } = endpointsOf(noun);
+  const { list, create, get, update, remove, action, items } = endpointsOf(noun);
   const byToken = byId.extend({ token: z.string().min(1).max(64) });
   return [
     list({
@@ -164,13 +164,12 @@ export function scimEndpoints(scim: ScimAdmin): Endpoint[] {
         'Its people and groups stay, and are managed here from then on. Whom the directory deleted is still deleted 30 days after that, unless enabled.',
       run: scim.remove,
     }),
-    action('listScimTokens', 'GET /tokens', {
-      needs: noun.read,
+    items('listScimTokens', '/tokens', {
       summary: 'The tokens of a connection, newest first',
-      response: z.object({ items: z.array(tokenSchema) }),
+      item: tokenSchema,
       run: async ({ key }) => {
         await scim.get(key);
-        return { body: { items: (await scim.tokens(key)).map(tokenJson) } };
+        return (await scim.tokens(key)).map(tokenJson);
       },
     }),
     action('createScimToken', 'POST /tokens', {
@@ -189,7 +188,7 @@ export function scimEndpoints(scim: ScimAdmin): Endpoint[] {
       params: byToken,
       summary: 'Revokes a token: no more requests get in with it',
       status: 204,
-      run: async ({ key, params, by }) => void (await scim.revokeToken(key, params.token ?? '', by)),
+      run: async ({ key, params, by }) => void (await scim.revokeToken(key, params.token, by)),
     }),
   ];
 }

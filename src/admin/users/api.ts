@@ -25,11 +25,11 @@ import {
   textSchemas,
 } from '../../people/accounts/profile-fields.ts';
 import { within } from '../../people/rbac/rights.ts';
-import { type Answer, type Endpoint, endpoint } from '../api/endpoint.ts';
+import type { Answer, Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { byId, done, givenTime, id, iso, jsonOf, paged, pageOf, patchOf, text, time } from '../api/parts.ts';
 import { moment } from '../groups/groups.ts';
-import { endpointsOf, type Resource } from '../resource.ts';
+import { type Endpoints, endpointsOf, type Resource } from '../resource.ts';
 import { type CreatedUser, EXPORT, type NewUser, type UserAdmin, type UserDetails } from './actions.ts';
 import { userGrantEndpoints } from './grants.ts';
 import { handOverEndpoints } from './hand-over.ts';
@@ -287,7 +287,8 @@ const ownData = z
 
 /** /api/admin/users and everything below, except sessions. */
 export function userEndpoints(users: UserAdmin): Endpoint[] {
-  const { list, create, get, update, remove, action } = endpointsOf(userNoun(users));
+  const ofNoun = endpointsOf(userNoun(users));
+  const { list, create, get, update, remove, action } = ofNoun;
   return [
     list({
       summary: 'The users, newest first',
@@ -420,12 +421,12 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
       streams: ['application/json'],
       run: async ({ key, by }) => ({ stream: await users.export(key, by), ...OWN_DATA_FILE }),
     }),
-    ...factorEndpoints(users),
-    ...appPasswordEndpoints(users),
-    ...consentEndpoints(users),
-    ...noteEndpoints(users),
-    ...userGrantEndpoints(users),
-    ...handOverEndpoints(users),
+    ...factorEndpoints(ofNoun, users),
+    ...appPasswordEndpoints(ofNoun, users),
+    ...consentEndpoints(ofNoun, users),
+    ...noteEndpoints(ofNoun, users),
+    ...userGrantEndpoints(ofNoun, users),
+    ...handOverEndpoints(ofNoun, users),
   ];
 }
 
@@ -443,31 +444,20 @@ const factor = z
   .meta({ id: 'UserFactor' });
 
 /** The second factors of a user, one by one. */
-function factorEndpoints(users: UserAdmin): Endpoint[] {
-  const { api, read, tag } = userNoun(users);
-  const path = `${api}/{id}/factors`;
-  return [
-    endpoint('listUserFactors', `GET ${path}`, {
-      tag,
-      needs: read,
-      params: byId,
-      summary: 'The two-step verification methods of the user',
-      response: z.object({ items: z.array(factor) }),
-      async handle({ params, by }) {
-        const factors = await users.factorsOf(params.id, by);
-        return { body: { items: factors.map((one) => jsonOf(factor, one, { left: one.left })) } };
-      },
-    }),
-    endpoint('removeUserFactor', `DELETE ${path}/{factor}`, {
-      tag,
-      needs: [within('gatehouse.users:reset-factors')],
-      params: byId.extend({ factor: z.string().min(1).max(1400) }),
-      summary: 'Removes one of them, except codes by email, and ends all sessions',
-      status: 204,
-      handle: async ({ params, by }) => void (await users.removeFactor(params.id, params.factor, by)),
-    }),
-  ];
-}
+const factorEndpoints = ({ items, action }: Endpoints<UserDetails>, users: UserAdmin): Endpoint[] => [
+  items('listUserFactors', '/factors', {
+    summary: 'The two-step verification methods of the user',
+    item: factor,
+    run: async ({ key, by }) => (await users.factorsOf(key, by)).map((one) => jsonOf(factor, one, { left: one.left })),
+  }),
+  action('removeUserFactor', 'DELETE /factors/{factor}', {
+    needs: [within('gatehouse.users:reset-factors')],
+    params: byId.extend({ factor: z.string().min(1).max(1400) }),
+    summary: 'Removes one of them, except codes by email, and ends all sessions',
+    status: 204,
+    run: async ({ key, params, by }) => void (await users.removeFactor(key, params.factor, by)),
+  }),
+];
 
 const note = z
   .object({ id: z.string(), text: z.string(), author: z.string().nullable().describe('Username'), created_at: time })
@@ -476,42 +466,27 @@ const note = z
 export const newNote = z.strictObject({ text: z.string().trim().min(1).max(MAX_NOTE) });
 
 /** What administrators write down about a user. */
-function noteEndpoints(users: UserAdmin): Endpoint[] {
-  const { api, read, write, tag } = userNoun(users);
-  const path = `${api}/{id}/notes`;
-  const oneNote = byId.extend({ note: id });
-  return [
-    endpoint('listUserNotes', `GET ${path}`, {
-      tag,
-      needs: read,
-      params: byId,
-      summary: 'The notes of administrators about the user, newest first',
-      response: z.object({ items: z.array(note) }),
-      async handle({ params, by }) {
-        const notes = await users.notesOf(params.id, by);
-        return { body: { items: notes.map((one) => jsonOf(note, one, { author: one.author?.username ?? null })) } };
-      },
-    }),
-    endpoint('addUserNote', `POST ${path}`, {
-      tag,
-      needs: write,
-      params: byId,
-      summary: 'Adds a note, which neither the user nor applications see',
-      body: newNote,
-      response: z.object({ id: z.string() }),
-      status: 201,
-      handle: async ({ params, body, by }) => ({ body: { id: (await users.addNote(params.id, body.text, by)).id } }),
-    }),
-    endpoint('removeUserNote', `DELETE ${path}/{note}`, {
-      tag,
-      needs: write,
-      params: oneNote,
-      summary: 'Deletes a note',
-      status: 204,
-      handle: async ({ params, by }) => void (await users.removeNote(params.id, params.note, by)),
-    }),
-  ];
-}
+const noteEndpoints = ({ items, action }: Endpoints<UserDetails>, users: UserAdmin): Endpoint[] => [
+  items('listUserNotes', '/notes', {
+    summary: 'The notes of administrators about the user, newest first',
+    item: note,
+    run: async ({ key, by }) =>
+      (await users.notesOf(key, by)).map((one) => jsonOf(note, one, { author: one.author?.username ?? null })),
+  }),
+  action('addUserNote', 'POST /notes', {
+    summary: 'Adds a note, which neither the user nor applications see',
+    body: newNote,
+    response: z.object({ id: z.string() }),
+    status: 201,
+    run: async ({ key, body, by }) => ({ body: { id: (await users.addNote(key, body.text, by)).id } }),
+  }),
+  action('removeUserNote', 'DELETE /notes/{note}', {
+    params: byId.extend({ note: id }),
+    summary: 'Deletes a note',
+    status: 204,
+    run: async ({ key, params, by }) => void (await users.removeNote(key, params.note, by)),
+  }),
+];
 
 /** As accounts take it. */
 export function newUserOf(body: z.output<typeof newUser>): NewUser {
@@ -551,31 +526,21 @@ const appPassword = z
   .meta({ id: 'AppPassword' });
 
 /** The app passwords of a user, which only the user creates. */
-function appPasswordEndpoints(users: UserAdmin): Endpoint[] {
-  const { api, read, tag } = userNoun(users);
-  const path = `${api}/{id}/app-passwords`;
-  return [
-    endpoint('listUserAppPasswords', `GET ${path}`, {
-      tag,
-      needs: read,
-      params: byId,
-      summary: 'The app passwords of the user, with which programs sign in to websites behind a proxy',
-      response: z.object({ items: z.array(appPassword) }),
-      async handle({ params, by }) {
-        const passwords = await users.appPasswordsOf(params.id, by);
-        return { body: { items: passwords.map((one) => jsonOf(appPassword, one, { website: one.origin })) } };
-      },
-    }),
-    endpoint('revokeUserAppPassword', `DELETE ${path}/{password}`, {
-      tag,
-      needs: [within('gatehouse.users:reset-factors')],
-      params: byId.extend({ password: z.string().min(1).max(64) }),
-      summary: 'Revokes one of them',
-      status: 204,
-      handle: async ({ params, by }) => void (await users.revokeAppPassword(params.id, params.password, by)),
-    }),
-  ];
-}
+const appPasswordEndpoints = ({ items, action }: Endpoints<UserDetails>, users: UserAdmin): Endpoint[] => [
+  items('listUserAppPasswords', '/app-passwords', {
+    summary: 'The app passwords of the user, with which programs sign in to websites behind a proxy',
+    item: appPassword,
+    run: async ({ key, by }) =>
+      (await users.appPasswordsOf(key, by)).map((one) => jsonOf(appPassword, one, { website: one.origin })),
+  }),
+  action('revokeUserAppPassword', 'DELETE /app-passwords/{password}', {
+    needs: [within('gatehouse.users:reset-factors')],
+    params: byId.extend({ password: z.string().min(1).max(64) }),
+    summary: 'Revokes one of them',
+    status: 204,
+    run: async ({ key, params, by }) => void (await users.revokeAppPassword(key, params.password, by)),
+  }),
+];
 
 const consent = z
   .object({
@@ -592,38 +557,25 @@ const consent = z
   .meta({ id: 'Consent' });
 
 /** The applications and agents with access to the account of a user. */
-function consentEndpoints(users: UserAdmin): Endpoint[] {
-  const { api, tag } = userNoun(users);
-  const path = `${api}/{id}/consents`;
-  return [
-    endpoint('listUserConsents', `GET ${path}`, {
-      tag,
-      needs: [within('gatehouse.sessions:read')],
-      params: byId,
-      summary: 'The applications and agents with access to the account of the user',
-      response: z.object({ items: z.array(consent) }),
-      async handle({ params, by }) {
-        const all = await users.consentsOf(params.id, by);
-        return {
-          body: {
-            items: all.map(({ applicationId, applicationName, granted, lastUsedAt, ...one }) =>
-              jsonOf(
-                consent,
-                { ...one, ...granted },
-                { application: applicationId, name: applicationName, last_used_at: iso(lastUsedAt) },
-              ),
-            ),
-          },
-        };
-      },
-    }),
-    endpoint('removeUserConsent', `DELETE ${path}/{application}`, {
-      tag,
-      needs: [within('gatehouse.sessions:end')],
-      params: byId.extend({ application: z.string().min(1).max(64) }),
-      summary: 'Removes the access of one of them, and ends its tokens',
-      status: 204,
-      handle: async ({ params, by }) => void (await users.removeConsent(params.id, params.application, by)),
-    }),
-  ];
-}
+const consentEndpoints = ({ items, action }: Endpoints<UserDetails>, users: UserAdmin): Endpoint[] => [
+  items('listUserConsents', '/consents', {
+    needs: [within('gatehouse.sessions:read')],
+    summary: 'The applications and agents with access to the account of the user',
+    item: consent,
+    run: async ({ key, by }) =>
+      (await users.consentsOf(key, by)).map(({ applicationId, applicationName, granted, lastUsedAt, ...one }) =>
+        jsonOf(
+          consent,
+          { ...one, ...granted },
+          { application: applicationId, name: applicationName, last_used_at: iso(lastUsedAt) },
+        ),
+      ),
+  }),
+  action('removeUserConsent', 'DELETE /consents/{application}', {
+    needs: [within('gatehouse.sessions:end')],
+    params: byId.extend({ application: z.string().min(1).max(64) }),
+    summary: 'Removes the access of one of them, and ends its tokens',
+    status: 204,
+    run: async ({ key, params, by }) => void (await users.removeConsent(key, params.application, by)),
+  }),
+];

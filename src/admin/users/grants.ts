@@ -15,6 +15,8 @@ import type { Endpoint } from '../api/endpoint.ts';
 import { byId, id, iso, personFields, personJson, time } from '../api/parts.ts';
 import { memberSource, moment, PEOPLE, sourceJson } from '../groups/groups.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
+import type { Endpoints } from '../resource.ts';
+import type { UserDetails } from './actions.ts';
 import type { UserLookup } from './lookup.ts';
 
 /** To give and take roles: one of these, and the right to manage the role. */
@@ -204,97 +206,52 @@ function groupJson({ id: group, name, path, below, addedBy, ...held }: HeldGroup
 }
 
 /** /api/admin/users/{id}/roles and …/groups. */
-export function userGrantEndpoints(users: UserGrants): Endpoint[] {
-  const one = { tag: 'Users' } as const;
+export function userGrantEndpoints({ items, action }: Endpoints<UserDetails>, users: UserGrants): Endpoint[] {
   const byRole = byId.extend({ role: z.string().min(1).max(100) });
   const byGroup = byId.extend({ group: id });
   const assign = [within('gatehouse.roles:write', 'gatehouse.users:write')];
-  const paramsOf = (call: { params: unknown }) => call.params as { id: string; role: string; group: string };
   const join = ['gatehouse.groups:write', within('gatehouse.users:read')] as const;
   return [
-    {
-      ...one,
-      method: 'get',
-      path: '/users/{id}/roles',
-      operationId: 'listUserRoles',
-      needs: [within('gatehouse.users:read')],
+    items('listUserRoles', '/roles', {
       summary: 'The roles of the user, with where each comes from and when it ends; one that begins later too',
-      params: byId,
-      response: z.object({ items: z.array(heldRole) }),
-      handle: async (call) => ({
-        body: { items: (await users.heldRoles(paramsOf(call).id, call.by)).map(roleJson) },
-      }),
-    },
-    {
-      ...one,
-      method: 'put',
-      path: '/users/{id}/roles/{role}',
-      operationId: 'giveUserRole',
+      item: heldRole,
+      run: async ({ key, by }) => (await users.heldRoles(key, by)).map(roleJson),
+    }),
+    action('giveUserRole', 'PUT /roles/{role}', {
       needs: assign,
       summary: 'Gives the user the role of this name, or changes when it begins and ends',
       params: byRole,
       body: change,
       status: 204,
-      async handle(call) {
-        const { id: userId, role } = paramsOf(call);
-        await users.giveRole(userId, role, call.body as z.output<typeof change>, call.by);
-      },
-    },
-    {
-      ...one,
-      method: 'delete',
-      path: '/users/{id}/roles/{role}',
-      operationId: 'takeUserRole',
+      run: async ({ key, params, body, by }) => void (await users.giveRole(key, params.role, body, by)),
+    }),
+    action('takeUserRole', 'DELETE /roles/{role}', {
       needs: assign,
       summary: 'Takes a role that was given directly; what a group or a connection gives stays',
       params: byRole,
       status: 204,
-      async handle(call) {
-        const { id: userId, role } = paramsOf(call);
-        await users.takeRole(userId, role, call.by);
-      },
-    },
-    {
-      ...one,
-      method: 'get',
-      path: '/users/{id}/groups',
-      operationId: 'listUserGroups',
+      run: async ({ key, params, by }) => void (await users.takeRole(key, params.role, by)),
+    }),
+    items('listUserGroups', '/groups', {
       needs: PEOPLE,
       summary: 'The groups of the user and those above them, with the way in and the end',
-      params: byId,
-      response: z.object({ items: z.array(heldGroup) }),
-      handle: async (call) => ({
-        body: { items: (await users.heldGroups(paramsOf(call).id, call.by)).map(groupJson) },
-      }),
-    },
-    {
-      ...one,
-      method: 'put',
-      path: '/users/{id}/groups/{group}',
-      operationId: 'putUserInGroup',
+      item: heldGroup,
+      run: async ({ key, by }) => (await users.heldGroups(key, by)).map(groupJson),
+    }),
+    action('putUserInGroup', 'PUT /groups/{group}', {
       needs: join,
       summary: 'Puts the user in the group, or changes when the membership begins and ends',
       params: byGroup,
       body: change,
       status: 204,
-      async handle(call) {
-        const { id: userId, group } = paramsOf(call);
-        await users.join(group, { userId, ...(call.body as z.output<typeof change>) }, call.by);
-      },
-    },
-    {
-      ...one,
-      method: 'delete',
-      path: '/users/{id}/groups/{group}',
-      operationId: 'takeUserFromGroup',
+      run: async ({ key: userId, params, body, by }) => void (await users.join(params.group, { userId, ...body }, by)),
+    }),
+    action('takeUserFromGroup', 'DELETE /groups/{group}', {
       needs: join,
       summary: 'Takes the user out of the group; what a connection, a domain or the configuration file gives stays',
       params: byGroup,
       status: 204,
-      async handle(call) {
-        const { id: userId, group } = paramsOf(call);
-        await users.leave(group, userId, call.by);
-      },
-    },
+      run: async ({ key, params, by }) => void (await users.leave(params.group, key, by)),
+    }),
   ];
 }

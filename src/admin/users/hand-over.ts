@@ -13,9 +13,11 @@ import type { ApiKey } from '../../people/api-keys/api-keys.ts';
 import { falseIfForbidden } from '../../people/rbac/authority.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { UserServices } from '../admin-services.ts';
-import { type Endpoint, endpoint } from '../api/endpoint.ts';
-import { byId, id, iso, time } from '../api/parts.ts';
+import type { Endpoint } from '../api/endpoint.ts';
+import { id, iso, time } from '../api/parts.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
+import type { Endpoints } from '../resource.ts';
+import type { UserDetails } from './actions.ts';
 import type { UserLookup } from './lookup.ts';
 
 /** A group that the user owns, or an application whose contact the user is. */
@@ -160,17 +162,15 @@ export const HAND_OVER = [
 ];
 
 /** /api/admin/users/{id}/owned and …/hand-over. */
-export function handOverEndpoints(users: HandOver): Endpoint[] {
-  const common = { tag: 'Users', params: byId } as const;
+export function handOverEndpoints({ action }: Endpoints<UserDetails>, users: HandOver): Endpoint[] {
   return [
-    endpoint('getOwned', 'GET /users/{id}/owned', {
-      ...common,
+    action('getOwned', 'GET /owned', {
       needs: [within('gatehouse.users:read')],
       summary: 'What the user owns: groups, applications whose contact the user is, and API keys',
       description: 'Each kind for callers who may read it.',
       response: owned,
-      async handle({ params, by }) {
-        const { items, apiKeys } = await users.owned(params.id, by);
+      async run({ key: userId, by }) {
+        const { items, apiKeys } = await users.owned(userId, by);
         return {
           body: {
             items: items.map(({ until, obstacle, ...one }) => ({
@@ -188,14 +188,13 @@ export function handOverEndpoints(users: HandOver): Endpoint[] {
         };
       },
     }),
-    endpoint('handOver', 'POST /users/{id}/hand-over', {
-      ...common,
+    action('handOver', 'POST /hand-over', {
       needs: HAND_OVER,
       summary: 'Makes another user the owner of these groups, and the contact of these applications; all or none',
       body: handOverBody,
       response: z.object({ items: z.array(z.object(item)) }),
-      async handle({ params, body, by }) {
-        const handed = await users.handOver(params.id, body, by);
+      async run({ key, body, by }) {
+        const handed = await users.handOver(key, body, by);
         return { body: { items: handed.map(({ kind, id: itemId, name }) => ({ kind, id: itemId, name })) } };
       },
     }),
