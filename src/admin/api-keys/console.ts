@@ -12,7 +12,7 @@ import { listAt, tableOf } from '../console/lists.ts';
 import { type NamedField, type NamedUser, personLogo } from '../console/names.ts';
 import { keyPermissionMark, keyPermissionOptions } from '../console/permission-words.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import { pagesOf } from '../resource.ts';
+import { pagesOf } from '../noun-pages.ts';
 import { typedUserValue, userFilter } from '../suggestions/typed-user.ts';
 import { apiKeyNoun, type CreatedKey, type KeyView, newKey } from './api-keys.ts';
 

@@ -17,7 +17,7 @@ import { tableOf } from '../console/lists.ts';
 import { releaseQuestion } from '../console/managed-by-file.ts';
 import { addQuestion } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import type { Pages } from '../resource.ts';
+import type { Pages } from '../noun-pages.ts';
 import type { ApplicationDetails } from './actions.ts';
 import { newSecretPage } from './tabs/registered-page.ts';
 

@@ -8,7 +8,7 @@ import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Block, ConsolePage } from '../console/blocks.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import type { Pages } from '../resource.ts';
+import type { Pages } from '../noun-pages.ts';
 import type { ApplicationDetails } from './actions.ts';
 import { linesAbout } from './presets/proxies.ts';
 import type { Tested, WebsiteTest } from './website-test.ts';

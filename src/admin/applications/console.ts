@@ -8,7 +8,7 @@ import type { Cell, Empty, Search } from '../console/blocks.ts';
 import { listQuery } from '../console/frame.ts';
 import { choiceField, listAt, searchField, tableOf } from '../console/lists.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import { type Pages, pagesOf } from '../resource.ts';
+import { type Pages, pagesOf } from '../noun-pages.ts';
 import type { ApplicationDetails } from './actions.ts';
 import { applicationNoun } from './api.ts';
 import { addEnableAndDeletePages, addMetadataPages, addSecretPages } from './console-changes.ts';

@@ -16,7 +16,7 @@ import { addPage, addQuestion, longForm, type Next, type Visit } from '../consol
 import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
 import { MAX_FORM_BYTES } from '../console/typed-form.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import { pagesOf } from '../resource.ts';
+import { pagesOf } from '../noun-pages.ts';
 import { endedNotice } from '../sessions/console.ts';
 import { type ConnectionDetails, connectionVersion } from './actions.ts';
 import { connectionNoun, newSecret } from './api.ts';

@@ -3,14 +3,13 @@ import { type PageText, t } from '../../base/texts/text.ts';
 import type { FileEntry } from '../../config-file/release.ts';
 import { type Need, RELEASE } from '../../people/rbac/rights.ts';
 import type { ConsoleServices } from '../console-services.ts';
+import type { Declared } from '../resource.ts';
 import type { Block, Mark } from './blocks.ts';
 import type { FormRoute } from './pages.ts';
 import type { Sent } from './row-buttons.ts';
 
 /** Beside the title, or in a list. */
 export const FILE_TAG: Mark & { icon: string } = { text: t('console.shared.file-tag'), icon: 'lock' };
-
-export type Declared = 'user' | 'role' | 'group' | 'connection' | 'api' | 'application' | 'settings' | 'sign-up-codes';
 
 /**
  * Names the file, and what to do next.

@@ -269,9 +269,9 @@ export interface FormPage<Subject, Given = Sent>
 }
 
 /** What the routes of a form take. */
-export type FormRoute<Subject, Given = Sent> = FormPage<Subject, Given> &
-  Required<Pick<FormPage<Subject>, 'back'>> &
-  PageNeeds;
+export interface FormRoute<Subject, Given = Sent> extends FormPage<Subject, Given>, PageNeeds {
+  back(subject: Subject): { href: string; label: PageText };
+}
 
 /** Adds the routes of a page with one form. */
 export function addForm<Subject = undefined, Given = Sent>(

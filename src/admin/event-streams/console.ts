@@ -36,7 +36,7 @@ import { listAt, tableOf } from '../console/lists.ts';
 import { addPage, listForm } from '../console/pages.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import { type PageOfOne, pagesOf } from '../resource.ts';
+import { type PageOfOne, pagesOf } from '../noun-pages.ts';
 import type { Destination } from './deliveries.ts';
 import { type CreatedStream, type EventDelivery, eventStreamNoun, newStream, WRITE_STREAMS } from './event-streams.ts';
 

@@ -43,7 +43,7 @@ import {
 } from '../console/new-administrators.ts';
 import { addForm, addQuestion, type Params, type Redirection, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import { type PageOfOne, pagesOf } from '../resource.ts';
+import { type PageOfOne, pagesOf } from '../noun-pages.ts';
 import { userNamed } from '../suggestions/typed-user.ts';
 import { type HeldGroup, isPersonal } from '../users/grants.ts';
 import { type Counted, type GroupDetails, groupNoun, newGroup, PEOPLE } from './groups.ts';

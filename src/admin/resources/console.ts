@@ -19,7 +19,7 @@ import { longForm, type Visit } from '../console/pages.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import { lines } from '../console/text-area.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import { pagesOf } from '../resource.ts';
+import { pagesOf } from '../noun-pages.ts';
 import { apiNoun } from './resources.ts';
 
 const HOME = '/admin/apis';

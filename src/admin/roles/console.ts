@@ -36,7 +36,7 @@ import { addPage, addQuestion, listForm, type Visit } from '../console/pages.ts'
 import { permissionMark, permissionWords, quotedPermissions } from '../console/permission-words.ts';
 import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import { type PageOfOne, type Pages, pagesOf } from '../resource.ts';
+import { type PageOfOne, type Pages, pagesOf } from '../noun-pages.ts';
 import { userNamed } from '../suggestions/typed-user.ts';
 import { statusTags } from '../users/console-list.ts';
 import { newRole, type OpenedApplication, type RoleAdmin, roleNoun } from './roles.ts';
@@ -71,7 +71,7 @@ const ASSIGN = ['gatehouse.users:write', 'gatehouse.roles:write'] as const;
 const CHANGE = within(...ASSIGN);
 const NEEDS = ['gatehouse.roles:read', CHANGE] as const;
 const memberForm = z.object({ user: z.string().trim().max(320).default('') });
-const nameOf = ({ name, username }: Pick<Account, 'name' | 'username'>) => name ?? username;
+const nameOf = ({ name, username }: { name: string | null; username: string }) => name ?? username;
 const membersPath = (role: Role) => `${pathOf(role)}/members`;
 
 /** All pages below /admin/roles. */

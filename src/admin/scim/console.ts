@@ -27,7 +27,7 @@ import { tableOf } from '../console/lists.ts';
 import { FILE_TAG } from '../console/managed-by-file.ts';
 import { lines } from '../console/text-area.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import { pagesOf } from '../resource.ts';
+import { pagesOf } from '../noun-pages.ts';
 import { type CreatedToken, newToken, scimNoun } from './scim.ts';
 
 const HOME = '/admin/scim';

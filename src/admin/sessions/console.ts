@@ -14,7 +14,7 @@ import { listAt, tableOf } from '../console/lists.ts';
 import { applicationTags, type NamedUser, type Names, personLogo } from '../console/names.ts';
 import type { FormRoute } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import { pagesOf } from '../resource.ts';
+import { pagesOf } from '../noun-pages.ts';
 import { sameNameText, typedUserValue, userFilter } from '../suggestions/typed-user.ts';
 import { END, type SessionView, sessionNoun } from './sessions.ts';
 

@@ -8,7 +8,7 @@ import type { Action, ConsolePage, Field, Mark } from '../console/blocks.ts';
 import { tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice, releaseQuestion } from '../console/managed-by-file.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import { pagesOf } from '../resource.ts';
+import { pagesOf } from '../noun-pages.ts';
 import { type CreatedSignUpCode, newCode, signUpCodeNoun } from './sign-up-codes.ts';
 
 const HOME = '/admin/security/sign-up-codes';

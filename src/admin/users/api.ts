@@ -29,7 +29,7 @@ import type { Answer, Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { byId, done, givenTime, id, iso, jsonOf, paged, pageOf, patchOf, text, time } from '../api/parts.ts';
 import { moment } from '../groups/groups.ts';
-import { type Endpoints, endpointsOf, type Resource } from '../resource.ts';
+import { type EndpointsBelow, endpointsOf, type Resource } from '../resource.ts';
 import { type CreatedUser, EXPORT, type NewUser, type UserAdmin, type UserDetails } from './actions.ts';
 import { userGrantEndpoints } from './grants.ts';
 import { handOverEndpoints } from './hand-over.ts';
@@ -444,7 +444,7 @@ const factor = z
   .meta({ id: 'UserFactor' });
 
 /** The second factors of a user, one by one. */
-const factorEndpoints = ({ items, action }: Endpoints<UserDetails>, users: UserAdmin): Endpoint[] => [
+const factorEndpoints = ({ items, action }: EndpointsBelow, users: UserAdmin): Endpoint[] => [
   items('listUserFactors', '/factors', {
     summary: 'The two-step verification methods of the user',
     item: factor,
@@ -466,7 +466,7 @@ const note = z
 export const newNote = z.strictObject({ text: z.string().trim().min(1).max(MAX_NOTE) });
 
 /** What administrators write down about a user. */
-const noteEndpoints = ({ items, action }: Endpoints<UserDetails>, users: UserAdmin): Endpoint[] => [
+const noteEndpoints = ({ items, action }: EndpointsBelow, users: UserAdmin): Endpoint[] => [
   items('listUserNotes', '/notes', {
     summary: 'The notes of administrators about the user, newest first',
     item: note,
@@ -526,7 +526,7 @@ const appPassword = z
   .meta({ id: 'AppPassword' });
 
 /** The app passwords of a user, which only the user creates. */
-const appPasswordEndpoints = ({ items, action }: Endpoints<UserDetails>, users: UserAdmin): Endpoint[] => [
+const appPasswordEndpoints = ({ items, action }: EndpointsBelow, users: UserAdmin): Endpoint[] => [
   items('listUserAppPasswords', '/app-passwords', {
     summary: 'The app passwords of the user, with which programs sign in to websites behind a proxy',
     item: appPassword,
@@ -557,7 +557,7 @@ const consent = z
   .meta({ id: 'Consent' });
 
 /** The applications and agents with access to the account of a user. */
-const consentEndpoints = ({ items, action }: Endpoints<UserDetails>, users: UserAdmin): Endpoint[] => [
+const consentEndpoints = ({ items, action }: EndpointsBelow, users: UserAdmin): Endpoint[] => [
   items('listUserConsents', '/consents', {
     needs: [within('gatehouse.sessions:read')],
     summary: 'The applications and agents with access to the account of the user',

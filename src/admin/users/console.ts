@@ -34,7 +34,7 @@ import { missingSentence } from '../console/permission-words.ts';
 import type { Sent } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { deliveryCell } from '../mail/states.ts';
-import { pagesOf } from '../resource.ts';
+import { pagesOf } from '../noun-pages.ts';
 import { applicationsOf, deviceCell, endCell, endQuestion } from '../sessions/console.ts';
 import type { SessionView } from '../sessions/sessions.ts';
 import { EXPORT, type UserDetails, type UserFactor } from './actions.ts';

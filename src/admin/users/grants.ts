@@ -15,8 +15,7 @@ import type { Endpoint } from '../api/endpoint.ts';
 import { byId, id, iso, personFields, personJson, time } from '../api/parts.ts';
 import { memberSource, moment, PEOPLE, sourceJson } from '../groups/groups.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
-import type { Endpoints } from '../resource.ts';
-import type { UserDetails } from './actions.ts';
+import type { EndpointsBelow } from '../resource.ts';
 import type { UserLookup } from './lookup.ts';
 
 /** To give and take roles: one of these, and the right to manage the role. */
@@ -206,7 +205,7 @@ function groupJson({ id: group, name, path, below, addedBy, ...held }: HeldGroup
 }
 
 /** /api/admin/users/{id}/roles and …/groups. */
-export function userGrantEndpoints({ items, action }: Endpoints<UserDetails>, users: UserGrants): Endpoint[] {
+export function userGrantEndpoints({ items, action }: EndpointsBelow, users: UserGrants): Endpoint[] {
   const byRole = byId.extend({ role: z.string().min(1).max(100) });
   const byGroup = byId.extend({ group: id });
   const assign = [within('gatehouse.roles:write', 'gatehouse.users:write')];

@@ -16,8 +16,7 @@ import type { UserServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import { id, iso, time } from '../api/parts.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
-import type { Endpoints } from '../resource.ts';
-import type { UserDetails } from './actions.ts';
+import type { EndpointsBelow } from '../resource.ts';
 import type { UserLookup } from './lookup.ts';
 
 /** A group that the user owns, or an application whose contact the user is. */
@@ -162,7 +161,7 @@ export const HAND_OVER = [
 ];
 
 /** /api/admin/users/{id}/owned and …/hand-over. */
-export function handOverEndpoints({ action }: Endpoints<UserDetails>, users: HandOver): Endpoint[] {
+export function handOverEndpoints({ action }: EndpointsBelow, users: HandOver): Endpoint[] {
   return [
     action('getOwned', 'GET /owned', {
       needs: [within('gatehouse.users:read')],

@@ -11,7 +11,7 @@ import { type PageText, sentences, t } from '../../../base/texts/text.ts';
 import { bytesOf, isImageData } from '../../../core/settings/value-schemas.ts';
 import { ACCEPTED_PICTURES, type Block, type Cell, type ConsolePage } from '../../console/blocks.ts';
 import type { ConsoleServices } from '../../console-services.ts';
-import type { Pages } from '../../resource.ts';
+import type { Pages } from '../../noun-pages.ts';
 import type { ApplicationDetails } from '../actions.ts';
 import { type OpenApplication, openApplication } from '../tabs/tab-page.ts';
 

@@ -24,7 +24,7 @@ import { questionBefore } from '../../console/new-administrators.ts';
 import { addForm, addQuestion, type Params, type Question, type Visit } from '../../console/pages.ts';
 import type { ConsoleServices } from '../../console-services.ts';
 import { day, momentsOf, untilField } from '../../groups/console.ts';
-import type { Pages } from '../../resource.ts';
+import type { Pages } from '../../noun-pages.ts';
 import { sameNameText } from '../../suggestions/typed-user.ts';
 import type { ApplicationDetails } from '../actions.ts';
 import { isNamed, namesOf, restrictionQuestion } from '../console-parts.ts';

@@ -15,7 +15,7 @@ import type { Action, Block, ConsolePage } from '../../console/blocks.ts';
 import { tableOf } from '../../console/lists.ts';
 import type { Visit } from '../../console/pages.ts';
 import type { ConsoleServices } from '../../console-services.ts';
-import type { Pages } from '../../resource.ts';
+import type { Pages } from '../../noun-pages.ts';
 import type { ApplicationDetails } from '../actions.ts';
 import { DECIDE_PROVISIONED, decisions, READ_PROVISIONED } from '../provisioning.ts';
 import type { OpenApplication } from './tab-page.ts';

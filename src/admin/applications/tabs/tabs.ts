@@ -15,7 +15,7 @@ import { longForm, type Visit } from '../../console/pages.ts';
 import { type Sent, sentValue } from '../../console/row-buttons.ts';
 import { MAX_FORM_BYTES } from '../../console/typed-form.ts';
 import type { ConsoleServices } from '../../console-services.ts';
-import type { Pages } from '../../resource.ts';
+import type { Pages } from '../../noun-pages.ts';
 import { sameNameText, typedUserValue } from '../../suggestions/typed-user.ts';
 import { type ApplicationDetails, applicationVersion } from '../actions.ts';
 import { enableAndDeleteButtons, secretBlocks } from '../console-changes.ts';
