@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import type { Context } from '../../base/http/context.ts';
+import { parseQuery } from '../../base/http/input.ts';
 import { addressIn, dotted, type PageText, partsOf, Slot, t } from '../../base/texts/text.ts';
 import type { AuditEntry, AuditFilter } from '../../core/audit/audit.ts';
 import { type AuditEventType, type EventKind, eventTypesByKind, kindOfEvent } from '../../core/audit/events.ts';
@@ -9,7 +10,7 @@ import { applicationOf, type Mention, mentionsIn, sentenceOf } from '../../core/
 import { browserName } from '../../core/mail/browser-name.ts';
 import type { MailKind } from '../../core/mail/messages.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../../protocols/oidc/in-process-clients.ts';
-import type { Action, EventItem, Field, Mark, PageLinks } from '../console/blocks.ts';
+import type { Action, Block, Empty, EventItem, Field, Mark, PageLinks } from '../console/blocks.ts';
 import { listPath, trailField } from '../console/frame.ts';
 import { pageLinks } from '../console/lists.ts';
 import { applicationCell, type Names, userCell } from '../console/names.ts';
@@ -250,5 +251,29 @@ export async function readEventPage(
       isOldestFirst ? 'after' : 'before',
     ),
     isFirst: cursor === undefined,
+  };
+}
+
+/** What happened to what a page is about, with the link that turns the order round. @param path of the list */
+export async function activityBlock(
+  services: ConsoleServices,
+  ctx: Context,
+  path: string,
+  filter: AuditFilter,
+  {
+    caption,
+    ...texts
+  }: { title: PageText; caption(values: { order: 'oldest' | 'newest' }): PageText; empty: PageText | Empty },
+): Promise<Block> {
+  const given = parseQuery(ctx, z.object(eventPageQuery));
+  const list = { path, filters: {} };
+  const { items, pages } = await readEventPage(services, ctx, filter, given, list);
+  return {
+    kind: 'events',
+    ...texts,
+    caption: caption({ order: given.sort === 'at' ? 'oldest' : 'newest' }),
+    actions: items.length > 1 ? [orderLink(given, list)] : [],
+    items,
+    pages,
   };
 }

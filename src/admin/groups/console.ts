@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Application, Protocol } from '../../applications/application.ts';
 import type { Extras, State } from '../../base/http/context.ts';
 import { invalidInput, notFound } from '../../base/http/errors.ts';
-import { acceptUploads, parseQuery } from '../../base/http/input.ts';
+import { acceptUploads } from '../../base/http/input.ts';
 import { nameAndUsername } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
 import { emailDomain } from '../../base/network/domains.ts';
@@ -20,7 +20,7 @@ import { fromCursor, toCursor } from '../api/parts.ts';
 import { protocolName, restrictionQuestion } from '../applications/console-parts.ts';
 import { CREATES, NEW_CHOICE } from '../applications/people.ts';
 import { productPresets } from '../applications/presets/products.ts';
-import { eventPageQuery, orderLink, readEventPage } from '../audit/console-rows.ts';
+import { activityBlock } from '../audit/console-rows.ts';
 import {
   type Action,
   type Block,
@@ -33,7 +33,7 @@ import {
 import { deletionZone } from '../console/danger-zone.ts';
 import { domainTable } from '../console/domain-proofs.ts';
 import { listQuery } from '../console/frame.ts';
-import { type ListAddress, pageLinks, tableOf } from '../console/lists.ts';
+import { listAt, searchField, tableOf } from '../console/lists.ts';
 import { FILE_TAG } from '../console/managed-by-file.ts';
 import { applicationCell, userMark } from '../console/names.ts';
 import {
@@ -53,7 +53,7 @@ const HOME = '/admin/groups';
 const WRITE = 'gatehouse.groups:write' as const;
 type GroupTab = '' | 'parts' | 'owners' | 'requests' | 'domains' | 'applications' | 'activity';
 type Removed = 'member' | 'child' | 'role' | 'owner' | 'domain';
-const BY_NAME = { sort: '', defaultSort: '' };
+const listIn = listAt(HOME, { q: listQuery.shape.q });
 
 const pathOf = ({ id }: { id: string }) => `${HOME}/${id}`;
 const minute = z.iso.datetime({ local: true, precision: -1 });
@@ -767,15 +767,12 @@ export const sinceField = dateField('since', t('console.groups.since'), t('conso
 export const untilField = dateField('until', t('console.groups.until'), t('console.groups.until-hint'));
 
 async function listPage({ ctx, may }: Visit<undefined>, { admin: { groups } }: ConsoleServices): Promise<ConsolePage> {
-  const given = parseQuery(ctx, listQuery);
-  const found = await groups.list({
-    search: given.q,
-    after: fromCursor(given.after),
-    limit: limits.api.pageSize + 1,
-  });
+  const list = listIn(ctx);
+  const { q: search, after } = list.given;
+  const found = await groups.list({ search, after: fromCursor(after), limit: limits.api.pageSize + 1 });
   const page = found.slice(0, limits.api.pageSize);
+  const next = toCursor(found.length > page.length ? page.at(-1)?.name : undefined) ?? undefined;
   const counts = await groups.counts(page.map(({ id }) => id));
-  const address: ListAddress = { path: HOME, filters: { q: given.q }, ...BY_NAME };
   const create: Action = { label: t('console.groups.create'), icon: 'plus', href: `${HOME}/new`, look: 'primary' };
   return {
     title: t('console.navigation.groups'),
@@ -784,7 +781,7 @@ async function listPage({ ctx, may }: Visit<undefined>, { admin: { groups } }: C
     blocks: [
       {
         kind: 'table',
-        filter: searchOf(HOME, given.q, t('console.groups.search')),
+        filter: list.search([searchField(search, t('console.groups.search'))]),
         ...tableOf(page, [
           [
             t('console.groups.group'),
@@ -795,22 +792,13 @@ async function listPage({ ctx, may }: Visit<undefined>, { admin: { groups } }: C
           [t('console.roles.managed-by'), ({ source }) => (source === 'file' ? FILE_TAG : '')],
         ]),
         empty:
-          given.q || given.after
+          search || after
             ? t('console.groups.none-match')
             : { icon: 'users-round', title: t('console.groups.none'), text: t('console.groups.none-text') },
-        pages: pageLinks(
-          address,
-          given,
-          toCursor(found.length > page.length ? page.at(-1)?.name : undefined) ?? undefined,
-        ),
+        pages: list.pages(next),
       },
     ],
   };
-}
-
-function searchOf(action: string, value: string, placeholder: PageText) {
-  const label = t('console.page.search');
-  return { action, fields: [{ name: 'q', label, type: 'search' as const, value, isLabelHidden: true, placeholder }] };
 }
 
 /** The people of the group itself, or all where there are more in the groups below. */
@@ -867,8 +855,9 @@ async function memberBlocks(
   const { ctx, by, may, subject: group } = visit;
   const { groups } = services.admin;
   const path = pathOf(group);
-  const given = parseQuery(ctx, listQuery);
-  const { members, next } = await groups.members(group.id, { search: given.q, after: fromCursor(given.after) });
+  const asked = listAt(path, { q: listQuery.shape.q })(ctx);
+  const { q: search, after } = asked.given;
+  const { members, next } = await groups.members(group.id, { search, after: fromCursor(after) });
   const wayOf = await services.names.ways(members.map(({ source }) => source));
   const at = services.now();
   const mayPut =
@@ -893,7 +882,7 @@ async function memberBlocks(
     kind: 'table',
     title: t('console.groups.members'),
     actions: mayPut ? [{ label: t('console.groups.bulk-button'), href: `${path}/bulk` }] : [],
-    filter: searchOf(path, given.q, t('console.roles.search-members')),
+    filter: asked.search([searchField(search, t('console.roles.search-members'))]),
     ...tableOf(members, [
       [t('console.roles.member'), ({ person }) => userMark(person)],
       [t('console.groups.way-in'), ({ source }) => wayOf(source)],
@@ -921,10 +910,10 @@ async function memberBlocks(
       ],
     ]),
     empty:
-      given.q || given.after
+      search || after
         ? t('console.roles.no-members-match')
         : { icon: 'user-round', title: t('console.groups.no-members'), text: t('console.groups.no-members-text') },
-    pages: pageLinks({ path, filters: { q: given.q }, ...BY_NAME }, given, toCursor(next) ?? undefined),
+    pages: asked.pages(toCursor(next) ?? undefined),
   };
   const changes = await changesBlock(group, services);
   return mayPut ? [add, ...changes, list] : [...changes, list];
@@ -1242,18 +1231,16 @@ function readers(group: string): Text[] {
 }
 
 /** What happened to the group, its members and its owners. */
-async function activityBlocks({ ctx, subject }: Visit<GroupDetails>, services: ConsoleServices): Promise<Block[]> {
-  const given = parseQuery(ctx, z.object(eventPageQuery));
-  const list = { path: `${pathOf(subject)}/activity`, filters: {} };
-  const { items, pages } = await readEventPage(services, ctx, { groupId: subject.id }, given, list);
-  const events: Block = {
-    kind: 'events',
-    title: t('console.users.activity.title'),
-    caption: t('console.groups.activity-caption', { order: given.sort === 'at' ? 'oldest' : 'newest' }),
-    actions: items.length > 1 ? [orderLink(given, list)] : [],
-    items,
-    empty: t('console.groups.activity-none'),
-    pages,
-  };
-  return [events];
-}
+const activityBlocks = async ({ ctx, subject }: Visit<GroupDetails>, services: ConsoleServices): Promise<Block[]> => [
+  await activityBlock(
+    services,
+    ctx,
+    `${pathOf(subject)}/activity`,
+    { groupId: subject.id },
+    {
+      title: t('console.users.activity.title'),
+      caption: (values) => t('console.groups.activity-caption', values),
+      empty: t('console.groups.activity-none'),
+    },
+  ),
+];

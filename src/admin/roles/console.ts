@@ -5,7 +5,6 @@ import { bodyLimit, parse, parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
 import { present } from '../../base/platform/defined.ts';
 import { inLanguage, type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
-import type { Account } from '../../people/accounts/account.ts';
 import { builtInRoles, OWN_PREFIX } from '../../people/rbac/built-in.ts';
 import { parsePermission } from '../../people/rbac/names.ts';
 import { missingReads, within } from '../../people/rbac/rights.ts';
@@ -28,7 +27,7 @@ import {
 } from '../console/blocks.ts';
 import { deletionZone } from '../console/danger-zone.ts';
 import { listQuery } from '../console/frame.ts';
-import { countText, type ListAddress, listAt, pageLinks, searchField, sortedBy, tableOf } from '../console/lists.ts';
+import { countText, listAt, searchField, sortedBy, tableOf } from '../console/lists.ts';
 import { FILE_TAG } from '../console/managed-by-file.ts';
 import { applicationCell, type NamedApplication, userMark } from '../console/names.ts';
 import { newAdministratorsQuestion } from '../console/new-administrators.ts';
@@ -411,18 +410,17 @@ async function memberTable(
   services: ConsoleServices,
   mayAssign: boolean,
 ): Promise<Block> {
-  const given = parseQuery(ctx, listQuery);
-  const { q: search, after } = given;
+  const path = membersPath(role);
+  const list = listAt(path, { q: listQuery.shape.q })(ctx);
+  const { q: search, after } = list.given;
   const { users } = services.admin;
   const page = await users.list({ search, role: role.name, after, limit: limits.api.pageSize }, by);
   const found = await page.count();
   const tagOf = await statusTags(services);
-  const path = membersPath(role);
-  const list: ListAddress = { path, filters: { q: search }, sort: '', defaultSort: '' };
   return {
     kind: 'table',
     caption: t('console.roles.members'),
-    filter: searchForm(path, search, t('console.roles.search-members')),
+    filter: list.search([searchField(search, t('console.roles.search-members'))]),
     ...tableOf(page.accounts, [
       [t('console.roles.member'), userMark],
       [t('console.shared.email'), ({ email }) => email],
@@ -444,7 +442,7 @@ async function memberTable(
             text: t('console.roles.no-members-text'),
           },
     count: found.count === undefined ? undefined : countText(found.count, 'members', found.isMore),
-    pages: pageLinks(list, given, page.next),
+    pages: list.pages(page.next),
   };
 }
 
@@ -618,10 +616,11 @@ function sentRole(sent: Sent): RoleValues {
 /** A role's page has a search from so many boxes on. */
 const LONG = 40;
 
-/** A form that finds permissions, or what its placeholder says. */
-function searchForm(action: string, value: string, placeholder = t('console.roles.search-permissions')): Search {
-  return { action, fields: [searchField(value, placeholder)] };
-}
+/** A form that finds permissions. */
+const searchForm = (action: string, value: string): Search => ({
+  action,
+  fields: [searchField(value, t('console.roles.search-permissions'))],
+});
 
 const allBoxes = (sections: readonly FormSection[]) =>
   sections.flatMap(({ fields }) => fields).flatMap(({ type, options = [] }) => (type === 'checks' ? options : []));

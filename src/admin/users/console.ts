@@ -23,7 +23,7 @@ import { sendStream } from '../api/router.ts';
 import { protocolName } from '../applications/console-parts.ts';
 import { isTakeable, PEOPLE_OF } from '../applications/people.ts';
 import { addGivePage, addTakePage, GIVE, takeLink, waysCell } from '../applications/tabs/people-tab.ts';
-import { eventItems, eventPageQuery, orderLink, readEventPage } from '../audit/console-rows.ts';
+import { activityBlock, eventItems } from '../audit/console-rows.ts';
 import type { Action, Block, Cell, ConsolePage, Empty, Mark } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
 import { listAt, tableOf } from '../console/lists.ts';
@@ -98,7 +98,6 @@ export function userRoutes(services: ConsoleServices): Router<State, Extras> {
 const READ = 'gatehouse.users:read' as const;
 const RESET = 'gatehouse.users:reset-factors' as const;
 const END = 'gatehouse.sessions:end' as const;
-const activityQuery = z.object(eventPageQuery);
 const giveQuery = z.object({ application: z.string().trim().max(1024).default('') });
 type Blocks = (visit: Visit<OpenUser>, services: ConsoleServices) => Promise<readonly Block[]>;
 
@@ -125,7 +124,20 @@ const blocksOf: Readonly<Record<UserTab, Blocks>> = {
     ...(await consentBlocks(visit, services)),
     ...(await endedBlocks(visit, services)),
   ],
-  activity: async (visit, services) => [await activityBlock(visit, services)],
+  // The events of the user, and about the user.
+  activity: async ({ ctx, subject: { details } }, services) => [
+    await activityBlock(
+      services,
+      ctx,
+      tabPath(details.account.id, 'activity'),
+      { partyId: details.account.id },
+      {
+        title: t('console.users.activity.title'),
+        caption: (values) => t('console.users.activity.caption', values),
+        empty: t('console.users.activity.none'),
+      },
+    ),
+  ],
 };
 
 /** The routes of every tab, below /admin/users/:id. */
@@ -548,23 +560,6 @@ async function endedBlocks(
   const title = t('console.users.sessions.ended');
   const actions = [{ label: t('console.audit.title'), href: all }];
   return [{ kind: 'events', title, actions, items: await eventItems(events, names) }];
-}
-
-/** The events of the user, and about the user. */
-async function activityBlock({ ctx, subject }: Visit<OpenUser>, services: ConsoleServices): Promise<Block> {
-  const { id } = subject.details.account;
-  const given = parseQuery(ctx, activityQuery);
-  const list = { path: tabPath(id, 'activity'), filters: {} };
-  const { items, pages } = await readEventPage(services, ctx, { partyId: id }, given, list);
-  return {
-    kind: 'events',
-    title: t('console.users.activity.title'),
-    caption: t('console.users.activity.caption', { order: given.sort === 'at' ? 'oldest' : 'newest' }),
-    actions: items.length > 1 ? [orderLink(given, list)] : [],
-    items,
-    empty: t('console.users.activity.none'),
-    pages,
-  };
 }
 
 /** What the user can open and why, and a form for more. */

@@ -8,7 +8,7 @@ import { bodyLimit, parseQuery } from '../../../base/http/input.ts';
 import type { Tx } from '../../../base/storage/database.ts';
 import { sentences, t } from '../../../base/texts/text.ts';
 import { etagOf } from '../../api/versions.ts';
-import { eventPageQuery, orderLink, readEventPage } from '../../audit/console-rows.ts';
+import { activityBlock } from '../../audit/console-rows.ts';
 import { type Block, type ConsolePage, type FieldsElsewhere, VERSION, versionField } from '../../console/blocks.ts';
 import { formSections } from '../../console/form-fields.ts';
 import { longForm, type Visit } from '../../console/pages.ts';
@@ -34,7 +34,6 @@ import { setupInstructionBlocks } from './setup-guide.ts';
 import { homePageOf, type OpenApplication, openApplication, READ, tabPage, tabsOf } from './tab-page.ts';
 
 const previewQuery = z.object({ user: z.string().trim().max(320).default('') });
-const activityQuery = z.object(eventPageQuery);
 
 /** The pages of every tab, below /admin/applications/:id. */
 export function addTabs(pages: Pages<ApplicationDetails>, services: ConsoleServices): void {
@@ -57,7 +56,7 @@ export function addTabs(pages: Pages<ApplicationDetails>, services: ConsoleServi
   pages.one('/activity', {
     async page(visit) {
       const open = await openApplication(visit, services);
-      return tabPage(open, 'activity', { blocks: [await activityBlock(visit, open, services)] }, services);
+      return tabPage(open, 'activity', { blocks: [await activityOf(visit, open, services)] }, services);
     },
   });
 }
@@ -97,31 +96,29 @@ function guideSteps(
   };
 }
 
-async function activityBlock(
+async function activityOf(
   { ctx }: Visit<ApplicationDetails>,
   open: OpenApplication,
   services: ConsoleServices,
 ): Promise<Block> {
   if (!open.mayReadActivity) return { kind: 'text', text: t('console.tabs.activity.no-permission') };
-  const given = parseQuery(ctx, activityQuery);
   const { clientId, name } = open.application;
-  const list = { path: `${open.path}/activity`, filters: {} };
-  const { items, pages } = await readEventPage(services, ctx, { clientId }, given, list);
-  const order = given.sort === 'at' ? 'oldest' : 'newest';
-  return {
-    kind: 'events',
-    caption: t('console.tabs.activity.caption', { order }),
-    title: t('console.tabs.activity.title'),
-    actions: items.length > 1 ? [orderLink(given, list)] : [],
-    items,
-    empty: {
-      icon: 'scroll-text',
-      title: t('console.tabs.activity.empty'),
-      text: t('console.tabs.activity.empty-text', { name }),
-      action: { label: t('console.tabs.setup'), href: `${open.path}/setup` },
+  return activityBlock(
+    services,
+    ctx,
+    `${open.path}/activity`,
+    { clientId },
+    {
+      title: t('console.tabs.activity.title'),
+      caption: (values) => t('console.tabs.activity.caption', values),
+      empty: {
+        icon: 'scroll-text',
+        title: t('console.tabs.activity.empty'),
+        text: t('console.tabs.activity.empty-text', { name }),
+        action: { label: t('console.tabs.setup'), href: `${open.path}/setup` },
+      },
     },
-    pages,
-  };
+  );
 }
 
 /** What the application would receive about a person, for an administrator who may read users. */
