@@ -29,21 +29,27 @@ async function outcomeOf(argv: readonly string[], io: Io): Promise<number | Fail
   }
   const wantsHelp = argv.includes('--help') || argv.includes('-h') || argv[0] === 'help';
   const words = (argv[0] === 'help' ? argv.slice(1) : argv).filter((word) => word !== '--help' && word !== '-h');
-  if (words.length === 0 && !wantsHelp) {
+  if (wantsHelp) return printHelp(words, io);
+  if (words.length === 0) {
     io.err(overview());
     return 2;
   }
   const command = findCommand(words);
-  if (command === undefined) {
-    const group = commands.filter(({ name }) => name.startsWith(`${words[0]} `));
-    if (!wantsHelp || (words.length > 0 && group.length === 0)) return unknownCommand(words, group);
-    io.out(words.length === 0 ? overview() : listing(group));
-    return 0;
-  }
-  if (wantsHelp) {
-    io.out(helpOf(command));
-    return 0;
-  }
+  return command ? execute(command, words, io) : unknownCommand(words);
+}
+
+/** The help of a command, the commands that begin with a word, or all commands. */
+function printHelp(words: readonly string[], io: Io): number | Failure {
+  const command = findCommand(words);
+  const group = groupOf(words);
+  if (command) io.out(helpOf(command));
+  else if (words.length === 0) io.out(overview());
+  else if (group.length > 0) io.out(listing(group));
+  else return unknownCommand(words);
+  return 0;
+}
+
+async function execute(command: Command, words: readonly string[], io: Io): Promise<number | Failure> {
   try {
     const input = readInput(command, words.slice(command.name.split(' ').length));
     const result = await ('run' in command
@@ -61,8 +67,11 @@ function findCommand(words: readonly string[]): Command | undefined {
   return commands.find(({ name }) => name.split(' ').every((word, index) => words[index] === word));
 }
 
-/** `group`: the commands that begin with the same word. */
-function unknownCommand(words: readonly string[], group: readonly Command[]): Failure {
+/** The commands that begin with the same word. */
+const groupOf = ([first]: readonly string[]) => commands.filter(({ name }) => name.startsWith(`${first} `));
+
+function unknownCommand(words: readonly string[]): Failure {
+  const group = groupOf(words);
   const named = words.filter((word) => !word.startsWith('-')).slice(0, 2);
   const error = `there is no command "${named.join(' ')}"`;
   const advice = 'Run: gatehouse --help';

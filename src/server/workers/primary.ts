@@ -153,14 +153,20 @@ function createWorkerProcesses(
       let isReady = false;
       return new Promise((resolve) => {
         worker.on('message', (message: ToPrimary) => {
-          // A process that is not online yet does not receive the order to stop.
-          if (message.type === 'online') {
-            tell(worker, isStopping ? { type: 'stop' } : { type: 'start', number, isFirst });
-          } else if (message.type === 'ready') {
-            isReady = true;
-            resolve(worker);
-          } else if (message.type === 'first-admin') printFirstAdmin(message.box, firstJobs);
-          else if (message.type !== 'first-jobs') metrics.receive(worker, message);
+          switch (message.type) {
+            case 'online':
+              // A process that is not online yet does not receive the order to stop.
+              return tell(worker, isStopping ? { type: 'stop' } : { type: 'start', number, isFirst });
+            case 'ready':
+              isReady = true;
+              return resolve(worker);
+            case 'first-admin':
+              return printFirstAdmin(message.box, firstJobs);
+            case 'first-jobs':
+              return;
+            default:
+              return metrics.receive(worker, message);
+          }
         });
         worker.once('exit', (_code, signal) => {
           running.delete(worker);
@@ -228,20 +234,17 @@ function createMetricsExchange(workers: () => Worker[]) {
 
 /** Each metric once, with its HELP and TYPE lines and the series of all texts, which Prometheus requires to follow each other. */
 function mergeMetrics(texts: readonly string[]): string {
-  const families = new Map<string, { head: string[]; series: string[] }>();
-  for (const text of texts) {
-    let family: { head: string[]; series: string[] } | undefined;
-    for (const line of text.split('\n')) {
-      const [, kind, name = ''] = /^# (HELP|TYPE) (\S+)/.exec(line) ?? [];
-      if (kind === 'HELP') {
-        family = families.get(name) ?? { head: [], series: [] };
-        families.set(name, family);
-      }
-      if (kind) {
-        if (family && !family.head.includes(line)) family.head.push(line);
-      } else if (line !== '') family?.series.push(line);
+  const metrics = new Map<string, { head: Set<string>; series: string[] }>();
+  for (const part of texts.flatMap((text) => text.split(/^(?=# HELP )/m))) {
+    const [, name] = /^# HELP (\S+)/.exec(part) ?? [];
+    if (name === undefined) continue;
+    const { head, series } = metrics.get(name) ?? { head: new Set(), series: [] };
+    metrics.set(name, { head, series });
+    for (const line of part.split('\n')) {
+      if (/^# (HELP|TYPE) /.test(line)) head.add(line);
+      else if (line !== '') series.push(line);
     }
   }
-  const lines = [...families.values()].flatMap(({ head, series }) => [...head, ...series, '']);
+  const lines = [...metrics.values()].flatMap(({ head, series }) => [...head, ...series, '']);
   return `${lines.join('\n')}\n`;
 }
