@@ -52,10 +52,7 @@ export function passwordRoutes(
     if ((await links.directoryWithPassword(account.id)) !== undefined) return show(ctx, { isOnlyFactor: false });
     const { password, elsewhere, need: requested } = await parseForm(ctx, form);
     const isOnlyFactor = requested === SINGLE_FACTOR_LENGTH;
-    const faults =
-      isOnlyFactor && passwordLength(password) < credentials.minimumLength(false)
-        ? (['too_short'] as const)
-        : await change(ctx, password);
+    const faults = await change(ctx, password, isOnlyFactor);
     if (faults.length > 0) {
       const hasFactor = !isOnlyFactor && (await factors.hasSecondFactor(account.id));
       return show(ctx, {
@@ -70,7 +67,9 @@ export function passwordRoutes(
     else page.redirectWithNotice(ctx, '/account', t('change-password.done'));
   });
 
-  async function change(ctx: Context, password: string): Promise<readonly PasswordFault[]> {
+  /** Stores the password; returns why it is not accepted. */
+  async function change(ctx: Context, password: string, isOnlyFactor: boolean): Promise<readonly PasswordFault[]> {
+    if (isOnlyFactor && passwordLength(password) < credentials.minimumLength(false)) return ['too_short'];
     const { account } = signedIn.userOf(ctx);
     const result = await credentials.setPassword(account, password, {
       ...page.actorOf(ctx),

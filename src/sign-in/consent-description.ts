@@ -51,20 +51,19 @@ const claimLabels: ReadonlyMap<string, PageText> = new Map<string, PageText>([
   ['phone_number', t('phone.number')],
 ]);
 
+const detailsOf = ({ prompt }: Interaction) => prompt.details as unknown as PromptDetails;
+
 /** All that the token will hold, whatever was allowed before; stored when the user allows it. */
-export function requestedGrant({ prompt }: Interaction): Granted {
-  return (prompt.details as unknown as PromptDetails).requested;
-}
+export const requestedGrant = (interaction: Interaction): Granted => detailsOf(interaction).requested;
 
 /** Whether the client is still what the page said about it. */
-export function isSameClient({ prompt }: Interaction, application: ClientApplication): boolean {
-  const { client } = prompt.details as unknown as PromptDetails;
-  return application.source !== 'document' || client === hashOfClient(application);
+export function isSameClient(interaction: Interaction, application: ClientApplication): boolean {
+  return application.source !== 'document' || detailsOf(interaction).client === hashOfClient(application);
 }
 
 /** What the consent page lists: the request, and what the application always receives. */
-export function describeRequest(services: ApplicationServices, { prompt }: Interaction, account: Account) {
-  const { requested, always } = prompt.details as unknown as PromptDetails;
+export function describeRequest(services: ApplicationServices, interaction: Interaction, account: Account) {
+  const { requested, always } = detailsOf(interaction);
   return describeGrant(services, { ...requested, claims: [...requested.claims, ...always] }, account);
 }
 

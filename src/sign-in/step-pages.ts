@@ -147,6 +147,8 @@ function isUpstreamChosen({ ctx, current: { step, stepUp }, state }: Page): bool
 /** A form of a later step came after its sign-in was reset. */
 const wasReset = (ctx: Context) => ('reset' in ctx.query ? t('sign-in.reset') : undefined);
 
+const ONLY_THIS_SERVER = { isLocalAllowed: true, takesPassword: true, asksAddressFirst: false, connections: [] };
+
 async function showIdentify(services: SignInState, page: Page): Promise<void> {
   const { settings, upstream } = services;
   const { ctx, current, client, appName, logo, state } = page;
@@ -155,14 +157,12 @@ async function showIdentify(services: SignInState, page: Page): Promise<void> {
   const login = loginHint ?? attempt.login ?? hintOf(current);
   // The account is known and has proven something else; only its password is missing.
   const notice = needsPassword ? t('second-factor.needs-password') : wasReset(ctx);
-  const takesRegistrations = settings.latest().self_registration;
-  const linking = attempt.upstream?.linkTo === undefined ? undefined : attempt.upstream.connectionName;
-  const offer = await upstream.offer(current.rule);
+  const isLinking = attempt.upstream?.linkTo !== undefined;
+  const offered = await upstream.offer(current.rule);
   // To prove the account that an identity is linked to, only this server counts.
-  const isLocalAllowed = offer.isLocalAllowed || linking !== undefined;
-  const takesPassword = offer.takesPassword || linking !== undefined;
-  const asksAddress =
-    offer.asksAddressFirst && !needsPassword && linking === undefined && attempt.login === undefined && !error;
+  const offer = isLinking ? { ...offered, ...ONLY_THIS_SERVER } : offered;
+  const asksAddress = offer.asksAddressFirst && !needsPassword && attempt.login === undefined && !error;
+  const mayRegister = offer.isLocalAllowed && !isLinking && settings.latest().self_registration;
   ctx.render(
     'sign-in/identify',
     {
@@ -174,17 +174,16 @@ async function showIdentify(services: SignInState, page: Page): Promise<void> {
       error,
       next,
       notice: error ? undefined : notice,
-      linking,
+      linking: isLinking ? attempt.upstream?.connectionName : undefined,
       loginHint: login,
-      takesPassword: takesPassword || asksAddress,
+      takesPassword: offer.takesPassword || asksAddress,
       asksAddress,
-      connections: linking === undefined && !needsPassword ? offer.connections : [],
+      connections: needsPassword ? [] : offer.connections,
       connectionsAction: pathOf(current, 'connections'),
-      captcha: takesPassword && !asksAddress ? await captchaFor(services, ctx, login, waiting) : undefined,
+      captcha: offer.takesPassword && !asksAddress ? await captchaFor(services, ctx, login, waiting) : undefined,
       forgotPasswordUrl: `/forgot-password?signin=${attempt.uid}`,
-      registerUrl:
-        isLocalAllowed && linking === undefined && takesRegistrations ? `/sign-up?signin=${attempt.uid}` : undefined,
-      passkey: needsPassword || !isLocalAllowed ? undefined : await passkeyOffer(services, current),
+      registerUrl: mayRegister ? `/sign-up?signin=${attempt.uid}` : undefined,
+      passkey: needsPassword || !offer.isLocalAllowed ? undefined : await passkeyOffer(services, current),
     },
     status,
   );

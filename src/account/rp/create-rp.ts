@@ -202,21 +202,19 @@ async function refresh({ cookies, rpSessions }: Http & { rpSessions: RpSessions 
 /** Stores a sign-in that begins in this browser; the oldest others give way to the limits. */
 function storePending(cookies: Cookies, ctx: Context, signIn: PendingSignIn): void {
   const cookie = Buffer.from(JSON.stringify(signIn)).toString('base64url');
-  const others = cookies.several(ctx, 'rpSignIn');
-  let bytes = cookie.length + others.reduce((sum, { length }) => sum + length, 0);
-  for (const [index, { id, length }] of others.entries()) {
-    if (others.length - index < MAX_PENDING && bytes <= MAX_PENDING_BYTES) break;
-    cookies.clear(ctx, 'rpSignIn', id);
-    bytes -= length;
+  const kept = cookies.several(ctx, 'rpSignIn');
+  const bytes = () => kept.reduce((sum, { length }) => sum + length, cookie.length);
+  while (kept.length >= MAX_PENDING || bytes() > MAX_PENDING_BYTES) {
+    const oldest = kept.shift();
+    if (!oldest) break;
+    cookies.clear(ctx, 'rpSignIn', oldest.id);
   }
   cookies.set(ctx, 'rpSignIn', cookie, { id: cookieId(signIn.state) });
 }
 
-/**
- * To begin again at once would go in circles while the database cannot be used. A user who cancelled is not sent to the sign-in
- * again; after any other failure it begins again.
- */
+/** Where a user goes on whose sign-in failed: it begins again, unless it was cancelled. */
 function failed(ctx: Context, error: string | undefined): void {
+  // To begin again at once would go in circles while the database cannot be used.
   if (error === 'temporarily_unavailable') throw unavailable('unavailable', { detail: { error } });
   redirect(ctx, error === 'access_denied' ? '/' : '/login');
 }
