@@ -195,9 +195,10 @@ function fieldsOf(claims: ProfileClaims, values: Texts, offered: readonly string
 function describeFault(schema: AttributeSchema, found: Fault): PageText {
   const [name, part] = found.path;
   if (name === 'attributes') return fieldFault(schema, found);
-  const ofAddress = addressPartNames.find((one) => name === 'address' && one === part);
-  const ofText = textFieldNames.find((one) => one === name);
-  const label = ofAddress ? addressParts[ofAddress].label : ofText ? textFields[ofText].label : String(part ?? name);
+  const addressPart = addressPartNames.find((one) => name === 'address' && one === part);
+  const textField = textFieldNames.find((one) => one === name);
+  const field = (addressPart && addressParts[addressPart]) ?? (textField && textFields[textField]);
+  const label = field?.label ?? String(part ?? name);
   return t('profile.fault', { label, message: faultText(found, label) });
 }
 

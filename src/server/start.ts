@@ -133,16 +133,6 @@ async function start(options: ServerOptions): Promise<RunningServer> {
     countMail: (outcome) => metrics.mails.inc({ outcome }),
     notReceived: services.inactivity.notReceived,
   });
-  for (const job of serverJobs(services, metrics)) scheduler.add(job);
-  const { federationJobs, provisioning } = services;
-  for (const job of [
-    ...federationJobs,
-    ...mail,
-    ...protocols.logout.jobs,
-    ...protocols.saml.jobs,
-    ...provisioning.jobs,
-  ])
-    scheduler.add(job);
   const administration = createAdministration({
     services,
     http,
@@ -150,7 +140,16 @@ async function start(options: ServerOptions): Promise<RunningServer> {
     userPages,
     handler: () => handler,
   });
-  for (const job of administration.jobs) scheduler.add(job);
+  const jobs = [
+    ...serverJobs(services, metrics),
+    ...services.federationJobs,
+    ...mail,
+    ...protocols.logout.jobs,
+    ...protocols.saml.jobs,
+    ...services.provisioning.jobs,
+    ...administration.jobs,
+  ];
+  for (const job of jobs) scheduler.add(job);
   const phase = () => startPhase.now(server.isDraining());
   const { account, federation, recovery, registration, rp, signIn } = userPages;
   const { forwardAuth } = protocols;
@@ -247,7 +246,10 @@ function beginStart(isAlone: boolean): StartPhase {
     complete() {
       isServing = true;
     },
-    now: (isDraining) => (isDraining ? 'draining' : isServing || !isAlone ? 'serving' : 'starting'),
+    now(isDraining) {
+      if (isDraining) return 'draining';
+      return isServing || !isAlone ? 'serving' : 'starting';
+    },
   };
 }
 

@@ -105,13 +105,20 @@ export function createSignInPolicy(dependencies: SignInPolicyDependencies) {
   };
 }
 
+/** The proven methods that count: where an account or factor of this server is demanded, not what the upstream states. */
+function countedMethods({ demand, amr, ownAmr }: SignInContext): string[] {
+  if (demand === 'own-factor') return ['fed'];
+  return demand === 'own-account' ? ownAmr : amr;
+}
+
 async function requirementsOf(
   dependencies: SignInPolicyDependencies,
   account: Account,
   context: SignInContext,
 ): Promise<SignInRequirements> {
   const { credentials, settings } = dependencies;
-  const { amr, ownAmr, hasOwnPassword, application, isOwnPages, isTrustedBrowser, demand, ...request } = context;
+  const { hasOwnPassword, application, isOwnPages, isTrustedBrowser, demand } = context;
+  const { requestedAcr, demandsMailedCode } = context;
   const { channels, factors: own } = await factorsOf(dependencies, account);
   const status = hasOwnPassword ? await credentials.status(account.id) : undefined;
   const isShort = status !== undefined && !status.long && !hasSecondFactor(own);
@@ -119,9 +126,10 @@ async function requirementsOf(
   const input = {
     setting: settings().mfa,
     factors: own,
-    proven: demand === 'own-factor' ? ['fed'] : demand === 'own-account' ? ownAmr : amr,
+    proven: countedMethods(context),
     rule: stricterRule(stricterRule(application, staffRule(settings(), account)), demandedRule(demand, own)),
-    ...request,
+    requestedAcr,
+    demandsMailedCode,
     isRememberedBrowser: isTrustedBrowser,
     recoveryStandsIn: isOwnPages,
   };

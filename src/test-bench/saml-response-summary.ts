@@ -2,6 +2,7 @@
 // enough, because this server has written the XML itself.
 
 import type { Block, Cell } from '../admin/console/blocks.ts';
+import { present } from '../base/platform/defined.ts';
 import { type PageText, t } from '../base/texts/text.ts';
 
 /**
@@ -26,42 +27,27 @@ export function samlResponseBlocks(xml: string, isDelivered = false, details: Bl
     { label: t('console.test-bench.valid-until'), value: attribute(xml, 'Conditions', 'NotOnOrAfter') },
     { label: t('console.test-bench.session'), value: attribute(xml, 'AuthnStatement', 'SessionIndex') },
   ];
-  return [
+  return present<Block>([
     {
       kind: 'text',
-      text: isSuccess
-        ? isDelivered
-          ? t('console.test-bench.works.received')
-          : t('console.test-bench.works.would-receive')
-        : isDelivered
-          ? t('console.test-bench.rejected.received')
-          : t('console.test-bench.rejected.would-receive'),
+      text: t(
+        `console.test-bench.${isSuccess ? 'works' : 'rejected'}.${isDelivered ? 'received' : 'would-receive'}` as const,
+      ),
     },
-    ...(isEncrypted
-      ? [
-          {
-            kind: 'text' as const,
-            tone: 'notice' as const,
-            text: t('console.test-bench.encrypted'),
-          },
-        ]
-      : []),
+    isEncrypted && { kind: 'text', tone: 'notice', text: t('console.test-bench.encrypted') },
     { kind: 'facts', rows: rows.filter(({ value }) => value !== undefined) },
-    ...(isSuccess && !isEncrypted
-      ? [
-          {
-            kind: 'table' as const,
-            title: t('console.test-bench.attributes'),
-            caption: t('console.test-bench.attributes'),
-            columns: [t('console.test-bench.name'), t('console.test-bench.values')],
-            rows: attributesOf(xml),
-            empty: t('console.test-bench.no-attributes'),
-          },
-        ]
-      : []),
+    isSuccess &&
+      !isEncrypted && {
+        kind: 'table',
+        title: t('console.test-bench.attributes'),
+        caption: t('console.test-bench.attributes'),
+        columns: [t('console.test-bench.name'), t('console.test-bench.values')],
+        rows: attributesOf(xml),
+        empty: t('console.test-bench.no-attributes'),
+      },
     ...details,
     { kind: 'code', title: t('console.test-bench.response'), label: 'SAML Response', text: indented(xml) },
-  ];
+  ]);
 }
 
 /** The entity ID that the Response is for. */
@@ -89,13 +75,10 @@ function attribute(xml: string, element: string, name: string): string | undefin
 
 function unescaped(text: string): string {
   const named: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
-  return text.replace(/&(?:#x([0-9a-fA-F]+)|#(\d+)|(\w+));/g, (whole, hex, decimal, name) =>
-    hex
-      ? String.fromCodePoint(Number.parseInt(hex, 16))
-      : decimal
-        ? String.fromCodePoint(Number(decimal))
-        : (named[name] ?? whole),
-  );
+  return text.replace(/&(?:#x([0-9a-fA-F]+)|#(\d+)|(\w+));/g, (whole, hex, decimal, name) => {
+    if (name) return named[name] ?? whole;
+    return String.fromCodePoint(hex ? Number.parseInt(hex, 16) : Number(decimal));
+  });
 }
 
 /** One element per line, indented by two spaces for each level, empty ones as `<a/>`. */

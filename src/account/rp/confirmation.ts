@@ -135,23 +135,31 @@ export function createConfirmation(
     account: Account,
     session: RpSession,
   ): Promise<{ proven: readonly string[] } | { sent: Way }> {
-    const sent = await parseForm(ctx, form);
-    const { method: way } = sent;
+    const input = await parseForm(ctx, form);
+    const { method: way, code } = input;
     if (!(await waysOf(account, session)).includes(way)) throw badRequest('invalid_input', { detail: { way } });
-    if (way === 'passkey') return { proven: await provePasskey(ctx, account, sent) };
-    if (way === 'password') return { proven: await provePassword(ctx, account, sent.password) };
+    if (way === 'passkey') return { proven: await provePasskey(ctx, account, input) };
+    if (way === 'password') return { proven: await provePassword(ctx, account, input.password) };
+    if (way === 'totp') return { proven: await proveCode(ctx, account, { method: way, sentTo: '', code }) };
     const channels = codeDelivery.channels(account, await mfa.factors.of(account.id));
-    const sentTo = way === 'totp' ? '' : (channels[way] ?? '');
-    if (sent.send && way !== 'totp') {
-      await sendCode(ctx, account, way, sentTo);
-      return { sent: way };
-    }
-    const result = await checkCode(services, ctx, account, { method: way, sentTo, code: sent.code });
-    if (result.outcome === 'ok') return { proven: [AMR[way]] };
-    if (result.outcome === 'wait') throw tooManyTries(result.retryAfterSeconds, { method: way });
+    const sentTo = channels[way] ?? '';
+    if (!input.send) return { proven: await proveCode(ctx, account, { method: way, sentTo, code }) };
+    await sendCode(ctx, account, way, sentTo);
+    return { sent: way };
+  }
+
+  async function proveCode(
+    ctx: Context,
+    account: Account,
+    typed: { method: 'totp' | 'sms' | 'email'; sentTo: string; code: string },
+  ): Promise<readonly string[]> {
+    const { method } = typed;
+    const result = await checkCode(services, ctx, account, typed);
+    if (result.outcome === 'ok') return [AMR[method]];
+    if (result.outcome === 'wait') throw tooManyTries(result.retryAfterSeconds, { method });
     const isWrong = result.outcome === 'wrong';
     const message = isWrong ? t('second-factor.wrong-code') : t('second-factor.expired-code');
-    throw new StepError('sign_in_failed', { message, method: way });
+    throw new StepError('sign_in_failed', { message, method });
   }
 
   async function sendCode(ctx: Context, account: Account, method: 'sms' | 'email', sentTo: string): Promise<void> {

@@ -320,9 +320,15 @@ async function rejectionItems(rejections: readonly Rejection[], names: Names): P
   }));
 }
 
+function known(user: Mark | null, app: Mark | null): 'both' | 'user' | 'application' | 'none' {
+  if (user && app) return 'both';
+  if (user) return 'user';
+  return app ? 'application' : 'none';
+}
+
 function rejectedSentence(code: string, user: Mark | null, app: Mark | null): Text {
   return t('console.access-check.rejected', {
-    about: user && app ? 'both' : user ? 'user' : app ? 'application' : 'none',
+    about: known(user, app),
     user: new Slot(user ?? { text: '' }),
     app: new Slot(app ?? { text: '' }),
     code: new Slot({ text: code, href: `/admin/rejections/${code}` }),
@@ -341,39 +347,34 @@ function resultBlock(
   if (isPublic)
     return { kind: 'result', isGood: true, title: resultTitle(account, asked, 'public'), text: '', causes: [] };
   const later = checks.filter(({ state }) => state === 'later').map(({ explanation }) => explanation);
-  let hasPrimary = false;
-  const lookOf = (isFailed: boolean): 'primary' | 'secondary' => {
-    const isFirst = isFailed && !hasPrimary;
-    hasPrimary ||= isFirst;
-    return isFirst ? 'primary' : 'secondary';
-  };
+  const [primary] = causes.flatMap(({ check, fixes }) => (check.state === 'failed' ? fixes : []));
   return {
     kind: 'result',
     isGood: canSignIn,
     title: resultTitle(account, asked, canSignIn ? 'open' : 'closed'),
-    text: canSignIn
-      ? later.length > 0
-        ? sentences(later)
-        : causes.length === 0
-          ? t('console.access-check.all-passed')
-          : t('console.access-check.nothing-blocks')
-      : '',
+    text: canSignIn ? passedText(later, causes.length > 0) : '',
     causes: causes.map(({ check, fixes, links, note }) => ({
       text: check.explanation,
       note,
       actions: [
         ...fixes.map(
-          ({ id, label }): Action => ({
-            label,
+          (fix): Action => ({
+            label: fix.label,
             post: HERE,
-            fields: { ...subject, fix: id },
-            look: lookOf(check.state === 'failed'),
+            fields: { ...subject, fix: fix.id },
+            look: fix === primary ? 'primary' : 'secondary',
           }),
         ),
         ...links.map((link): Action => ({ ...link, look: 'secondary' })),
       ],
     })),
   };
+}
+
+/** What the page says where nothing blocks. @param later what the person does at the sign-in */
+function passedText(later: PageText[], hasWarnings: boolean): PageText {
+  if (later.length > 0) return sentences(later);
+  return hasWarnings ? t('console.access-check.nothing-blocks') : t('console.access-check.all-passed');
 }
 
 function resultTitle(account: Account, { application, page }: Asked, result: 'open' | 'closed' | 'public'): Text {

@@ -152,8 +152,9 @@ export async function readFacts(
   const page = asked && pageFactsOf(account, application, asked);
   const isLocal = isLocalAccepted({ required: ways.required, rule });
   const hasPassword = isLocal && password !== undefined;
-  const first = hasPassword ? ['pwd'] : isLocal && factors.verifyingPasskeys > 0 ? ['hwk', 'user'] : ['fed'];
-  const amr = services.signInPolicy.amrOf(first);
+  const hasPasskey = isLocal && factors.verifyingPasskeys > 0;
+  const firstFactor = hasPasskey ? ['hwk', 'user'] : ['fed'];
+  const amr = services.signInPolicy.amrOf(hasPassword ? ['pwd'] : firstFactor);
   const demanded = (proven: string[]) =>
     services.signInPolicy.requirementsOf(account, {
       amr: proven,
