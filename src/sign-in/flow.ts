@@ -59,7 +59,7 @@ export function createFlow(
   services: SignInState,
   showError: (ctx: Context, current: CurrentStep, error: StepError) => Promise<void>,
 ) {
-  const { attempts, csrf, interactions, upstream } = services;
+  const { attempts, csrf, interactions } = services;
   const open = (ctx: StepContext) => openStep(services, ctx, ctx.params.uid ?? '');
   const redirectToStep = (ctx: Context, { attempt }: CurrentStep) => {
     ctx.status = 303;
@@ -123,11 +123,7 @@ export function createFlow(
 
     /** Saves what was proven and continues: to the page of the next step, or to the engine after the last one. */
     async proceed(ctx: Context, current: CurrentStep, changes: Partial<Attempt> = {}): Promise<void> {
-      const linking = current.attempt.upstream;
-      const isOther =
-        linking?.linkTo !== undefined && changes.userId !== undefined && changes.userId !== linking.linkTo;
-      if (isOther && !changes.upstream)
-        await upstream.rejectOtherAccount(linking, current.attempt.uid, ctx.state.request);
+      await assertAccountToLink(services, current, changes, ctx.state.request);
       const before = isOtherUser(current.attempt, changes) ? withoutProofs(current.attempt) : current.attempt;
       const attempt = { ...before, ...changes, ...upstreamAfter(current.attempt, changes) };
       if (changes.userId !== undefined) await services.groupDomains.signedIn(changes.userId, ctx.state.request);
@@ -267,6 +263,17 @@ async function assertAccepted(
   if (!isLinking && rule?.isLocalAllowed === false) throw forbidden('sign_in_method_not_allowed');
 }
 
+/** Rejects the proof of another account here than the one that an identity is to be linked to. */
+async function assertAccountToLink(
+  services: SignInState,
+  { attempt: { uid, upstream } }: CurrentStep,
+  { userId, upstream: newUpstream }: Partial<Attempt>,
+  request: RequestInfo,
+): Promise<void> {
+  if (newUpstream || userId === undefined || upstream?.linkTo === undefined || upstream.linkTo === userId) return;
+  await services.upstream.rejectOtherAccount(upstream, uid, request);
+}
+
 /** Whether the changes are a first factor of this server, also one that follows a sign-in at an upstream. */
 function isLocalProof({ step }: CurrentStep, { userId, upstream }: Partial<Attempt>): boolean {
   return step === 'identify' && userId !== undefined && !upstream;
@@ -290,8 +297,7 @@ function withoutProofs(attempt: Attempt): Attempt {
 
 /** What stays of the upstream when an account is proven here. */
 function upstreamAfter(before: Attempt, { userId, upstream }: Partial<Attempt>): Partial<Attempt> {
-  if (upstream || !before.upstream || userId === undefined || userId === before.userId) return {};
-  // Another account than the one that was signed in at the upstream.
-  if (!before.upstream.linkTo) return { upstream: undefined };
-  return {};
+  const isOtherAccount = !upstream && userId !== undefined && userId !== before.userId;
+  // Unless it is the one to link, it is not the account that was signed in at the upstream.
+  return isOtherAccount && before.upstream && !before.upstream.linkTo ? { upstream: undefined } : {};
 }
