@@ -248,18 +248,21 @@ const isAddress = (rule: RuleId) => ['redirect_uri', 'post_logout_redirect_uri',
 export function noteOn(rule: RuleId, about: Case, hasFix: boolean): PageText | undefined {
   const { application, account } = about;
   if (rule === 'access') return application && account?.isActive ? roleInFile(application, account) : undefined;
+  if (!application) return undefined;
+  const isByMetadata = application.protocol === 'saml' && isSetByMetadata(rule, application);
   // Which of the two addresses is wrong, the request does not say.
-  if (application && isAddress(rule) && !(application.protocol === 'saml' && isSetByMetadata(rule, application)))
-    return t('console.rejections.or-at-application', { name: application.name });
-  if (application?.protocol === 'oidc') {
-    if (rule === 'resource' && about.missingApis.length > 0)
-      return t('console.rejections.no-api', { apis: listOf(about.missingApis) });
-    const change = oidcChange(rule, application, about);
-    if (!change || !givesRights(application, change, about)) return undefined;
-    return t('console.rejections.asks-rights', { name: application.name });
-  }
-  const isByMetadata = application?.protocol === 'saml' && isSetByMetadata(rule, application);
+  if (isAddress(rule) && !isByMetadata) return t('console.rejections.or-at-application', { name: application.name });
+  if (application.protocol === 'oidc') return oidcNote(rule, application, about);
   return isByMetadata && application.source !== 'file' ? metadataNote(rule, application, hasFix) : undefined;
+}
+
+/** Why no button lets the application have what it asks for. */
+function oidcNote(rule: RuleId, application: OidcApplication, about: Case): PageText | undefined {
+  if (rule === 'resource' && about.missingApis.length > 0)
+    return t('console.rejections.no-api', { apis: listOf(about.missingApis) });
+  const change = oidcChange(rule, application, about);
+  if (!change || !givesRights(application, change, about)) return undefined;
+  return t('console.rejections.asks-rights', { name: application.name });
 }
 
 /** What the request still breaks after the fix of this rule: no fix of an address turns PKCE off. */
