@@ -1,12 +1,13 @@
 import { limits } from '../../../../base/limits.ts';
+import type { RequestInfo } from '../../../../base/platform/request-info.ts';
 import type { Db, Tx } from '../../../../base/storage/database.ts';
+import { hotStatements } from '../../../../base/storage/statements.ts';
 import type { Core } from '../../../../core/core.ts';
 import { artifactId, isPastAbsoluteExpiry } from '../adapter.ts';
 import { GRANT_MODELS, grantsOf, removeGrantsBut, removeGrantsById, type StoredGrant } from '../grants.ts';
 import { isGenuineArtifact, PROTECTED_COLUMNS, type ProtectedArtifact } from '../protected-artifacts.ts';
 import { findEnded, markEnded } from './ended-sessions.ts';
 import type { Authorization } from './merge-session.ts';
-import { createSessionDevices } from './session-devices.ts';
 
 export interface Participant {
   clientId: string;
@@ -45,6 +46,14 @@ interface Payload {
   authorizations?: Record<string, Authorization>;
 }
 
+// Written at every sign-in.
+export const statements = hotStatements('session-devices', {
+  recordDevice: `INSERT INTO session_devices (uid, user_id, browser_id, user_agent, address, created_at, last_seen_at, expires_at)
+    VALUES (?,?,?,?,?,?,?,?) ON CONFLICT (uid) DO UPDATE SET user_id = excluded.user_id, browser_id = excluded.browser_id,
+      user_agent = excluded.user_agent, address = excluded.address, last_seen_at = excluded.last_seen_at,
+      expires_at = excluded.expires_at`,
+});
+
 export type Sessions = ReturnType<typeof createSessions>;
 
 const PAGE = 200;
@@ -60,7 +69,7 @@ const ROW = { payload: true, expiresAt: true } as const;
 const LIVE_ROW = { ...PROTECTED_COLUMNS, expiresAt: true } as const;
 
 export function createSessions(services: Core) {
-  const { db, now } = services;
+  const { db, sql, now } = services;
 
   const epoch = () => BigInt(Math.floor(now().getTime() / 1000));
 
@@ -73,7 +82,24 @@ export function createSessions(services: Core) {
   const list = (accountId: string, tx: Tx = db): Promise<SessionEntry[]> => liveSessionsOf(accountId, epoch(), tx);
 
   return {
-    ...createSessionDevices(services),
+    /** Remembers the browser in which a session began, until `endsAt`, the latest end of the session. */
+    async recordDevice(
+      { uid, accountId, endsAt }: { uid: string; accountId: string; endsAt: Date },
+      { userAgent, address }: RequestInfo,
+      browserId?: string | undefined,
+    ): Promise<void> {
+      const at = now();
+      const device = [accountId, browserId ?? null, userAgent, address, at, at, endsAt];
+      await sql.later(statements.recordDevice, [uid, ...device]);
+    },
+
+    /** The known browsers in which these sessions began. */
+    async browsersOf(uids: readonly string[], tx: Tx): Promise<string[]> {
+      const where = { uid: { in: [...uids] }, browserId: { not: null } };
+      const rows = await tx.sessionDevice.findMany({ where, select: { browserId: true } });
+      return rows.flatMap(({ browserId }) => browserId ?? []);
+    },
+
     ...createSessionActivity(services, async (uid) => (await find(uid))?.expiresAt),
     find,
     /** Live sessions of an account, the newest first. */
