@@ -1,5 +1,4 @@
 // Who can open an application: the list, which SQL finds, against the access rule, for generated people, roles, groups and applications.
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessDecision, grantingGroups, grantingRoles } from '../../src/applications/access-decision.ts';
 import type { Access } from '../../src/applications/fields/oidc-client.ts';
@@ -9,6 +8,7 @@ import { pageQuery } from '../../src/people/accounts/account-list.ts';
 import { createGroups, type Groups } from '../../src/people/groups/groups.ts';
 import { createRoles, type Roles } from '../../src/people/rbac/roles.ts';
 import { openPeople, type People } from '../accounts/fixture.ts';
+import fc from '../support/property.ts';
 import { servicesOf } from '../support/services-of.ts';
 
 const ROLES = ['staff', 'guests', 'ops'];

@@ -1,8 +1,8 @@
 // The colors of a brand are readable in both modes, whatever color was chosen.
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { brandColors, brandSheet, contrast, hexOf, oklchOf, sheetNamed } from '../../src/applications/brand/sheet.ts';
 import { color } from '../../src/base/http/pages/tokens.ts';
+import fc from '../support/property.ts';
 
 const hex = fc.integer({ min: 0, max: 0xffffff }).map((value) => `#${value.toString(16).padStart(6, '0')}`);
 const ugly = ['#000000', '#ffffff', '#ffff00', '#ff0000', '#00ff00', '#0000ff', '#808080', '#2563eb'];

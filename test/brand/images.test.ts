@@ -1,9 +1,9 @@
 // Pictures that are sent for a brand: what is left of them, and what is rejected.
 
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { perform } from '../../src/applications/brand/images/task.ts';
 import { sentenceOf } from '../../src/base/texts/faults.ts';
+import fc from '../support/property.ts';
 import { aJpeg, aPng, aSvg, aWebp, pngChunk } from './pictures.ts';
 
 /** The picture that is stored. */
