@@ -23,13 +23,11 @@ export interface ApplicationPreview {
   error?: PageText;
 }
 
-export type ApplicationPreviews = (account: Account, application: Application) => Promise<ApplicationPreview>;
-
 /** Makes the preview with every scope that the application may request. */
-export function createApplicationPreviews(services: AdminServices): ApplicationPreviews {
+export function createApplicationPreviews(services: AdminServices) {
   const { previews: assertionPreviews } = services.saml;
   const { claimsPreview, registrationFaultOf } = services.oidc;
-  return async (account, application) => {
+  return async (account: Account, application: Application): Promise<ApplicationPreview> => {
     if (application.protocol === 'oidc') {
       if (!signsUsersIn(application.metadata))
         return { error: t('console.access-check.no-grant', { app: application.name }) };

@@ -37,8 +37,6 @@ interface Registered {
   xml: string | undefined;
 }
 
-export type SamlDeclarations = ReturnType<typeof createSamlDeclarations>;
-
 /** Reads and checks declarations of service providers; fetches their metadata where it has a URL. */
 export function createSamlDeclarations(services: AdminServices) {
   async function load({ metadata, metadata_url, metadata_certificate }: MetadataSource): Promise<string | undefined> {
@@ -91,7 +89,8 @@ export function createSamlDeclarations(services: AdminServices) {
 
   return {
     /** Throws invalid_input with the field and a message for the administrator. */
-    resolve /** Reads metadata without registering it. Throws invalid_input. */,
+    resolve,
+    /** Reads metadata without registering it. Throws invalid_input. */
     read: async (source: MetadataSource): Promise<SpMetadata> => parse((await load(source)) ?? '', source),
   };
 }

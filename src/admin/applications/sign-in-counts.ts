@@ -13,8 +13,6 @@ export interface SignInCount {
   last: Date;
 }
 
-export type SignInCounts = ReturnType<typeof createSignInCounts>;
-
 interface CountOfDay {
   count: number;
   last: Date;

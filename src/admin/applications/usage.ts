@@ -18,8 +18,6 @@ export interface UsageOfDay {
   rejected: number;
 }
 
-export type ApplicationUsage = ReturnType<typeof createApplicationUsage>;
-
 const DAY_MS = 86_400_000;
 const REJECTED = ['authorization.rejected', 'token.rejected', 'saml.request', 'saml.response'];
 

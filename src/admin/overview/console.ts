@@ -4,6 +4,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Extras, State } from '../../base/http/context.ts';
 import { nameAndUsername } from '../../base/http/pages/tokens.ts';
+import { present } from '../../base/platform/defined.ts';
 import { waitText } from '../../base/texts/dates.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { AccountSummary } from '../../people/accounts/account-list.ts';
@@ -14,7 +15,16 @@ import type { Need } from '../../people/rbac/rights.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../../protocols/oidc/in-process-clients.ts';
 import { HOW_TO_SET_THE_ADDRESS } from '../applications/tabs/setup-guide.ts';
 import { eventItems } from '../audit/console-rows.ts';
-import { type Action, type Block, type ConsolePage, maxBarValue, type Step, type Tone } from '../console/blocks.ts';
+import {
+  type Action,
+  type Block,
+  type Cell,
+  type ConsolePage,
+  maxBarValue,
+  type Step,
+  type Tone,
+} from '../console/blocks.ts';
+import { tableOf } from '../console/lists.ts';
 import { type NamedUser, userMark } from '../console/names.ts';
 import { navigationAt } from '../console/navigation.ts';
 import { addPage, type Visit } from '../console/pages.ts';
@@ -49,7 +59,8 @@ export function overviewRoutes(services: ConsoleServices): Router<State, Extras>
     },
   });
 
-  async function page({ ctx, by, may, meets }: Visit<undefined>): Promise<ConsolePage> {
+  async function page(visit: Visit<undefined>): Promise<ConsolePage> {
+    const { ctx, by, may, meets } = visit;
     const [counted, warned, last] = await Promise.all([
       statistics(DAYS),
       warnings(),
@@ -69,13 +80,7 @@ export function overviewRoutes(services: ConsoleServices): Router<State, Extras>
     const { id } = frame.account(ctx);
     const isHidden = await accounts.hidesFirstSteps(id);
     const steps = isHidden ? [] : await firstSteps(id, counted, meets);
-    const { attention, quiet } = warningBlocks(warned, users, {
-      mayOpen,
-      mayOpenConnections: may('gatehouse.connections:read'),
-      mayUnlock: may('gatehouse.users:unlock'),
-      mayApprove: may(APPROVE),
-      opens: opensBy(meets),
-    });
+    const { attention, quiet } = warningBlocks(warned, users, visit);
     return {
       title: t('console.navigation.overview'),
       lead: t('console.overview.lead', { count: DAYS }),
@@ -154,65 +159,46 @@ function days({ at, days: counted }: Statistics, today: Date): Block {
 type Users = ReadonlyMap<string, NamedUser>;
 
 /** Unused accounts that are not warned, disabled or deleted before an administrator approves it, because they are so many. */
-function unusedBlock(unused: Warnings['unused'], mayApprove: boolean): Block[] {
-  if (!unused) return [];
+function unusedBlock(unused: NonNullable<Warnings['unused']>, mayApprove: boolean): Block {
   const approve = { label: t('console.overview.unused-approve'), post: '/admin', fields: { unused: 'approve' } };
-  return [
-    {
-      kind: 'facts',
-      title: t('console.overview.unused'),
-      lead: t('console.overview.unused-text'),
-      ...(mayApprove && { actions: [approve] }),
-      rows: [
-        {
-          label: t('console.navigation.users'),
-          value: { text: t('console.overview.unused-of', unused), href: '/admin/users?state=unseen' },
-        },
-      ],
-    },
-  ];
+  const value = { text: t('console.overview.unused-of', unused), href: '/admin/users?state=unseen' };
+  return {
+    kind: 'facts',
+    title: t('console.overview.unused'),
+    lead: t('console.overview.unused-text'),
+    ...(mayApprove && { actions: [approve] }),
+    rows: [{ label: t('console.navigation.users'), value }],
+  };
 }
 
 /** Users who have to wait after wrong passwords. */
-function lockedBlock(locked: Warnings['locked'], users: Users, mayUnlock: boolean): Block[] {
-  if (locked.length === 0) return [];
-  return [
-    {
-      kind: 'table',
-      title: t('console.overview.locked'),
-      caption: t('console.overview.locked-caption'),
-      columns: [
-        t('console.overview.user'),
-        t('console.overview.locked-for'),
-        ...(mayUnlock ? [t('console.shared.action')] : []),
-      ],
-      rows: locked.map(({ id, username, seconds }) => [
-        userMark({ ...(users.get(id) ?? { username }), id }),
-        waitText(seconds),
-        ...(mayUnlock
-          ? [{ label: t('console.overview.unlock'), of: username, post: `/admin/users/${id}/unlock` }]
-          : []),
-      ]),
-    },
-  ];
-}
+const lockedTable = (locked: Warnings['locked'], users: Users, mayUnlock: boolean): Block => ({
+  kind: 'table',
+  title: t('console.overview.locked'),
+  caption: t('console.overview.locked-caption'),
+  ...tableOf(locked, [
+    [t('console.overview.user'), (one) => userIn(users, one)],
+    [t('console.overview.locked-for'), ({ seconds }) => waitText(seconds)],
+    mayUnlock && [
+      t('console.shared.action'),
+      ({ id, username }) => ({ label: t('console.overview.unlock'), of: username, post: `/admin/users/${id}/unlock` }),
+    ],
+  ]),
+});
 
 /** Users who cannot sign in before an administrator allows their first second factor. */
-function waitingBlock(waiting: Warnings['waiting'], users: Users): Block[] {
-  if (waiting.length === 0) return [];
-  return [
-    {
-      kind: 'table',
-      title: t('console.overview.waiting'),
-      caption: t('console.overview.waiting-caption'),
-      columns: [t('console.overview.user'), t('console.overview.since')],
-      rows: waiting.map(({ id, username, requestedAt }) => [
-        { ...userMark({ ...(users.get(id) ?? { username }), id }), href: `/admin/users/${id}/security` },
-        requestedAt,
-      ]),
-    },
-  ];
-}
+const waitingTable = (waiting: Warnings['waiting'], users: Users): Block => ({
+  kind: 'table',
+  title: t('console.overview.waiting'),
+  caption: t('console.overview.waiting-caption'),
+  ...tableOf(waiting, [
+    [t('console.overview.user'), (one) => ({ ...userIn(users, one), href: `/admin/users/${one.id}/security` })],
+    [t('console.overview.since'), ({ requestedAt }) => requestedAt],
+  ]),
+});
+
+const userIn = (users: Users, { id, username }: { id: string; username: string }) =>
+  userMark({ ...(users.get(id) ?? { username }), id });
 
 /** Whether a page is one of the navigation that the administrator may open, or below it. */
 function opensBy(meets: (need: Need) => boolean): (href: string) => boolean {
@@ -224,32 +210,23 @@ function opensBy(meets: (need: Need) => boolean): (href: string) => boolean {
 function warningBlocks(
   { locked, waiting, ending, health, unused }: Warnings,
   users: Users,
-  {
-    mayOpen,
-    mayOpenConnections,
-    mayUnlock,
-    mayApprove,
-    opens,
-  }: {
-    mayOpen: boolean;
-    mayOpenConnections: boolean;
-    mayUnlock: boolean;
-    mayApprove: boolean;
-    opens(href: string): boolean;
-  },
+  { may, meets }: Visit<undefined>,
 ): { attention: Block[]; quiet: Block[] } {
+  const opens = opensBy(meets);
+  const endingCell = ({ what, applicationId, connectionId }: Warnings['ending'][number]): Cell => {
+    if (applicationId && may('gatehouse.applications:read'))
+      return { text: what, href: `/admin/applications/${applicationId}` };
+    if (connectionId && may('gatehouse.connections:read'))
+      return { text: what, href: `/admin/connections/${connectionId}` };
+    return what;
+  };
   const expiry: Block = {
     kind: 'table',
     title: t('console.overview.expires-soon'),
     caption: t('console.overview.expires-caption'),
-    columns: [t('console.overview.what'), t('console.overview.until')],
-    rows: ending.map(({ what, until, applicationId, connectionId }) => [
-      applicationId && mayOpen
-        ? { text: what, href: `/admin/applications/${applicationId}` }
-        : connectionId && mayOpenConnections
-          ? { text: what, href: `/admin/connections/${connectionId}` }
-          : what,
-      until,
+    ...tableOf(ending, [
+      [t('console.overview.what'), endingCell],
+      [t('console.overview.until'), ({ until }) => until],
     ]),
     empty: t('console.overview.nothing-expires'),
   };
@@ -273,14 +250,14 @@ function warningBlocks(
   };
   const isUrgent = ending.length > 0;
   return {
-    attention: [
+    attention: present([
       ...parts(t('console.overview.attention'), ['bad', 'warn']),
-      ...unusedBlock(unused, mayApprove),
-      ...lockedBlock(locked, users, mayUnlock),
-      ...waitingBlock(waiting, users),
-      ...(isUrgent ? [expiry] : []),
-    ],
-    quiet: [...(isUrgent ? [] : [expiry]), ...parts(t('console.overview.health'), ['good'])],
+      unused && unusedBlock(unused, may(APPROVE)),
+      locked.length > 0 && lockedTable(locked, users, may('gatehouse.users:unlock')),
+      waiting.length > 0 && waitingTable(waiting, users),
+      isUrgent && expiry,
+    ]),
+    quiet: present([!isUrgent && expiry, ...parts(t('console.overview.health'), ['good'])]),
   };
 }
 
