@@ -13,7 +13,8 @@ import { SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
 import { concatenated, inLanguage, listOf, type PageText, t } from '../../base/texts/text.ts';
 import type { Block, ConsolePage, Field, Option } from '../console/blocks.ts';
 import { listQuery } from '../console/frame.ts';
-import { addPage, type FormReader, longForm } from '../console/pages.ts';
+import { searchField } from '../console/lists.ts';
+import { addPage, type FormReader, longForm, type Visit } from '../console/pages.ts';
 import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
 import { MAX_FORM_BYTES } from '../console/typed-form.ts';
 import type { ConsoleServices } from '../console-services.ts';
@@ -46,21 +47,16 @@ export function addNewApplicationPages(
     load: async ({ params: { preset: id = '' } }) => presetOf(id) ?? throwNotFound(),
     accepts: acceptUploads(MAX_FORM_BYTES),
     form: withDocument,
-    page: async (visit, sent) => {
-      const { subject: preset, may, by } = visit;
-      return newPage(preset, sent, {
-        mayCreateRoles: may('gatehouse.roles:write'),
-        mayCreateGroups: may('gatehouse.groups:write'),
-        choices: await roles.choices(by),
-        groups: may('gatehouse.groups:write') ? await groups.list({ limit: limits.api.maxPageSize }) : [],
-        creates: creatable(visit),
-      });
-    },
+    page: async (visit, sent) =>
+      newPage(visit, sent, {
+        roles: await roles.choices(visit.by),
+        groups: visit.may(CREATES.group) ? await groups.list({ limit: limits.api.maxPageSize }) : [],
+      }),
     async submit({ ctx, subject: preset, by, language }, sent) {
       const wanted = sentValue(sent, CREATE_ROLES) === 'on' ? described(preset.roles, language) : [];
       const wantedGroups = sentValue(sent, CREATE_GROUPS) === 'on' ? described(preset.groups, language) : [];
-      if (wanted.length > 0) frame.assertMay(ctx, 'gatehouse.roles:write');
-      if (wantedGroups.length > 0) frame.assertMay(ctx, 'gatehouse.groups:write');
+      if (wanted.length > 0) frame.assertMay(ctx, CREATES.role);
+      if (wantedGroups.length > 0) frame.assertMay(ctx, CREATES.group);
       const added = asksAccess(preset) ? newOpenings(sent) : [];
       for (const { kind } of added) frame.assertMay(ctx, CREATES[kind]);
       const declared = declarationOf(preset, sent, identityProvider().name);
@@ -168,14 +164,7 @@ function choicePage(filter: string, language: string): ConsolePage {
         kind: 'search',
         action: '/admin/applications/new',
         fields: [
-          {
-            name: 'q',
-            label: t('console.applications.new.search'),
-            type: 'search',
-            value: filter,
-            isLabelHidden: true,
-            placeholder: t('console.applications.new.search-placeholder'),
-          },
+          searchField(filter, t('console.applications.new.search-placeholder'), t('console.applications.new.search')),
         ],
         button: t('console.applications.new.filter'),
       },
@@ -193,24 +182,14 @@ const tile = ({ id, title, text, icon }: Preset) => ({
 
 /** The form of a preset, with what was typed into it. */
 function newPage(
-  preset: Preset,
+  visit: Visit<Preset>,
   sent: Sent | undefined,
-  {
-    mayCreateRoles,
-    mayCreateGroups,
-    choices,
-    groups,
-    creates,
-  }: {
-    mayCreateRoles: boolean;
-    mayCreateGroups: boolean;
-    choices: readonly Option[];
-    /** That the access rule may name. */
-    groups: readonly { name: string }[];
-    creates: Choices['creates'];
-  },
+  /** What the access rule may name. */
+  { roles: choices, groups }: { roles: readonly Option[]; groups: readonly { name: string }[] },
 ): ConsolePage {
-  const newRoles = mayCreateRoles ? (preset.roles ?? []) : [];
+  const { subject: preset, may } = visit;
+  const mayCreateGroups = may(CREATES.group);
+  const newRoles = may(CREATES.role) ? (preset.roles ?? []) : [];
   const newGroups = mayCreateGroups ? (preset.groups ?? []) : [];
   const groupNames = [...new Set([...newGroups, ...groups].map(({ name }) => name))];
   const roles = new Map<string, PageText | undefined>([
@@ -224,7 +203,7 @@ function newPage(
     ...(newRoles.length > 0 ? [rolesField(preset, newRoles)] : []),
     ...(preset.groups ? [groupsField(preset, preset.groups, mayCreateGroups)] : []),
     ...(asksAccess(preset)
-      ? accessFields(preset, { roles: names, roleHints: roles, groups: groupNames, creates })
+      ? accessFields(preset, { roles: names, roleHints: roles, groups: groupNames, creates: creatable(visit) })
       : []),
     ...(mayAskConsent(preset) ? applicationKey('oidc', 'consent').fields({}) : []),
     // Only after its metadata may have asked for it.
