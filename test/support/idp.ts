@@ -53,7 +53,8 @@ export async function startIdp(options: TestIdpOptions = {}): Promise<TestIdp> {
   };
   const log: string[] = [];
   const destination = { write: (line: string) => void log.push(line) };
-  const config = loadConfig(env, { cwd: testFolder(), terminal: false });
+  // As the built program: templates, style sheets and scripts are read, hashed and compressed once, not for each page.
+  const config = { ...loadConfig(env, { cwd: testFolder(), terminal: false }), production: true };
   const logger = createLogger({
     level: 'debug',
     format: 'json',
