@@ -8,6 +8,7 @@ import { maskedKey } from '../../people/api-keys/api-keys.ts';
 import { adminApi } from '../../people/rbac/built-in.ts';
 import type { Action, Cell, ConsolePage, Field, Mark, Option } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
+import { daysField } from '../console/form-fields.ts';
 import { listAt, tableOf } from '../console/lists.ts';
 import { type NamedField, type NamedUser, personLogo } from '../console/names.ts';
 import { keyPermissionMark, keyPermissionOptions } from '../console/permission-words.ts';
@@ -217,15 +218,7 @@ function keyFields(
       placeholder: t('console.api-keys.form.name.example'),
       hint: t('console.api-keys.form.name.hint'),
     },
-    {
-      name: 'expires_in_days',
-      label: t('console.api-keys.form.valid-for'),
-      type: 'select',
-      isNumber: true,
-      isHalf: true,
-      value: String(defaultDays),
-      options: days.map((count) => ({ value: String(count), label: t('console.api-keys.form.days', { count }) })),
-    },
+    { ...daysField('expires_in_days', t('console.api-keys.form.valid-for'), defaultDays, days), isHalf: true },
     {
       name: 'permissions',
       label: t('console.api-keys.permissions'),

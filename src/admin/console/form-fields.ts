@@ -96,6 +96,16 @@ export function fieldsOf(keys: readonly FormKey[], values: Values, sent: Sent | 
   return sent ? asTyped(fields, sent) : fields;
 }
 
+/** A choice of a number of days. */
+export const daysField = (name: string, label: PageText, value: number, choices: readonly number[]): Field => ({
+  name,
+  label,
+  type: 'select',
+  isNumber: true,
+  value: String(value),
+  options: choices.map((count) => ({ value: String(count), label: t('console.shared.days', { count }) })),
+});
+
 /** What a form says as the body of an endpoint. A field that is empty is absent. */
 export const bodyOf = (keys: readonly FormKey[], sent: Sent): Record<string, unknown> =>
   Object.fromEntries(keys.map((key) => [key.key, key.read(sent)] as const).filter(([, value]) => value !== undefined));

@@ -31,7 +31,7 @@ import {
   versionField,
 } from '../console/blocks.ts';
 import { deletionZone } from '../console/danger-zone.ts';
-import { bodyOf, type FormKey, fieldKey, fieldsOf, keyOf } from '../console/form-fields.ts';
+import { bodyOf, daysField, type FormKey, fieldKey, fieldsOf, keyOf } from '../console/form-fields.ts';
 import { listAt, tableOf } from '../console/lists.ts';
 import { addPage, listForm } from '../console/pages.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
@@ -129,19 +129,7 @@ export function eventStreamRoutes(services: ConsoleServices) {
   smallForm('/replay', {
     title: ({ name }) => t('console.event-streams.replay.title', { name }),
     purpose: t('console.event-streams.replay.lead'),
-    fields: () => [
-      {
-        name: 'days',
-        label: t('console.event-streams.replay.days'),
-        type: 'select',
-        isNumber: true,
-        value: '1',
-        options: DAY_CHOICES.map((count) => ({
-          value: String(count),
-          label: t('console.sign-up-codes.form.days', { count }),
-        })),
-      },
-    ],
+    fields: () => [daysField('days', t('console.event-streams.replay.days'), 1, DAY_CHOICES)],
     body: z.strictObject({ days: z.int().min(1).max(366) }),
     button: t('console.event-streams.replay'),
     async submit({ by, subject }, { days }) {

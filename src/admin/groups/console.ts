@@ -15,6 +15,7 @@ import { listOf, type PageText, sentences, type Text, t } from '../../base/texts
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { MemberChange } from '../../people/groups/changes.ts';
+import { falseIfForbidden } from '../../people/rbac/authority.ts';
 import { type Need, within } from '../../people/rbac/rights.ts';
 import { fromCursor, toCursor } from '../api/parts.ts';
 import { protocolName, restrictionQuestion } from '../applications/console-parts.ts';
@@ -46,7 +47,7 @@ import type { ConsoleServices } from '../console-services.ts';
 import { type PageOfOne, pagesOf } from '../noun-pages.ts';
 import { userNamed } from '../suggestions/typed-user.ts';
 import { type HeldGroup, isPersonal } from '../users/grants.ts';
-import { type Counted, type GroupDetails, groupNoun, newGroup, PEOPLE } from './groups.ts';
+import { type Counted, type GroupAdmin, type GroupDetails, groupNoun, newGroup, PEOPLE } from './groups.ts';
 import type { MemberRows } from './member-rows.ts';
 
 const HOME = '/admin/groups';
@@ -845,6 +846,10 @@ async function groupTab(
   };
 }
 
+/** Whether the administrator may put people in the group. */
+const mayPutInto = async ({ may, by, subject: { id } }: Visit<GroupDetails>, groups: GroupAdmin): Promise<boolean> =>
+  may(WRITE) && groups.assertMayPut(id, by).then(() => true, falseIfForbidden);
+
 const removeAction = (href: string, of: PageText): Cell => ({ label: t('console.groups.remove'), of, href });
 
 async function memberBlocks(
@@ -852,7 +857,7 @@ async function memberBlocks(
   services: ConsoleServices,
   typed: z.output<typeof memberForm> = { user: '', since: '', until: '' },
 ): Promise<Block[]> {
-  const { ctx, by, may, subject: group } = visit;
+  const { ctx, subject: group } = visit;
   const { groups } = services.admin;
   const path = pathOf(group);
   const asked = listAt(path, { q: listQuery.shape.q })(ctx);
@@ -860,13 +865,7 @@ async function memberBlocks(
   const { members, next } = await groups.members(group.id, { search, after: fromCursor(after) });
   const wayOf = await services.names.ways(members.map(({ source }) => source));
   const at = services.now();
-  const mayPut =
-    may(WRITE) &&
-    !group.fileMembers &&
-    (await groups.assertMayPut(group.id, by).then(
-      () => true,
-      () => false,
-    ));
+  const mayPut = !group.fileMembers && (await mayPutInto(visit, groups));
   const add: Block = {
     kind: 'form',
     title: t('console.groups.add-member-title'),
@@ -1071,16 +1070,9 @@ async function ownerBlocks(
 
 type OpenRequest = Awaited<ReturnType<ConsoleServices['admin']['groups']['requests']>>[number];
 
-async function requestBlocks(
-  { may, by, subject: group }: Visit<GroupDetails>,
-  { admin: { groups } }: ConsoleServices,
-): Promise<Block[]> {
-  const mayDecide =
-    may(WRITE) &&
-    (await groups.assertMayPut(group.id, by).then(
-      () => true,
-      () => false,
-    ));
+async function requestBlocks(visit: Visit<GroupDetails>, { admin: { groups } }: ConsoleServices): Promise<Block[]> {
+  const group = visit.subject;
+  const mayDecide = await mayPutInto(visit, groups);
   const table: Block = {
     kind: 'table',
     title: t('console.groups.requests'),

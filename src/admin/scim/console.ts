@@ -23,6 +23,7 @@ import {
   versionField,
 } from '../console/blocks.ts';
 import { deletionZone } from '../console/danger-zone.ts';
+import { daysField } from '../console/form-fields.ts';
 import { tableOf } from '../console/lists.ts';
 import { FILE_TAG } from '../console/managed-by-file.ts';
 import { lines } from '../console/text-area.ts';
@@ -92,19 +93,7 @@ export function scimRoutes(services: ConsoleServices) {
   tokenForm('/token', {
     title: () => t('console.scim.token.new'),
     purpose: t('console.scim.token.lead'),
-    fields: () => [
-      {
-        name: 'expires_in_days',
-        label: t('console.sign-up-codes.form.valid-for'),
-        type: 'select',
-        isNumber: true,
-        value: '365',
-        options: DAY_CHOICES.map((count) => ({
-          value: String(count),
-          label: t('console.sign-up-codes.form.days', { count }),
-        })),
-      },
-    ],
+    fields: () => [daysField('expires_in_days', t('console.sign-up-codes.form.valid-for'), 365, DAY_CHOICES)],
     body: newToken,
     button: t('console.scim.token.new'),
     submit: async ({ by, subject }, { expires_in_days: days }) => ({

@@ -5,6 +5,7 @@ import { present } from '../../base/platform/defined.ts';
 import { t } from '../../base/texts/text.ts';
 import type { SignUpCode } from '../../people/sign-up-codes/sign-up-codes.ts';
 import type { Action, ConsolePage, Field, Mark } from '../console/blocks.ts';
+import { daysField } from '../console/form-fields.ts';
 import { tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice, releaseQuestion } from '../console/managed-by-file.ts';
 import type { ConsoleServices } from '../console-services.ts';
@@ -127,16 +128,13 @@ const newCodeFields = (): Field[] => [
     hint: t('console.sign-up-codes.form.uses.hint'),
   },
   {
-    name: 'expires_in_days',
-    label: t('console.sign-up-codes.form.valid-for'),
-    type: 'select',
-    isNumber: true,
+    ...daysField(
+      'expires_in_days',
+      t('console.sign-up-codes.form.valid-for'),
+      limits.signUpCode.defaultDays,
+      DAY_CHOICES,
+    ),
     isHalf: true,
-    value: String(limits.signUpCode.defaultDays),
-    options: DAY_CHOICES.map((count) => ({
-      value: String(count),
-      label: t('console.sign-up-codes.form.days', { count }),
-    })),
   },
 ];
 
