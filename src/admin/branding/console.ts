@@ -36,6 +36,7 @@ import {
   type FormSection,
   hiddenField,
   selectField,
+  tabLinks,
   VERSION,
   versionField,
 } from '../console/blocks.ts';
@@ -179,7 +180,7 @@ async function brandPage(
     ...(!application && {
       actions: [{ label: t('console.settings.tab.languages'), href: '/admin/settings/languages' }],
     }),
-    tabs: brandTabs('look'),
+    tabs: brandTabs(''),
     isHalved: true,
     blocks,
     aside: previewBlocks(ctx, choice, { src: previewAddress(choice, typed), mayChange, field }),
@@ -643,9 +644,5 @@ function changedTexts(before: TextValues, language: string, sent: Sent): TextVal
 
 // The tabs of Branding.
 
-function brandTabs(current: 'look' | 'texts'): NonNullable<ConsolePage['tabs']> {
-  return [
-    { href: '/admin/branding', label: t('console.branding.tab.look'), isCurrent: current === 'look' },
-    { href: '/admin/branding/texts', label: t('console.branding.tab.texts'), isCurrent: current === 'texts' },
-  ];
-}
+const brandTabs = (current: '' | 'texts') =>
+  tabLinks(HERE, current, { '': t('console.branding.tab.look'), texts: t('console.branding.tab.texts') });

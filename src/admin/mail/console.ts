@@ -28,6 +28,7 @@ import {
   hiddenField,
   type Mark,
   selectField,
+  tabLinks,
 } from '../console/blocks.ts';
 import { listPath } from '../console/frame.ts';
 import { listAt, tableOf } from '../console/lists.ts';
@@ -98,7 +99,7 @@ async function queuePage({ admin: { mail } }: ConsoleServices, { ctx, may }: Vis
   return {
     title: t('console.navigation.mail'),
     lead: t('console.mail.lead'),
-    tabs: mailTabs('queue'),
+    tabs: mailTabs(''),
     actions: mayWrite ? [{ ...SEND_TEST, look: 'primary' }] : [],
     blocks: [
       stateBlock(server, counts, may),
@@ -405,9 +406,5 @@ const addressOf = (path: string, choice: Choice) =>
 
 // The tabs of Email.
 
-function mailTabs(current: 'queue' | 'templates'): NonNullable<ConsolePage['tabs']> {
-  return [
-    { href: '/admin/mail', label: t('console.mail.delivery'), isCurrent: current === 'queue' },
-    { href: '/admin/mail/templates', label: t('console.mail.templates'), isCurrent: current === 'templates' },
-  ];
-}
+const mailTabs = (current: '' | 'templates') =>
+  tabLinks(HERE, current, { '': t('console.mail.delivery'), templates: t('console.mail.templates') });

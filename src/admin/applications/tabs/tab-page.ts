@@ -30,18 +30,6 @@ const tabs = {
 } as const;
 export type TabPath = keyof typeof tabs;
 
-/** What each tab is for, in one sentence. The overview has the home page of the application instead. */
-const purposes: Record<Exclude<TabPath, ''>, (name: string) => PageText> = {
-  setup: (name) => t('console.tabs.purpose.setup', { name }),
-  settings: (name) => t('console.tabs.purpose.settings', { name }),
-  access: (name) => t('console.tabs.purpose.access', { name }),
-  people: (name) => t('console.tabs.purpose.people', { name }),
-  claims: (name) => t('console.tabs.purpose.claims', { name }),
-  credentials: (name) => t('console.tabs.purpose.credentials', { name }),
-  provisioning: (name) => t('console.tabs.purpose.provisioning', { name }),
-  activity: (name) => t('console.tabs.purpose.activity', { name }),
-};
-
 /** An application, and what the administrator may do with it. */
 export interface OpenApplication extends ApplicationDetails {
   path: string;
@@ -88,7 +76,8 @@ export function tabPage(
   { config: { configFile } }: ConsoleServices,
 ): ConsolePage {
   const isFile = application.source === 'file';
-  const lead = tab === '' ? homePageOf(application) : purposes[tab](application.name);
+  // What the tab is for; the overview has the home page instead.
+  const lead = tab === '' ? homePageOf(application) : t(`console.tabs.purpose.${tab}`, { name: application.name });
   const closed: TabPath[] = present([!mayReadActivity && 'activity', !mayReadPeople && 'people']);
   const offered = tabsOf(application).filter((one) => !closed.includes(one));
   const test =
