@@ -8,6 +8,7 @@ import type { AccessWay } from '../applications/people.ts';
 import { redirectUriFault, resourceFault } from '../applications/uris.ts';
 import { fullName } from '../base/http/pages/tokens.ts';
 import { defined } from '../base/platform/defined.ts';
+import { messageOf } from '../base/platform/errors.ts';
 import { type Fault, fault, faultLine, sentenceOf } from '../base/texts/faults.ts';
 import { createRegistrationTokens } from '../protocols/oidc/store/registration-tokens.ts';
 import { SamlError } from '../protocols/saml/xml/errors.ts';
@@ -375,7 +376,7 @@ async function readDocument(file: string): Promise<string> {
 }
 
 function unreadable(error: unknown): never {
-  throw new UsageError(`--saml-metadata: ${error instanceof Error ? error.message : String(error)}`);
+  throw new UsageError(`--saml-metadata: ${messageOf(error)}`);
 }
 
 async function parsed(xml: string, now: Date) {

@@ -1,7 +1,9 @@
 // `gatehouse audit …`: verifies the audit log, also offline, and exports what an auditor needs for that.
+
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { messageOf } from '../base/platform/errors.ts';
 import { plural } from '../base/platform/plural.ts';
 import type { ChainResult } from '../core/audit/chain/check.ts';
 import { formatCheckpoint } from '../core/audit/chain/checkpoint.ts';
@@ -139,7 +141,7 @@ function* piecesOf(file: string): Generator<Buffer> {
       closeSync(descriptor);
     }
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(messageOf(error));
   }
 }
 
@@ -147,7 +149,7 @@ async function readText(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(messageOf(error));
   }
 }
 

@@ -1,6 +1,8 @@
 // Defines a command and parses its arguments with node:util. A usage error is exit code 2, so that a script can tell it
 // from a failure (1).
+
 import { parseArgs } from 'node:util';
+import { messageOf } from '../base/platform/errors.ts';
 import { OperatorError } from '../base/platform/operator-error.ts';
 import type { Services } from '../server/services.ts';
 import { type Io, plain } from './io.ts';
@@ -140,7 +142,7 @@ function parse(args: string[], options: Record<string, Option>) {
     return parseArgs({ args, options: Object.fromEntries(known), allowPositionals: true, strict: true });
   } catch (error) {
     // Node's first sentence names the option; the rest is about positionals.
-    const [message = 'invalid options'] = (error instanceof Error ? error.message : String(error)).split(/\. |\n/);
+    const [message = 'invalid options'] = messageOf(error).split(/\. |\n/);
     // A client ID or a secret can start with "-".
     const hint = /option '-[^-]'$/.test(message) ? '. A value that starts with "-" goes to the end, after "--"' : '';
     throw new UsageError(message + hint);

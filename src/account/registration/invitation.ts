@@ -5,7 +5,7 @@
 import { badRequest } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
-import { type Tx, transaction } from '../../base/storage/database.ts';
+import { type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { invitationsOf } from '../../core/mail/link-tokens.ts';
@@ -66,15 +66,14 @@ export function createInvitations(
       const to = recipientOf(account);
       if (!to) return 'no-address';
       if (!account.isActive) return 'disabled';
-      const work = async (tx: Tx) => {
+      return withinTransaction(db, outer, async (tx) => {
         if (await hasCredentials(account.id, tx)) return 'has-credentials' as const;
         const link = { userId: account.id, purpose: 'invite', email: to.email } as const;
         const token = await accountLinks.issue(link, hours * 3600, tx);
         await outbox.send({ kind: 'invitation', to, token, hours, message: message && plainMessage(message) }, tx);
         await audit.record({ ...by, type: 'account.invited', outcome: 'success', subjectId: account.id }, tx);
         return 'sent' as const;
-      };
-      return outer ? work(outer) : transaction(db, work);
+      });
     },
 
     /** What became of the last invitations of these users. */

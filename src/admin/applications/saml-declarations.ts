@@ -9,6 +9,7 @@ import {
 } from '../../applications/fields/service-provider.ts';
 import { invalidInput } from '../../base/http/errors.ts';
 import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
+import { messageOf } from '../../base/platform/errors.ts';
 import { check, type Fault, fault } from '../../base/texts/faults.ts';
 import { nameFrom, parseServiceProviderMetadata, type SpMetadata } from '../../protocols/saml/metadata/parse.ts';
 import { SamlError } from '../../protocols/saml/xml/errors.ts';
@@ -110,7 +111,7 @@ function metadataFault(field: string, error: unknown): Fault {
     if (code === 'ECONNREFUSED') return fault([field], 'refused-connection', { address: `${address}:${port}` });
     if (code === 'ENOTFOUND') return fault([field], 'unknown-host', { host: String(hostname) });
   }
-  return fault([field], 'english', { english: error instanceof Error ? error.message : String(error) });
+  return fault([field], 'english', { english: messageOf(error) });
 }
 
 // What a declaration says after a change by merge patch.

@@ -3,6 +3,7 @@
 
 import { invalidInput } from '../../base/http/errors.ts';
 import type { DomainCheck } from '../../base/network/domains.ts';
+import { messageOf } from '../../base/platform/errors.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { lockRow } from '../../base/storage/row-lock.ts';
@@ -225,7 +226,7 @@ function metadataFaults(entry: ConnectionEntry, now: Date) {
     if (entry.entity_id === undefined || entry.entity_id === entityId) return [];
     return [fault(['entity_id'], 'metadata-entity', { entityId })];
   } catch (error) {
-    return [fault(['metadata'], 'english', { english: error instanceof Error ? error.message : String(error) })];
+    return [fault(['metadata'], 'english', { english: messageOf(error) })];
   }
 }
 

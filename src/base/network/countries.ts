@@ -1,8 +1,10 @@
 // The country of an address, by a file in the format MaxMind DB that the operator brings (COUNTRY_DATABASE). It says where a sign-in came from
 // and decides nothing, so a file that is missing or broken is a line in the log.
+
 import { readFileSync, statSync } from 'node:fs';
 import { type CountryResponse, Reader } from 'mmdb-lib';
 import type { Clock } from '../platform/clock.ts';
+import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
 
 const LOOK_AGAIN_MS = 10_000;
@@ -37,7 +39,7 @@ function readerOf(content: Buffer): Reader<CountryResponse> {
   try {
     return new Reader(content);
   } catch (cause) {
-    throw new Error(`is no MaxMind DB file: ${reasonOf(cause)}`, { cause });
+    throw new Error(`is no MaxMind DB file: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -62,7 +64,7 @@ export function createCountries(file: string | undefined, { logger, now }: { log
       database = readCountryDatabase(path);
       logger.info({ file: path, type: database.type, built: database.builtAt }, 'the country database was read');
     } catch (err) {
-      logger.warn({ file: path, reason: reasonOf(err) }, 'the country database cannot be read');
+      logger.warn({ file: path, reason: messageOf(err) }, 'the country database cannot be read');
     }
   }
 
@@ -80,5 +82,3 @@ export function createCountries(file: string | undefined, { logger, now }: { log
     },
   };
 }
-
-export const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

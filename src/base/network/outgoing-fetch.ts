@@ -9,6 +9,7 @@ import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { isLocalhostName } from '../config/addresses.ts';
+import { messageOf } from '../platform/errors.ts';
 import { plural } from '../platform/plural.ts';
 import { runInChildSpan, type SpanOptions } from '../platform/tracing.ts';
 import { type Address, embeddedForms, isWithin, parseNetwork } from './networks.ts';
@@ -168,7 +169,7 @@ async function send(url: URL, request: Request, options: SendOptions): Promise<R
     if (deadline.aborted)
       throw new OutgoingError('timeout', `${url.origin} did not answer in ${timeoutMs} ms`, { cause });
     if (request.signal.aborted) throw abortedBy(request.signal, url);
-    throw new OutgoingError('network', `${url.origin} could not be reached: ${reasonOf(cause)}`, { cause });
+    throw new OutgoingError('network', `${url.origin} could not be reached: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -287,11 +288,6 @@ export function forbidden(host: string): OutgoingError {
     'forbidden_address',
     `${host} is in a private or special network; to allow calls, add the network to settings.outgoing_networks`,
   );
-}
-
-function reasonOf(cause: unknown): string {
-  if (!(cause instanceof Error)) return String(cause);
-  return cause.message || ('code' in cause ? String(cause.code) : cause.name);
 }
 
 interface AddressRules {

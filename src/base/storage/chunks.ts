@@ -11,9 +11,18 @@ export async function inChunks<In, Out>(
   size = PIECE,
 ): Promise<Out[]> {
   const found: Out[] = [];
+  await eachChunk(list, async (piece) => void found.push(...(await query(piece))), size);
+  return found;
+}
+
+/** Runs `work`, such as a change, on pieces of `list`, one after the other. */
+export async function eachChunk<In>(
+  list: readonly In[],
+  work: (piece: In[]) => Promise<unknown>,
+  size = PIECE,
+): Promise<void> {
   for (let start = 0; start < list.length; start += size) {
-    found.push(...(await query(list.slice(start, start + size))));
+    await work(list.slice(start, start + size));
     await nextTurn();
   }
-  return found;
 }

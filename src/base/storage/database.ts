@@ -3,6 +3,7 @@
 
 import type { SqlDriverAdapter, SqlQuery, SqlQueryable, Transaction } from '@prisma/driver-adapter-utils';
 import { type Prisma, PrismaClient } from '../../generated/sqlite/client.ts';
+import { messageOf } from '../platform/errors.ts';
 import { runInChildSpan, type SpanOptions } from '../platform/tracing.ts';
 import { databaseErrorOf, repeatAfterConflict } from './contention.ts';
 import { DatabaseError, type DatabaseKind, type DatabaseLocation, parseDatabaseUrl } from './database-url.ts';
@@ -120,27 +121,24 @@ async function createClient(adapter: SqlDriverAdapter, kind: DatabaseKind): Prom
 export function unreachable(location: DatabaseLocation, cause: unknown): DatabaseError {
   const unavailable = unavailableIn(cause);
   const reason =
-    pgBouncerAdvice(location, unavailable?.cause) ?? (unavailable ? reasonIn(unavailable) : messageOf(cause));
+    pgBouncerAdvice(location, unavailable?.cause) ?? (unavailable ? reasonIn(unavailable) : lastLineOf(cause));
   const where = location.kind === 'sqlite' ? location.file : `PostgreSQL at ${location.host}`;
   return new DatabaseError(`the database cannot be opened (${where}): ${reason}`, { cause });
 }
 
 /** PgBouncer rejects a connection with parameters that it does not pass on, such as time limits and the schema. */
 function pgBouncerAdvice(location: DatabaseLocation, cause: unknown): string | undefined {
-  if (location.kind === 'sqlite' || !messageOf(cause).startsWith('unsupported startup parameter')) return undefined;
+  if (location.kind === 'sqlite' || !lastLineOf(cause).startsWith('unsupported startup parameter')) return undefined;
   return location.keepsStatements
     ? 'PgBouncer is in front of it: add ?pgbouncer=true to DATABASE_URL'
     : 'PgBouncer does not pass on ?schema: use a database without it';
 }
 
 function reasonIn({ reason, cause }: DatabaseUnavailable): string {
-  return cause instanceof Error ? `${reason}: ${messageOf(cause)}` : reason;
+  return cause instanceof Error ? `${reason}: ${lastLineOf(cause)}` : reason;
 }
 
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.message.trim().split('\n').at(-1) ?? '';
-}
+const lastLineOf = (error: unknown): string => messageOf(error).trim().split('\n').at(-1) ?? '';
 
 // A span for each statement (OpenTelemetry's conventions for databases): a hot statement by its name, one of Prisma by what it does
 // to which table. Neither the text of a statement nor a value is in it. Used only when traces are on.

@@ -708,23 +708,13 @@ export function createProtectedRows({ vault, alarm }: ProtectedRowsDependencies)
     void alarm.raise('row', `a row of ${table} was written by another program: ${key}`, { table, key });
     return false;
   };
-  const recent = createRecentMacs();
   return {
     /** The MAC to store with a row. */
-    macOf<Table extends ProtectedTable>(table: Table, row: Covered<Table>): string {
-      const text = coveredText(protectedTables[table].covers, row);
-      const mac = vault.mac(text, purpose(table));
-      if (table === READ_OFTEN) recent.add(mac, text);
-      return mac;
-    },
+    macOf: <Table extends ProtectedTable>(table: Table, row: Covered<Table>): string =>
+      vault.mac(coveredText(protectedTables[table].covers, row), purpose(table)),
     /** Whether this server wrote the row; raises an alarm if not. */
-    isGenuine<Table extends ProtectedTable>(table: Table, row: Covered<Table>, mac: string): boolean {
-      const text = coveredText(protectedTables[table].covers, row);
-      if (table === READ_OFTEN && recent.has(mac, text)) return true;
-      if (!vault.macMatches(text, mac, purpose(table))) return raise(table, row);
-      if (table === READ_OFTEN) recent.add(mac, text);
-      return true;
-    },
+    isGenuine: <Table extends ProtectedTable>(table: Table, row: Covered<Table>, mac: string): boolean =>
+      vault.macMatches(coveredText(protectedTables[table].covers, row), mac, purpose(table)) || raise(table, row),
     /**
      * The same for a consumed row, whose stored MAC is shortened. The removed characters are lost, so no program can make the row
      * valid again.
@@ -732,23 +722,5 @@ export function createProtectedRows({ vault, alarm }: ProtectedRowsDependencies)
     isGenuineConsumed: <Table extends ProtectedTable>(table: Table, row: Covered<Table>, mac: string): boolean =>
       vault.macMatches(coveredText(protectedTables[table].covers, row), mac, purpose(table), REMOVED_MAC_CHARACTERS) ||
       raise(table, row),
-  };
-}
-
-/** A flow reads the rows of this table several times. Only one table, so that a text has one MAC. */
-const READ_OFTEN: ProtectedTable = 'oidc_artifacts';
-
-/** About 1 KB each. */
-const RECENT_MACS = 2000;
-
-/** The MACs that this process made or verified last, each with the text that it covers. */
-function createRecentMacs() {
-  const texts = new Map<string, string>();
-  return {
-    has: (mac: string, text: string) => texts.get(mac) === text,
-    add(mac: string, text: string) {
-      if (texts.size >= RECENT_MACS) texts.delete(texts.keys().next().value as string);
-      texts.set(mac, text);
-    },
   };
 }

@@ -1,4 +1,5 @@
 // How much a statement stores, and the error of a request that must not store more.
+import { causesOf } from '../platform/errors.ts';
 
 /** Counted for each row in addition to its values: its place in the table and in the indexes. */
 const ROW_BYTES = 256;
@@ -44,14 +45,6 @@ export class TooMuchStored extends Error {
   }
 }
 
-const MAX_CAUSES = 5;
-
 /** `error` or one of its causes, if it is a TooMuchStored. */
-export function tooMuchStoredIn(error: unknown): TooMuchStored | undefined {
-  let at = error;
-  for (let depth = 0; depth < MAX_CAUSES && at instanceof Error; depth += 1) {
-    if (at instanceof TooMuchStored) return at;
-    at = at.cause;
-  }
-  return undefined;
-}
+export const tooMuchStoredIn = (error: unknown): TooMuchStored | undefined =>
+  causesOf(error).find((one) => one instanceof TooMuchStored);

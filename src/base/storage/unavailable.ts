@@ -1,5 +1,6 @@
 // Decides whether an error means that the database cannot be used at the moment. Any other error of a database is a fault of a
 // statement, or a result such as a violated constraint.
+import { causesOf, messageOf } from '../platform/errors.ts';
 
 /** Why the database cannot be used now; a word for the log and for /readyz, which never contains a value or an address. */
 export type UnavailableReason =
@@ -48,18 +49,12 @@ export function driverMessage(error: Error): string {
   const { cause, message, errors } = error as DriverError & { cause?: { originalMessage?: unknown }; message: string };
   if (typeof cause?.originalMessage === 'string') return cause.originalMessage;
   if (message !== '' || !Array.isArray(errors)) return message;
-  return errors.map((one: unknown) => (one instanceof Error ? one.message : String(one))).join('; ');
+  return errors.map(messageOf).join('; ');
 }
 
 /** `error` or one of its causes, if it is a DatabaseUnavailable; undefined for any other error. */
-export function unavailableIn(error: unknown): DatabaseUnavailable | undefined {
-  let at = error;
-  for (let depth = 0; depth < MAX_CAUSES && at instanceof Error; depth += 1) {
-    if (at instanceof DatabaseUnavailable) return at;
-    at = at.cause;
-  }
-  return undefined;
-}
+export const unavailableIn = (error: unknown): DatabaseUnavailable | undefined =>
+  causesOf(error).find((one) => one instanceof DatabaseUnavailable);
 
 /** For `catch`: rethrows DatabaseUnavailable and returns undefined for any other error. */
 export function undefinedUnlessUnavailable(error: unknown): undefined {
@@ -74,8 +69,6 @@ export function asUnavailable(error: unknown): DatabaseUnavailable | undefined {
   const reason = reasonOf(error);
   return reason && new DatabaseUnavailable(reason, error);
 }
-
-const MAX_CAUSES = 5;
 
 interface DriverError {
   name?: unknown;

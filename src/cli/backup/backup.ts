@@ -5,6 +5,7 @@ import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { type Config, loadConfig } from '../../base/config.ts';
 import { systemClock } from '../../base/platform/clock.ts';
+import { messageOf } from '../../base/platform/errors.ts';
 import { plural } from '../../base/platform/plural.ts';
 import { createVault, VaultError } from '../../base/platform/vault.ts';
 import { newHead, type Progress } from '../../base/storage/backup/head.ts';
@@ -209,7 +210,7 @@ function unrecorded(
   { file, restored, config }: { file: string; restored: Restored; config: Config },
 ): DatabaseError {
   const cause = startError(config, error);
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   const lines = [
     `${doneText(file, restored)} But this cannot be recorded in the audit log: ${reason}.`,
     ...formerText(restored),

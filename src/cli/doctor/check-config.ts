@@ -1,9 +1,11 @@
 // doctor: checks the environment, the folders and files it names, and the configuration file.
+
 import { existsSync, statSync } from 'node:fs';
 import { isLoopback } from '../../base/config/addresses.ts';
 import { ConfigError } from '../../base/config/config-error.ts';
 import type { Config } from '../../base/config.ts';
-import { readCountryDatabase, reasonOf } from '../../base/network/countries.ts';
+import { readCountryDatabase } from '../../base/network/countries.ts';
+import { messageOf } from '../../base/platform/errors.ts';
 import { freeBytes, whyNotWritable } from '../../base/platform/folders.ts';
 import { plural } from '../../base/platform/plural.ts';
 import { readValidFile } from '../../config-file/read-file.ts';
@@ -70,7 +72,7 @@ function checkSpace({ dataDir, minFreeMb }: Config): Finding {
     const make = free < NO_SPACE ? failure : warning;
     return make('disk', message, 'Free disk space: a full disk stops every sign-in.');
   } catch (error) {
-    return failure('disk', `${dataDir}: ${error instanceof Error ? error.message : String(error)}`, advice);
+    return failure('disk', `${dataDir}: ${messageOf(error)}`, advice);
   }
 }
 
@@ -81,7 +83,7 @@ function checkCountries({ countryDatabase: file }: Config): Finding[] {
     return [ok('countries', `${file}, ${type} of ${builtAt.toISOString().slice(0, 10)}`)];
   } catch (error) {
     const advice = 'Set COUNTRY_DATABASE to a MaxMind DB file with countries: without it, no sign-in has a country.';
-    return [failure('countries', `${file}: ${reasonOf(error)}`, advice)];
+    return [failure('countries', `${file}: ${messageOf(error)}`, advice)];
   }
 }
 

@@ -13,6 +13,7 @@ import type { Config } from '../../base/config.ts';
 import { AppError } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import type { Clock } from '../../base/platform/clock.ts';
+import { messageOf } from '../../base/platform/errors.ts';
 import type { Logger } from '../../base/platform/logger.ts';
 import { plural } from '../../base/platform/plural.ts';
 import { createVault } from '../../base/platform/vault.ts';
@@ -74,7 +75,7 @@ export async function checkDatabase(needs: Needs): Promise<Finding[]> {
   try {
     database = await openDatabase(config.databaseUrl);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return [failure('database', message, 'Check DATABASE_URL, and that the database runs.')];
   }
   try {
@@ -243,7 +244,7 @@ async function keyFindings(opened: Opened): Promise<Finding[]> {
   try {
     await keyring.refresh();
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return [
       failure('keys', `they cannot be decrypted: ${message}`, 'Set GATEHOUSE_SECRET to the value that encrypted them.'),
     ];

@@ -1,9 +1,11 @@
 // A durable job queue over a database table: claims with a lease, retries with growing pauses, giving up, and a lane for
 // each destination, so that a destination that does not respond delays no other.
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { limits } from '../../base/limits.ts';
 import type { Clock } from '../../base/platform/clock.ts';
+import { messageOf } from '../../base/platform/errors.ts';
 import { hotStatements, type Sql } from '../../base/storage/statements.ts';
 import { unavailableIn } from '../../base/storage/unavailable.ts';
 
@@ -241,7 +243,10 @@ async function attemptOnce<Job extends QueuedJob>(
   const isExpired = expiresAt !== undefined && expiresAt(job) <= now();
   const result: AttemptResult = isExpired
     ? { outcome: 'give-up', reason: job.lastError ?? 'expired' }
-    : await attempt(job).catch((error: unknown) => ({ outcome: 'retry', reason: reasonOf(error) }));
+    : await attempt(job).catch((error: unknown) => ({
+        outcome: 'retry',
+        reason: messageOf(error).slice(0, MAX_REASON),
+      }));
 
   const stored = (write: () => Promise<void>) =>
     storeResult(write, { seconds: leaseSeconds - (performance.now() - claimedAt) / 1000, signal });
@@ -264,10 +269,6 @@ async function attemptOnce<Job extends QueuedJob>(
 export function retryPauseSeconds(tries: number): number {
   const { firstPauseSeconds, maxPauseSeconds } = limits.delivery;
   return Math.min(firstPauseSeconds * 2 ** tries, maxPauseSeconds);
-}
-
-function reasonOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).slice(0, MAX_REASON);
 }
 
 async function orTimeout(promise: Promise<void>, milliseconds: number): Promise<void> {

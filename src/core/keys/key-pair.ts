@@ -3,6 +3,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPair, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import { limits } from '../../base/limits.ts';
+import { messageOf } from '../../base/platform/errors.ts';
 import { OperatorError } from '../../base/platform/operator-error.ts';
 import { sha256 } from '../../base/platform/random.ts';
 import type { Vault } from '../../base/platform/vault.ts';
@@ -59,7 +60,7 @@ export function openKey(row: { kid: string; alg: StoredAlg; privateSealed: strin
       throw new Error('the row holds another key');
     return { kid, privateKey, publicKey };
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new OperatorError(`signing key ${kid} cannot be opened: ${reason}`, { cause });
   }
 }

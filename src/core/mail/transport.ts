@@ -11,6 +11,7 @@ import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
 import { embeddedForms } from '../../base/network/networks.ts';
 import { guardedLookup } from '../../base/network/outgoing-fetch.ts';
+import { messageOf } from '../../base/platform/errors.ts';
 import { LOGO_ID } from './html.ts';
 import type { MailServer, SmtpServer } from './mail-server.ts';
 
@@ -194,7 +195,7 @@ async function writeToFile(
     logger.info({ file }, 'no mail server is set: the email was written to a file');
     return { outcome: 'sent', answer: file };
   } catch (error) {
-    return { outcome: 'no-server', cause: 'folder', reason: reasonOf(error), step: 'message' };
+    return { outcome: 'no-server', cause: 'folder', reason: messageOf(error), step: 'message' };
   }
 }
 
@@ -234,7 +235,7 @@ interface SmtpError {
 function outcomeOf(error: unknown, withoutPassword: (text: string) => string): SendOutcome {
   const { code, originalCode, command, responseCode, response } = error as SmtpError;
   const isMailReply = typeof response !== 'string' || REPLY.test(response);
-  const reason = isMailReply ? withoutPassword(reasonOf(error)) : 'the server does not answer as a mail server';
+  const reason = isMailReply ? withoutPassword(messageOf(error)) : 'the server does not answer as a mail server';
   const reply = typeof responseCode === 'number' ? responseCode : undefined;
   if (code === 'EAUTH' && reply === undefined)
     return { outcome: 'no-server', cause: 'credentials', reason, step: 'credentials' };
@@ -261,12 +262,6 @@ function failureOf(code: string, originalCode: string, command: string): [NoServ
   if (/CERT|SELF_SIGNED|UNABLE_TO|HOSTNAME|INVALID_CA/.test(originalCode)) return ['certificate', 'encryption'];
   if (code === 'ETLS' || /SSL|TLS/.test(originalCode)) return ['encryption', 'encryption'];
   return ['connection', 'connection'];
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  // The error of a host with several addresses has no message.
-  return error.message || ('code' in error ? String(error.code) : error.name);
 }
 
 const MAX_REPLY = 300;

@@ -6,6 +6,7 @@ import { MAIL_ADDRESS } from '../../base/config/variables.ts';
 import { limits } from '../../base/limits.ts';
 import { containsLoopback } from '../../base/network/networks.ts';
 import type { DescribedField } from '../../base/platform/described-fields.ts';
+import { messageOf } from '../../base/platform/errors.ts';
 import { compileJsonSchema } from '../../base/schemas/json-schema.ts';
 import { lineUpTo, nameUpTo } from '../../base/schemas/line-schema.ts';
 import { textLimits } from '../../base/texts/check-message.ts';
@@ -68,10 +69,7 @@ export const attributeSchema = z.record(z.string(), z.json()).superRefine((schem
   try {
     compileJsonSchema(schema);
   } catch (error) {
-    return addFault(
-      context,
-      fault([], 'unusable-schema', { reason: error instanceof Error ? error.message : String(error) }),
-    );
+    return addFault(context, fault([], 'unusable-schema', { reason: messageOf(error) }));
   }
 });
 

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { AppError } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { isWithin } from '../../base/platform/clock.ts';
+import { messageOf } from '../../base/platform/errors.ts';
 import { sha256 } from '../../base/platform/random.ts';
 import type { Db } from '../../base/storage/database.ts';
 import { cacheDirectory } from '../../base/storage/directory-cache.ts';
@@ -203,7 +204,7 @@ function createReader(dependencies: DocumentServices) {
 function reasonOf(error: unknown): PageText {
   if (error instanceof FederationError) return error.reason;
   if (error instanceof AppError) return error.text;
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }
 
 /** OpenID Connect Discovery 4: below the issuer, whose slash at the end is removed. */
@@ -400,7 +401,7 @@ function keySetIn(parsed: unknown) {
   try {
     return fetchedKeySet(parsed);
   } catch (cause) {
-    const fault = cause instanceof Error ? cause.message : String(cause);
+    const fault = messageOf(cause);
     throw invalidDocument(t('console.connection-document.invalid-jwks', { fault }), cause);
   }
 }

@@ -1,6 +1,8 @@
 // What the result of a directory means: a password that is wrong, one that is right although the directory rejects the sign-in, or a
 // directory that cannot answer. No text of the directory reaches the person.
+
 import { ResultCodeError } from 'ldapts';
+import { messageOf } from '../../base/platform/errors.ts';
 import { FederationError } from '../faults.ts';
 
 /** Why a directory rejects a right password. */
@@ -64,7 +66,7 @@ export const SIZE_LIMIT_EXCEEDED = 4;
 /** A directory that cannot check passwords now. */
 export function directoryUnavailable(operation: string, cause: unknown): FederationError {
   if (cause instanceof FederationError) return cause;
-  const text = cause instanceof Error ? cause.message : String(cause);
+  const text = messageOf(cause);
   return new FederationError('upstream_unavailable', {
     rule: cause instanceof ResultCodeError ? 'answer' : 'connection',
     reason: `The directory can’t be used: ${operation} failed.`,

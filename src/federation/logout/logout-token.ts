@@ -4,6 +4,7 @@ import { createLocalJWKSet, decodeProtectedHeader, errors, type JWTPayload, jwtV
 import { z } from 'zod';
 import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
+import { messageOf } from '../../base/platform/errors.ts';
 import { sha256 } from '../../base/platform/random.ts';
 import { isFirstUse } from '../../base/storage/seen-ids.ts';
 import type { RuleId } from '../../core/rejections/rules.ts';
@@ -196,7 +197,7 @@ function rejected(error: unknown): never {
   const isSignature =
     error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey;
   const rule = isSignature ? 'signed' : error instanceof errors.JOSEAlgNotAllowed ? 'algorithm' : RULE_OF_CLAIM[claim];
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   throw invalid(rule ?? 'answer', `The token is invalid: ${message}`, claim || 'a valid token');
 }
 

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { ErrorCode } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
+import { causesOf } from '../../base/platform/errors.ts';
 import { randomToken } from '../../base/platform/random.ts';
 import type { Core } from '../../core/core.ts';
 import type { RuleId } from '../../core/rejections/rules.ts';
@@ -434,17 +435,6 @@ function malformedClaim(claims: unknown): string | undefined {
 
 function codeOf(error: unknown): string {
   return isRecord(error) && typeof error.code === 'string' ? error.code : '';
-}
-
-function causesOf(error: unknown): unknown[] {
-  const found: unknown[] = [];
-  for (
-    let one: unknown = error;
-    one !== undefined && found.length < 8;
-    one = one instanceof Error ? one.cause : undefined
-  )
-    found.push(one);
-  return found;
 }
 
 function asText(value: unknown): string | undefined {

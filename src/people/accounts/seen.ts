@@ -1,6 +1,6 @@
 // When an account was used last, by the day.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inChunks } from '../../base/storage/chunks.ts';
+import { eachChunk } from '../../base/storage/chunks.ts';
 import { fragment, joinFragments, trustedText } from '../../base/storage/fragments.ts';
 import { LAST_USE } from '../../base/storage/statements.ts';
 import type { Core } from '../../core/core.ts';
@@ -27,13 +27,12 @@ export function createNoteSeen({ db, now, logger }: Core) {
     const ids = [...waiting];
     waiting.clear();
     // An account that was never used has the time of its creation there.
-    await inChunks(
+    await eachChunk(
       ids,
       async (some) => {
         await db.$executeRaw(fragment`${trustedText(LAST_USE)} UPDATE users SET last_seen_at = ${day},
             idle_notice = CASE WHEN is_enabled THEN '' ELSE idle_notice END
           WHERE id IN (${joinFragments([...some], ', ')}) AND (last_seen_at < ${day} OR last_seen_at = created_at)`);
-        return [];
       },
       PIECE,
     );

@@ -4,7 +4,7 @@
 import { badRequest, invalidInput, notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { traced } from '../../base/platform/tracing.ts';
-import { type Tx, transaction } from '../../base/storage/database.ts';
+import { type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
 import { hotStatements } from '../../base/storage/statements.ts';
 import { fault } from '../../base/texts/faults.ts';
 import { type Text, t } from '../../base/texts/text.ts';
@@ -73,11 +73,10 @@ export function createCredentials(dependencies: Core & CredentialsDependencies) 
       if (!isAcceptableHash(hash)) {
         throw invalidInput([fault(['password_hash'], 'password-hash')]);
       }
-      const work = async (tx: Tx) => {
+      await withinTransaction(db, outer, async (tx) => {
         await storedPasswords.replace(tx, userId, { hash, mustChange: false, long: false }, by);
         await audit.record({ ...by, type: 'password.imported', outcome: 'success', subjectId: userId }, tx);
-      };
-      await (outer ? work(outer) : transaction(db, work));
+      });
     },
 
     forceChange: (userId: string, by: Actor = {}): Promise<void> =>

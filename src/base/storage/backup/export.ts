@@ -2,6 +2,7 @@
 // is one moment of the database while servers write to it. The file is gzip of JSON lines: the head, then for each table a line
 // with its columns and a line (an array of texts) for each row, then the end with the number of rows and the digest of all
 // lines before it. A table comes after those that it refers to. read-backup.ts reads it.
+
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
@@ -9,6 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { SqlQueryable } from '@prisma/driver-adapter-utils';
 import type { DatabaseLocation } from '../database-url.ts';
+import { queryRows } from '../migrations/session.ts';
 import { type DatabaseLimits, patientLimits } from '../open-options.ts';
 import { postgresAdapter } from '../postgresql/adapter.ts';
 import { type BackupHead, newHead, type Progress } from './head.ts';
@@ -17,7 +19,6 @@ import { syncFile } from './sqlite-copy.ts';
 import { type Table, tablesOf } from './tables.ts';
 
 type PostgresLocation = Extract<DatabaseLocation, { kind: 'postgresql' }>;
-type Row = Record<string, unknown>;
 
 export interface ExportOptions {
   now: Date;
@@ -125,12 +126,6 @@ async function migrationNames(tx: SqlQueryable): Promise<string[]> {
     `SELECT migration_name AS name FROM ${MIGRATIONS} WHERE rolled_back_at IS NULL ORDER BY migration_name`,
   );
   return recorded.map(({ name }) => String(name));
-}
-
-/** The rows of a query without parameters. */
-export async function queryRows(queryable: SqlQueryable, sql: string): Promise<Row[]> {
-  const { columnNames, rows } = await queryable.queryRaw({ sql, args: [], argTypes: [] });
-  return rows.map((row) => Object.fromEntries(columnNames.map((name, index) => [name, row[index]])));
 }
 
 const ESTIMATE = `SELECT sum(greatest(reltuples, 0))::bigint AS rows FROM pg_class

@@ -1,9 +1,11 @@
 // Reads a backup of either kind as one stream: its head, then the rows of each table, as texts that PostgreSQL writes and reads. An
 // export of PostgreSQL is such a stream; a copy of a SQLite file is queried for it, and stays as it is.
+
 import { createHash } from 'node:crypto';
 import { closeSync, createReadStream, existsSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { createGunzip } from 'node:zlib';
+import { messageOf } from '../../platform/errors.ts';
 import { DatabaseError, type DatabaseKind } from '../database-url.ts';
 import { versionNote } from '../migrations/newer.ts';
 import { clientOf, connectSqlite } from '../sqlite/connections.ts';
@@ -50,7 +52,7 @@ export function kindOfBackup(file: string): DatabaseKind {
       closeSync(handle);
     }
   } catch (error) {
-    throw new DatabaseError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new DatabaseError(`${file} cannot be read: ${messageOf(error)}`);
   }
   if (start.toString('latin1').startsWith('SQLite format 3')) return 'sqlite';
   if (start[0] === 0x1f && start[1] === 0x8b) return 'postgresql';
@@ -173,7 +175,7 @@ async function querySqlite<T>(file: string, work: (query: SyncQuery) => Promise<
 
 function asBackupError(file: string, cause: unknown): DatabaseError {
   if (cause instanceof DatabaseError) return cause;
-  return new DatabaseError(`${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  return new DatabaseError(`${file}: ${messageOf(cause)}`, { cause });
 }
 
 /** Each row as a JSON array of texts. */
@@ -217,7 +219,7 @@ async function* linesIn(file: string): AsyncGenerator<string> {
     }
   } catch (cause) {
     if (cause instanceof DatabaseError) throw cause;
-    throw new DatabaseError(`${file} is damaged: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new DatabaseError(`${file} is damaged: ${messageOf(cause)}`, { cause });
   } finally {
     source.destroy();
   }

@@ -1,11 +1,13 @@
 // A consistent copy of a SQLite file while servers write to it, by SQLite's online backup API. The read transaction holds one
 // moment of the database: without it, the copy would begin again at each write of another process.
+
 import { createHash } from 'node:crypto';
 import { chmodSync, closeSync, createReadStream, createWriteStream, fsyncSync, openSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { SqlDriverAdapter } from '@prisma/driver-adapter-utils';
+import { messageOf } from '../../platform/errors.ts';
 import { diskFullAt, isTooFullForSqlite } from '../../platform/folders.ts';
 import { DatabaseError } from '../database-url.ts';
 import { clientOf, connectSqlite } from '../sqlite/connections.ts';
@@ -56,7 +58,7 @@ export async function inspectSqlite<T>(file: string, work: (query: SyncQuery) =>
     const folder = path.dirname(file);
     if (asUnavailable(cause)?.reason === 'input/output error' && isTooFullForSqlite(folder))
       throw new DatabaseError(diskFullAt(folder), { cause: new DatabaseUnavailable('disk full', cause) });
-    throw new DatabaseError(`${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new DatabaseError(`${file}: ${messageOf(cause)}`, { cause });
   } finally {
     await connection.dispose();
     for (const left of [`${file}-wal`, `${file}-shm`, `${file}-journal`]) rmSync(left, { force: true });

@@ -50,7 +50,7 @@ async function sqliteSession(file: string): Promise<MigrationSession> {
   // A script that rebuilds a table drops the old one; with foreign keys on, that would delete the rows that refer to it.
   // A wait inside SQLite would block the whole process, so there is no busy timeout and the caller tries again.
   await connection.executeScript('PRAGMA foreign_keys = OFF; PRAGMA busy_timeout = 0');
-  const query = rowsOf(connection);
+  const query = (sql: string) => queryRows(connection, sql);
   return {
     query,
     close: () => connection.dispose(),
@@ -82,11 +82,11 @@ async function postgresSession(
 ): Promise<MigrationSession> {
   const connection = await postgresAdapter({ ...location, keepsStatements: false }, { limits, max: 2 }).connect();
   return {
-    query: rowsOf(connection),
+    query: (sql) => queryRows(connection, sql),
     close: () => connection.dispose(),
     async tryLock() {
       const tx = await connection.startTransaction();
-      const query = rowsOf(tx);
+      const query = (sql: string) => queryRows(tx, sql);
       const [lock] = await query(`SELECT pg_try_advisory_xact_lock(${ADVISORY_LOCK}) AS taken`);
       if (lock?.taken !== true) {
         await finish(tx, 'ROLLBACK');
@@ -118,11 +118,10 @@ function adapterParts(queryable: SqlQueryable): Omit<SqlDriverAdapter, 'executeS
   };
 }
 
-function rowsOf(queryable: SqlQueryable): (sql: string) => Promise<Record<string, unknown>[]> {
-  return async (sql) => {
-    const { columnNames, rows } = await queryable.queryRaw({ sql, args: [], argTypes: [] });
-    return rows.map((row) => Object.fromEntries(columnNames.map((name, index) => [name, row[index]])));
-  };
+/** The rows of a query without parameters. */
+export async function queryRows(queryable: SqlQueryable, sql: string): Promise<Record<string, unknown>[]> {
+  const { columnNames, rows } = await queryable.queryRaw({ sql, args: [], argTypes: [] });
+  return rows.map((row) => Object.fromEntries(columnNames.map((name, index) => [name, row[index]])));
 }
 
 async function run(queryable: SqlQueryable, sql: string): Promise<void> {

@@ -10,7 +10,7 @@ import type {
 import { conflict } from '../../../base/http/errors.ts';
 import { displayName, type fullName } from '../../../base/http/pages/tokens.ts';
 import { limits } from '../../../base/limits.ts';
-import { isUniqueConstraintError, type Tx, transaction } from '../../../base/storage/database.ts';
+import { isUniqueConstraintError, type Tx, transaction, withinTransaction } from '../../../base/storage/database.ts';
 import { t } from '../../../base/texts/text.ts';
 import type { Actor } from '../../../core/audit/audit.ts';
 import type { Core } from '../../../core/core.ts';
@@ -71,29 +71,25 @@ export function createPasskeys(
         return true;
       }),
 
-    async remove(userId: string, id: string, by: Actor = {}, outer?: Tx): Promise<boolean> {
-      const work = async (tx: Tx) => {
+    remove: (userId: string, id: string, by: Actor = {}, outer?: Tx): Promise<boolean> =>
+      withinTransaction(db, outer, async (tx) => {
         const found = await tx.asStored.passkey.findFirst({ where: { id, userId }, select: { name: true } });
         const { count } = await tx.passkey.deleteMany({ where: { id, userId } });
         if (count === 0) return false;
         const data = { name: found?.name ?? '' };
         await audit.record({ ...by, type: 'passkey.removed', outcome: 'success', subjectId: userId, data }, tx);
         return true;
-      };
-      return outer ? work(outer) : transaction(db, work);
-    },
+      }),
 
-    async removeAll(userId: string, by: Actor = {}, outer?: Tx): Promise<number> {
-      const work = async (tx: Tx) => {
+    removeAll: (userId: string, by: Actor = {}, outer?: Tx): Promise<number> =>
+      withinTransaction(db, outer, async (tx) => {
         const { count } = await tx.passkey.deleteMany({ where: { userId } });
         if (count > 0) {
           const data = { count };
           await audit.record({ ...by, type: 'passkey.removed', outcome: 'success', subjectId: userId, data }, tx);
         }
         return count;
-      };
-      return outer ? work(outer) : transaction(db, work);
-    },
+      }),
 
     count: (userId: string, tx: Tx = db): Promise<number> => tx.passkey.count({ where: { userId } }),
   };

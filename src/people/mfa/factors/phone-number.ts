@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { limits } from '../../../base/limits.ts';
 import { openInTime, sealForATime } from '../../../base/platform/sealed-for-a-time.ts';
-import { type Tx, transaction } from '../../../base/storage/database.ts';
+import { type Tx, transaction, withinTransaction } from '../../../base/storage/database.ts';
 import type { Actor } from '../../../core/audit/audit.ts';
 import type { Core } from '../../../core/core.ts';
 import { clearResetByMail } from '../first-enrolment-rule.ts';
@@ -64,14 +64,12 @@ export function createPhones(core: Core & { oneTimeCodes: OneTimeCodes }) {
       await db.phoneFactor.updateMany({ where: { userId, number }, data: { lastUsedAt: now() } });
     },
 
-    async remove(userId: string, by: Actor = {}, outer?: Tx): Promise<boolean> {
-      const work = async (tx: Tx) => {
+    remove: (userId: string, by: Actor = {}, outer?: Tx): Promise<boolean> =>
+      withinTransaction(db, outer, async (tx) => {
         const { count } = await tx.phoneFactor.deleteMany({ where: { userId } });
         if (count > 0) await audit.record({ ...by, type: 'phone.removed', outcome: 'success', subjectId: userId }, tx);
         return count > 0;
-      };
-      return outer ? work(outer) : transaction(db, work);
-    },
+      }),
   };
 }
 

@@ -5,7 +5,7 @@ import { limits } from '../../../base/limits.ts';
 import { randomId } from '../../../base/platform/random.ts';
 import { canonicalCode, encodeAsLetters, newReadableCode } from '../../../base/platform/readable-code.ts';
 import type { Vault } from '../../../base/platform/vault.ts';
-import { isUniqueConstraintError, type Tx, transaction } from '../../../base/storage/database.ts';
+import { isUniqueConstraintError, type Tx, transaction, withinTransaction } from '../../../base/storage/database.ts';
 import type { Actor } from '../../../core/audit/audit.ts';
 import type { Core } from '../../../core/core.ts';
 
@@ -40,15 +40,13 @@ export function createRecoveryCodes(dependencies: Core) {
       redeem(dependencies, userId, code, by),
     remaining: (userId: string): Promise<number> => db.recoveryCode.count({ where: { userId, usedAt: null } }),
 
-    async remove(userId: string, by: Actor = {}, outer?: Tx): Promise<boolean> {
-      const work = async (tx: Tx) => {
+    remove: (userId: string, by: Actor = {}, outer?: Tx): Promise<boolean> =>
+      withinTransaction(db, outer, async (tx) => {
         const removed = await tx.recoveryCode.deleteMany({ where: { userId } });
         if (removed.count === 0) return false;
         await audit.record({ ...by, type: 'recovery-codes.removed', outcome: 'success', subjectId: userId }, tx);
         return true;
-      };
-      return outer ? work(outer) : transaction(db, work);
-    },
+      }),
   };
 }
 

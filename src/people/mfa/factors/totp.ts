@@ -9,7 +9,7 @@ import { limits } from '../../../base/limits.ts';
 import type { Clock } from '../../../base/platform/clock.ts';
 import { openInTime, sealForATime } from '../../../base/platform/sealed-for-a-time.ts';
 import type { Vault } from '../../../base/platform/vault.ts';
-import { type Tx, transaction } from '../../../base/storage/database.ts';
+import { type Tx, transaction, withinTransaction } from '../../../base/storage/database.ts';
 import type { Actor } from '../../../core/audit/audit.ts';
 import type { Core } from '../../../core/core.ts';
 import { clearResetByMail } from '../first-enrolment-rule.ts';
@@ -67,22 +67,19 @@ export function createTotp(
     /** A key from the configuration file or another system (parseTotpKey). Changes nothing when it is stored already. */
     async importSecret(userId: string, text: string, by: Actor = {}, outer?: Tx): Promise<void> {
       const key = parseTotpKey(text);
-      const work = async (tx: Tx) => {
+      await withinTransaction(db, outer, async (tx) => {
         const row = await tx.totpCredential.findUnique({ where: { userId } });
         if (isInUse(vault, row, key)) return;
         await store(dependencies, tx, { userId, key, lastStep: 0 }, by);
-      };
-      await (outer ? work(outer) : transaction(db, work));
+      });
     },
 
-    async remove(userId: string, by: Actor = {}, outer?: Tx): Promise<boolean> {
-      const work = async (tx: Tx) => {
+    remove: (userId: string, by: Actor = {}, outer?: Tx): Promise<boolean> =>
+      withinTransaction(db, outer, async (tx) => {
         const { count } = await tx.totpCredential.deleteMany({ where: { userId } });
         if (count > 0) await audit.record({ ...by, type: 'totp.removed', outcome: 'success', subjectId: userId }, tx);
         return count > 0;
-      };
-      return outer ? work(outer) : transaction(db, work);
-    },
+      }),
 
     async isEnrolled(userId: string, tx: Tx = db): Promise<boolean> {
       const row = await tx.totpCredential.findUnique({ where: { userId }, select: { confirmedAt: true } });

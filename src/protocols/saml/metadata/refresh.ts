@@ -7,6 +7,7 @@ import type { SamlApplication } from '../../../applications/application.ts';
 import type { ApplicationServices } from '../../../applications/application-services.ts';
 import { metadataFaults } from '../../../applications/fields/service-provider.ts';
 import { limits } from '../../../base/limits.ts';
+import { messageOf } from '../../../base/platform/errors.ts';
 import { sha256 } from '../../../base/platform/random.ts';
 import { type Tx, transaction } from '../../../base/storage/database.ts';
 import { isFirstUse } from '../../../base/storage/seen-ids.ts';
@@ -67,7 +68,7 @@ export function createMetadataRefresh(services: Core & ApplicationServices & { f
       if (found) throw new Error(faultLine(found));
       return { xml, nextReadAt: nextRead(cacheSeconds) };
     } catch (error) {
-      await reports.rejected(application, url, error instanceof Error ? error.message : String(error));
+      await reports.rejected(application, url, messageOf(error));
       await state.failed(id, url, nextRead(undefined));
       return undefined;
     }
