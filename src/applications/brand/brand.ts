@@ -31,15 +31,9 @@ export type Brand = ReturnType<typeof createBrand>;
 export const imagePath = (name: string): string => `/assets/brand-${name}`;
 
 export function createBrand({ settings }: { settings: Settings }) {
-  let last: { values: SettingValues; look: BrandLook | undefined } | undefined;
   return {
     /** The brand of the settings; undefined where none of them is set. The settings are cached, so nothing is read. */
-    current(): BrandLook | undefined {
-      const values = settings.latest();
-      // Cached until the settings are loaded again.
-      if (last?.values !== values) last = { values, look: lookOf(values) };
-      return last.look;
-    },
+    current: (): BrandLook | undefined => lookOf(settings.latest()),
     /** The same for the pages of an application; undefined where it has no brand of its own. */
     ofApplication(clientId: string): BrandLook | undefined {
       const values = settings.latest();

@@ -13,25 +13,14 @@ export type ImageStore = ReturnType<typeof createImageStore>;
 
 /** The keys of their rows, which have a MAC as settings have. */
 export const IMAGE_KEY = 'brand-image:';
-/** Those that were read last; a server has a few. */
-const MAX_CACHED = 16;
 
 /** The thread starts with the first picture, and ends when it is idle. */
 export function createImageStore({ db, now }: Base) {
   const reader = createImageReader();
-  const cached = new Map<string, Buffer>();
 
   async function read(name: string): Promise<Buffer | undefined> {
-    const present = cached.get(name);
-    if (present) return present;
-    if (!isImageName(name)) return undefined;
-    const key = `${IMAGE_KEY}${name}`;
-    const text = await genuineText(db, key);
-    if (text === undefined) return undefined;
-    const bytes = Buffer.from(JSON.parse(text) as string, 'base64');
-    if (cached.size >= MAX_CACHED) cached.delete(cached.keys().next().value as string);
-    cached.set(name, bytes);
-    return bytes;
+    const text = isImageName(name) ? await genuineText(db, `${IMAGE_KEY}${name}`) : undefined;
+    return text === undefined ? undefined : Buffer.from(JSON.parse(text) as string, 'base64');
   }
 
   async function check(bytes: Buffer): Promise<NewImage> {
