@@ -468,14 +468,8 @@ export function createApplications(
 
     /** Hands an application of the configuration file back; false where it owns no such one. */
     async release(protocol: Protocol, of: { clientId: string } | { name: string }, tx: Tx): Promise<boolean> {
-      const row = await tx.application.findFirst({ where: { ...of, protocol, source: 'file' } });
-      if (!row) return false;
-      await tx.application.update({
-        where: { id: row.id },
-        data: { source: 'local', updatedAt: now() },
-        select: { id: true },
-      });
-      return true;
+      const where = { ...of, protocol, source: 'file' };
+      return (await tx.application.updateMany({ where, data: { source: 'local', updatedAt: now() } })).count > 0;
     },
 
     /** Deletes the application with every grant, token and session entry of it. */

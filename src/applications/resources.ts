@@ -260,12 +260,8 @@ export async function storeDeclaredResource(
 }
 
 /** Hands an API of the configuration file back; false where it owns none of this identifier. */
-export async function releaseResource(tx: Tx, identifier: string): Promise<boolean> {
-  const row = await tx.resource.findUnique({ where: { identifier } });
-  if (row?.source !== 'file') return false;
-  await tx.resource.update({ where: { identifier }, data: { source: 'local' } });
-  return true;
-}
+export const releaseResource = async (tx: Tx, identifier: string): Promise<boolean> =>
+  (await tx.resource.updateMany({ where: { identifier, source: 'file' }, data: { source: 'local' } })).count > 0;
 
 /** Removes an API that the configuration file declares no more. */
 export async function removeDeclaredResource(tx: Tx, identifier: string): Promise<void> {

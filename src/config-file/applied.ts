@@ -33,36 +33,35 @@ function sourceOf(text: string, file: string, issuer: string): string {
   return JSON.stringify([packageVersion(), issuer, path.resolve(file), text]);
 }
 
+/** Those whose rows a plan compares as a whole. */
+const TABLES = [
+  'resource',
+  'role',
+  'permission',
+  'rolePermission',
+  'application',
+  'applicationRole',
+  'applicationGroup',
+  'clientSecret',
+  'connection',
+  'connectionSecret',
+  'connectionRoleMapping',
+  'connectionGroupMapping',
+  'signUpCode',
+  'group',
+  'groupChild',
+  'groupRole',
+] as const;
+
 /** A digest of the rows that a plan compares, with every column that it may read: a change by SQL is a change. */
 export async function stateOf(db: Db): Promise<string> {
   const hash = createHash('sha256');
-  const tables = [
-    () =>
-      db.setting.findMany({
-        where: { OR: [{ key: { in: settingNames } }, { key: { startsWith: CREDENTIALS_PREFIX } }] },
-        select: { key: true, value: true, source: true, mac: true },
-      }),
-    () => db.asStored.resource.findMany(),
-    () => db.role.findMany(),
-    () => db.permission.findMany(),
-    () => db.rolePermission.findMany(),
-    () => db.asStored.application.findMany(),
-    () => db.asStored.applicationRole.findMany(),
-    () => db.asStored.applicationGroup.findMany(),
-    () => db.asStored.clientSecret.findMany(),
-    () => db.asStored.connection.findMany(),
-    () => db.asStored.connectionSecret.findMany(),
-    () => db.asStored.connectionDomain.findMany({ omit: { checkedAt: true } }),
-    () => db.asStored.connectionRoleMapping.findMany(),
-    () => db.asStored.signUpCode.findMany(),
-    () => db.asStored.group.findMany(),
-    () => db.asStored.groupChild.findMany(),
-    () => db.asStored.groupRole.findMany(),
-    () => db.asStored.groupOwner.findMany({ where: { deputyOf: null } }),
-    () => db.asStored.groupDomain.findMany({ omit: { checkedAt: true } }),
-    () => db.asStored.connectionGroupMapping.findMany(),
-  ];
-  for (const read of tables) addRows(hash, await read());
+  const where = { OR: [{ key: { in: settingNames } }, { key: { startsWith: CREDENTIALS_PREFIX } }] };
+  addRows(hash, await db.setting.findMany({ where, select: { key: true, value: true, source: true, mac: true } }));
+  for (const name of TABLES) addRows(hash, await (db.asStored[name] as { findMany(): Promise<object[]> }).findMany());
+  addRows(hash, await db.asStored.connectionDomain.findMany({ omit: { checkedAt: true } }));
+  addRows(hash, await db.asStored.groupOwner.findMany({ where: { deputyOf: null } }));
+  addRows(hash, await db.asStored.groupDomain.findMany({ omit: { checkedAt: true } }));
   await addUsers(hash, db);
   await addMembers(hash, db);
   return hash.digest('base64url');

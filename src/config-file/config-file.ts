@@ -42,6 +42,22 @@ export type ConfigFile = ReturnType<typeof createConfigFile>;
 export type Plan = { steps: Step[]; unchanged: number; warnings: string[] };
 export type PlanResult = { ok: true; plan: Plan } | { ok: false; faults: FileFault[] };
 
+/** In the order of the plan. */
+const planners = [
+  planSettings,
+  planRoles,
+  planGroups,
+  planResources,
+  planClients,
+  planServiceProviders,
+  planWebsites,
+  planConnections,
+  planUsers,
+  planSignUpCodes,
+  planScim,
+  planEventStreams,
+];
+
 const ATTEMPTS = 4;
 // Thousands of users are one transaction.
 const APPLY = { timeout: 300_000 };
@@ -78,6 +94,7 @@ async function planFile(
   const planning: Planning = {
     ...services,
     declared,
+    stored,
     hidesSecrets,
     roleNames: namesAfter(await roles.list(), declared.roles, ({ name }) => name),
     groupNames: await groupNamesAfter(services, declared.groups),
@@ -91,18 +108,7 @@ async function planFile(
     readFile: fileReader(file.path, onRead),
   };
   const sections: Planned[] = [];
-  sections.push(await planSettings(planning));
-  sections.push(await planRoles(planning));
-  sections.push(await planGroups(planning));
-  sections.push(await planResources(planning));
-  sections.push(await planClients(planning, stored));
-  sections.push(await planServiceProviders(planning, stored));
-  sections.push(await planWebsites(planning, stored));
-  sections.push(await planConnections(planning));
-  sections.push(await planUsers(planning));
-  sections.push(await planSignUpCodes(planning));
-  sections.push(await planScim(planning));
-  sections.push(await planEventStreams(planning));
+  for (const plan of planners) sections.push(await plan(planning));
 
   const faults = sections.flatMap((planned) => planned.faults);
   if (faults.length > 0) return { ok: false, faults: await locate(faults) };

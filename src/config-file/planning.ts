@@ -2,7 +2,7 @@
 // that differ. A plan never contains a secret, only that it changes.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { accessOf } from '../applications/application.ts';
+import { type Application, accessOf } from '../applications/application.ts';
 import type { ApplicationServices } from '../applications/application-services.ts';
 import type { Access } from '../applications/fields/oidc-client.ts';
 import type { metadataFaults } from '../applications/fields/service-provider.ts';
@@ -39,6 +39,8 @@ export type ConfigFileServices = Core &
 /** What the plans of all sections know: the services, the whole file, and what there will be once it is applied. */
 export type Planning = ConfigFileServices & {
   declared: Declared;
+  /** The applications, also those that another program wrote, but for damaged ones. */
+  stored: readonly Application[];
   hidesSecrets: boolean;
   roleNames: ReadonlySet<string>;
   groupNames: ReadonlySet<string>;

@@ -214,22 +214,6 @@ export const eventStream = z.strictObject({
 export type DeclaredEventStream = z.output<typeof eventStream>;
 export type DeclaredSignUpCode = z.output<typeof signUpCode>;
 
-/** The top level: sections are lists of entries that are checked one by one. */
-export const top = z.strictObject({
-  settings: z.looseObject({}).nullable().optional(),
-  resources: z.array(z.unknown()).nullable().optional(),
-  clients: z.array(z.unknown()).nullable().optional(),
-  service_providers: z.array(z.unknown()).nullable().optional(),
-  proxied_applications: z.array(z.unknown()).nullable().optional(),
-  roles: z.array(z.unknown()).nullable().optional(),
-  groups: z.array(z.unknown()).nullable().optional(),
-  connections: z.array(z.unknown()).nullable().optional(),
-  users: z.array(z.unknown()).nullable().optional(),
-  sign_up_codes: z.array(z.unknown()).nullable().optional(),
-  scim: z.array(z.unknown()).nullable().optional(),
-  event_streams: z.array(z.unknown()).nullable().optional(),
-});
-
 export const entrySections = [
   'resources',
   'clients',
@@ -243,21 +227,18 @@ export const entrySections = [
   'scim',
   'event_streams',
 ] as const;
-/** A file that declares nothing. */
-export const emptyDeclaration = (): Declared => ({
-  settings: {},
-  resources: [],
-  clients: [],
-  service_providers: [],
-  proxied_applications: [],
-  roles: [],
-  groups: [],
-  connections: [],
-  users: [],
-  sign_up_codes: [],
-  scim: [],
-  event_streams: [],
+
+const ofSections = <Value>(make: () => Value) =>
+  Object.fromEntries(entrySections.map((section) => [section, make()])) as Record<EntrySection, Value>;
+
+/** The top level: sections are lists of entries that are checked one by one. */
+export const top = z.strictObject({
+  settings: z.looseObject({}).nullable().optional(),
+  ...ofSections(() => z.array(z.unknown()).nullable().optional()),
 });
+
+/** A file that declares nothing. */
+export const emptyDeclaration = (): Declared => ({ settings: {}, ...ofSections(() => []) });
 
 export type EntrySection = (typeof entrySections)[number];
 
@@ -366,4 +347,14 @@ const momentOf = (text: string | null | undefined): Date | null | undefined =>
 /** `givenName` -> `given_name`. */
 export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Without the fields that have their default value, or none, as the file declares an entry. */
+export function withoutDefaults(
+  entry: Record<string, unknown>,
+  defaults: Record<string, unknown>,
+): Record<string, unknown> {
+  const isOwn = ([key, value]: [string, unknown]) =>
+    value !== undefined && value !== null && JSON.stringify(value) !== JSON.stringify(defaults[key]);
+  return Object.fromEntries(Object.entries(entry).filter(isOwn));
 }

@@ -31,6 +31,7 @@ import {
 } from '../../applications/fields/service-provider.ts';
 import { unlistedAlgFaults } from '../../applications/rules/signing-algorithms.ts';
 import { includesResource } from '../../applications/uris.ts';
+import { messageOf } from '../../base/platform/errors.ts';
 import { sha256 } from '../../base/platform/random.ts';
 import { type Fault, fault } from '../../base/texts/faults.ts';
 import { decodeXml } from '../../protocols/saml/xml/encoding.ts';
@@ -45,6 +46,7 @@ import {
   planEntries,
   sortedAccess,
 } from '../planning.ts';
+import { withoutDefaults } from '../schema.ts';
 
 const byFile = { source: 'file' } as const;
 
@@ -84,11 +86,11 @@ async function provisionOf<Entry extends { provision?: Provision | undefined }>(
   };
 }
 
-export async function planClients(planning: Planning, stored: readonly Application[]): Promise<Planned> {
-  const { applications, applicationIds, declared, settingAfter } = planning;
+export async function planClients(planning: Planning): Promise<Planned> {
+  const { applications, applicationIds, declared, settingAfter, stored } = planning;
   const entityIds = new Set(stored.filter(({ protocol }) => protocol !== 'oidc').map(({ clientId }) => clientId));
   const algs = settingAfter('signing_algorithms');
-  const apis = await apisAfter(planning, stored);
+  const apis = await apisAfter(planning);
   return planEntries({
     section: 'clients',
     declared: declared.clients,
@@ -161,7 +163,7 @@ async function secretOf(
 }
 
 /** What there are tokens for once the file is applied: APIs and websites. */
-async function apisAfter({ declared, db }: Planning, stored: readonly Application[]): Promise<string[]> {
+async function apisAfter({ declared, db, stored }: Planning): Promise<string[]> {
   const others = await db.asStored.resource.findMany({
     where: { source: { not: 'file' } },
     select: { identifier: true },
@@ -186,8 +188,8 @@ function withoutSecret(name: string): string {
   return `client ${name} has no secret, so it can't authenticate: add client_secret to the file, or run: gatehouse app secret ${name}`;
 }
 
-export async function planServiceProviders(planning: Planning, stored: readonly Application[]): Promise<Planned> {
-  const { applications, applicationIds, declared } = planning;
+export async function planServiceProviders(planning: Planning): Promise<Planned> {
+  const { applications, applicationIds, declared, stored } = planning;
   const registered = byClientId(stored.filter((one) => one.protocol === 'saml'));
   const clientIds = new Set([
     ...declared.clients.map(({ client_id }) => client_id),
@@ -239,8 +241,8 @@ export async function planServiceProviders(planning: Planning, stored: readonly 
   });
 }
 
-export function planWebsites(planning: Planning, stored: readonly Application[]): Promise<Planned> {
-  const { applications, applicationIds, declared } = planning;
+export function planWebsites(planning: Planning): Promise<Planned> {
+  const { applications, applicationIds, declared, stored } = planning;
   const taken = new Set(stored.filter(({ protocol }) => protocol !== 'proxy').map(({ clientId }) => clientId));
   const enabled = [
     ...declared.proxied_applications.filter((entry) => entry.enabled).map(({ url }) => url),
@@ -331,7 +333,7 @@ async function resolve(
       warnings: leftOut.map(({ reason }) => `service provider ${entry.name}: left out of its metadata: ${reason}`),
     };
   } catch (error) {
-    const english = error instanceof Error ? error.message : String(error);
+    const english = messageOf(error);
     // A service provider that is down must not stop the server: it is registered at a later apply.
     if (!file && url) return { later: `service provider ${entry.name} was left out: ${english}` };
     return { fault: fault([file ? 'metadata_file' : 'metadata'], 'english', { english }) };
@@ -409,11 +411,4 @@ function websiteEntry(application: ProxiedApplication): Entry {
 function shortAcs(endpoint: { url: string; index: number; default: boolean }, position: number) {
   const { url, index, default: isDefault } = endpoint;
   return index === position && isDefault === (position === 0) ? url : { url, index, default: isDefault };
-}
-
-/** Fields that have their default value are left out. */
-function withoutDefaults(entry: Entry, defaults: Entry): Entry {
-  const isOwn = ([key, value]: [string, unknown]) =>
-    value !== undefined && JSON.stringify(value) !== JSON.stringify(defaults[key]);
-  return Object.fromEntries(Object.entries(entry).filter(isOwn));
 }

@@ -1,5 +1,6 @@
 // `connections`: the upstream identity providers. Documents behind a URL are read by a job, so that no start depends on another server.
 
+import { messageOf } from '../../base/platform/errors.ts';
 import { sha256 } from '../../base/platform/random.ts';
 import { type Fault, fault } from '../../base/texts/faults.ts';
 import type { Connection } from '../../federation/connections/connection.ts';
@@ -94,7 +95,7 @@ async function withMetadata(entry: ConnectionEntry, planning: Planning): Promise
       return { fault: fault(['entity_id'], 'metadata-entity', { entityId }) };
     return { ...rest, metadata };
   } catch (error) {
-    const english = error instanceof Error ? error.message : String(error);
+    const english = messageOf(error);
     return { fault: fault([file === undefined ? 'metadata' : 'metadata_file'], 'english', { english }) };
   }
 }

@@ -2,7 +2,7 @@
 // then: when a user has changed a leaked password, the next start must not restore the old one. So the last declaration is
 // stored for each account, as a hash.
 
-import { inChunks } from '../../base/storage/chunks.ts';
+import { eachChunk, inChunks } from '../../base/storage/chunks.ts';
 import type { Tx } from '../../base/storage/database.ts';
 import { removeValues, storeValue } from '../../core/settings/settings.ts';
 import type { Passwords } from '../../people/credentials/password.ts';
@@ -29,9 +29,8 @@ export async function forgetDeleted(tx: Tx): Promise<void> {
   const accounts = await inChunks(ids, (piece) => tx.asStored.user.findMany({ where: { id: { in: piece } }, select }));
   const existing = new Set(accounts.map(({ id }) => id));
   const gone = ids.filter((id) => !existing.has(id)).map((id) => `${CREDENTIALS_PREFIX}${id}`);
-  await inChunks(gone, async (piece) => {
+  await eachChunk(gone, async (piece) => {
     await removeValues(tx, piece);
-    return [];
   });
 }
 

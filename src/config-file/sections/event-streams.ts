@@ -1,4 +1,5 @@
 // `event_streams`: where events of the audit log go.
+
 import { at, type Fault, fault, textFault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import {
@@ -17,6 +18,7 @@ import {
   planEntries,
   unknownGroups,
 } from '../planning.ts';
+import { eventStream, withoutDefaults } from '../schema.ts';
 
 const FILE = { source: 'file' } as const;
 
@@ -68,20 +70,9 @@ export async function exportEventStreams({ eventStreams }: { eventStreams: Event
   // Receivers of shared signals declare their own streams.
   const streams = (await eventStreams.list()).filter(({ kind }) => kind !== 'ssf');
   return streams.map((stream) => {
-    const { at_least, within_minutes, quiet_minutes, ...declared } = declarationOf(stream);
-    const { name, kind, url, format, events, applications, groups, body, enabled } = declared;
-    return {
-      id: stream.id,
-      name,
-      kind,
-      url,
-      ...(format !== 'json' && { format }),
-      events,
-      ...(applications.length > 0 && { applications }),
-      ...(groups.length > 0 && { groups }),
-      ...(body !== 'thin' && { body }),
-      ...(kind === 'alert' && { at_least, within_minutes, quiet_minutes }),
-      ...(!enabled && { enabled }),
-    };
+    const { name, kind, url, events, at_least, within_minutes, quiet_minutes, ...rest } = declarationOf(stream);
+    const ofAlert = kind === 'alert' && { at_least, within_minutes, quiet_minutes };
+    const defaults = eventStream.parse({ id: stream.id, name, url });
+    return { id: stream.id, name, kind, url, events, ...withoutDefaults(rest, defaults), ...ofAlert };
   });
 }

@@ -8,12 +8,20 @@ import { type Fault, fault } from '../../base/texts/faults.ts';
 import type { Core } from '../../core/core.ts';
 import { nameKey } from '../../people/accounts/names.ts';
 import { MAX_DEPTH } from '../../people/groups/graph.ts';
-import { pagesOfIds } from '../../people/groups/groups.ts';
+import { pagesOfIds } from '../../people/groups/read.ts';
 import { PERSONAL } from '../../people/groups/rights.ts';
 import { isStaff } from '../../people/rbac/built-in.ts';
 import { groupKey } from '../../people/rbac/names.ts';
 import { differences, type FieldChange, type Planned, type Planning, planEntries, unknownGroups } from '../planning.ts';
-import { type DeclaredGroup, declaredTimed, lasting, type Timed, timed } from '../schema.ts';
+import {
+  type DeclaredGroup,
+  declaredTimed,
+  group as groupSchema,
+  lasting,
+  type Timed,
+  timed,
+  withoutDefaults,
+} from '../schema.ts';
 
 /** The sources of the memberships that a file owns once it declares the members: no connection's and no domain's. */
 export const declaredSources = [...PERSONAL, 'file'];
@@ -481,16 +489,16 @@ export async function exportGroups(
     const groups = edges.flatMap(({ childId }) => names.get(childId) ?? []).sort();
     const given = await db.groupRole.findMany({ where: { groupId }, include: { role: { select: { name: true } } } });
     const roles = given.map(({ role }) => role.name).filter((role) => known.roles.has(role));
-    exported.push({
-      name,
-      ...(description !== '' && { description }),
-      ...(known.users && (fileMembers || members.length > 0) && { members }),
-      ...(groups.length > 0 && { groups }),
-      ...(roles.length > 0 && { roles: roles.sort() }),
-      ...(owners.length > 0 && { owners }),
-      ...(domains.length > 0 && { domains: domains.map(({ domain }) => domain) }),
-      ...(acceptsRequests && { requests: true }),
-    });
+    const entry = {
+      description,
+      members: known.users && (fileMembers || members.length > 0) ? members : undefined,
+      groups,
+      roles: roles.sort(),
+      owners: owners.length > 0 ? owners : undefined,
+      domains: domains.map(({ domain }) => domain),
+      requests: acceptsRequests,
+    };
+    exported.push({ name, ...withoutDefaults(entry, groupSchema.parse({ name })) });
   }
   return exported;
 }

@@ -12,7 +12,7 @@ import { includesResource } from '../../applications/uris.ts';
 import { fault } from '../../base/texts/faults.ts';
 import type { Core } from '../../core/core.ts';
 import { accessFaults, differences, type Planned, type Planning, planEntries, sortedAccess } from '../planning.ts';
-import { resourceInput } from '../schema.ts';
+import { resource, resourceInput, withoutDefaults } from '../schema.ts';
 
 export async function planResources(planning: Planning): Promise<Planned> {
   const { db, now, applications, declared, settingAfter } = planning;
@@ -61,14 +61,14 @@ export async function exportResources({ db }: Core, known: (access: Access) => A
 
 /** The fields of an API by their names in the file; all but the first and the algorithm only where they say something. */
 function fieldsOf(api: Omit<Resource, 'source'>) {
-  const { scopes, scopePermissions, scopeTitles, signingAlg, access, clients, documentHosts, agentScopes } = api;
-  const tied = Object.keys(scopePermissions).length > 0 ? { scope_permissions: scopePermissions } : {};
-  const titled = Object.keys(scopeTitles).length > 0 ? { scope_titles: scopeTitles } : {};
-  const rule = access === 'everyone' ? {} : { access: sortedAccess(access) };
-  const agents = {
-    ...(clients !== 'registered' && { clients }),
-    ...(documentHosts.length > 0 && { document_hosts: documentHosts }),
-    ...(agentScopes.length > 0 && { agent_scopes: agentScopes }),
+  const { identifier, scopes, signingAlg, access, clients } = api;
+  const optional = {
+    scope_permissions: api.scopePermissions,
+    scope_titles: api.scopeTitles,
+    access: sortedAccess(access),
+    clients,
+    document_hosts: api.documentHosts,
+    agent_scopes: api.agentScopes,
   };
-  return { scopes, ...tied, ...titled, signing_alg: signingAlg, ...rule, ...agents };
+  return { scopes, signing_alg: signingAlg, ...withoutDefaults(optional, resource.parse({ identifier })) };
 }

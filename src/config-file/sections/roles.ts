@@ -1,10 +1,12 @@
 // `roles`: the roles and their permissions.
+
 import type { Db } from '../../base/storage/database.ts';
 import { fault } from '../../base/texts/faults.ts';
 import { lookAlike } from '../../people/rbac/names.ts';
 import { missingReads, parseLimited } from '../../people/rbac/rights.ts';
 import { type Role, withGroupNames } from '../../people/rbac/roles.ts';
 import { differences, type Planned, type Planning, planEntries, unknownRoles } from '../planning.ts';
+import { role as roleSchema, withoutDefaults } from '../schema.ts';
 
 export async function planRoles(planning: Planning): Promise<Planned> {
   const { db, roles, declared } = planning;
@@ -64,7 +66,6 @@ export async function exportRoles(roles: readonly Role[], db: Db) {
     .filter(({ source }) => source !== 'built-in')
     .map(({ name, description, permissions }) => ({
       name,
-      ...(description !== '' && { description }),
-      ...(permissions.length > 0 && { permissions }),
+      ...withoutDefaults({ description, permissions }, roleSchema.parse({ name })),
     }));
 }

@@ -1,4 +1,5 @@
 // `scim`: the connections by which directories provision people.
+
 import { declarationOf, type ScimConnections } from '../../protocols/scim/connections.ts';
 import {
   changeOfSecret,
@@ -9,6 +10,7 @@ import {
   planEntries,
   secretChange,
 } from '../planning.ts';
+import { scimConnection, withoutDefaults } from '../schema.ts';
 
 const FILE = { source: 'file' } as const;
 
@@ -52,18 +54,8 @@ export async function planScim(planning: Planning): Promise<Planned> {
 export async function exportScim({ scimConnections }: { scimConnections: ScimConnections }) {
   const connections = await scimConnections.list();
   return connections.map((connection) => {
-    const { client_id, owned_domains, adopt, may_create, delete_policy, mappings, name } = declarationOf(connection);
-    const { attributes, groups } = mappings;
-    const isMapped = Object.keys({ ...attributes, ...groups }).length > 0;
-    return {
-      id: connection.id,
-      name,
-      ...(client_id && { client_id }),
-      ...(owned_domains.length > 0 && { owned_domains }),
-      ...(adopt !== 'never' && { adopt }),
-      ...(!may_create && { may_create }),
-      ...(delete_policy !== 'disable' && { delete_policy }),
-      ...(isMapped && { mappings }),
-    };
+    const { name, ...declared } = declarationOf(connection);
+    const { id } = connection;
+    return { id, name, ...withoutDefaults(declared, scimConnection.parse({ id: 'x', name })) };
   });
 }

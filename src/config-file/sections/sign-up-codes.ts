@@ -1,7 +1,9 @@
 // `sign_up_codes`: the codes with which people sign up.
+
 import { fault } from '../../base/texts/faults.ts';
 import type { People } from '../../people/people.ts';
 import { changeOfSecret, differences, type Planned, type Planning, planEntries } from '../planning.ts';
+import { signUpCode, withoutDefaults } from '../schema.ts';
 
 export async function planSignUpCodes(planning: Planning): Promise<Planned> {
   const { signUpCodes, declared, hidesSecrets } = planning;
@@ -34,10 +36,9 @@ export async function planSignUpCodes(planning: Planning): Promise<Planned> {
 /** Without the codes, of which only hashes are stored. */
 export async function exportSignUpCodes({ signUpCodes }: People) {
   const usable = (await signUpCodes.list()).filter(({ state }) => state === 'usable');
-  return usable.map(({ name, maxUses, expiresAt }) => ({
+  return usable.map(({ name, ...code }) => ({
     name,
-    ...(maxUses !== 1 && { max_uses: maxUses }),
-    ...(expiresAt && { expires_at: expiresAt.toISOString() }),
+    ...withoutDefaults(fieldsOf(code), signUpCode.parse({ name })),
   }));
 }
 

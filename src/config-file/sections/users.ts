@@ -17,7 +17,17 @@ import { profileColumns } from '../../people/accounts/profile.ts';
 import { addressOf, textFieldNames, textFields } from '../../people/accounts/profile-fields.ts';
 import { retiredIds } from '../../people/accounts/retired.ts';
 import { differences, type FieldChange, type Planned, type Planning, planEntries, unknownRoles } from '../planning.ts';
-import { type DeclaredUser, declaredTimed, lasting, profileOf, snakeCase, type Timed, timed } from '../schema.ts';
+import {
+  type DeclaredUser,
+  declaredTimed,
+  lasting,
+  profileOf,
+  snakeCase,
+  type Timed,
+  timed,
+  user as userSchema,
+  withoutDefaults,
+} from '../schema.ts';
 import { type CredentialChange, credentialChanges } from './declared-credentials.ts';
 
 /** Columns that hold JSON. */
@@ -296,6 +306,9 @@ function ssoFaults(
   return connectionIds.has(id) ? [] : [fault(['sso_connection'], 'unknown-connection', { id })];
 }
 
+/** What an entry need not say. */
+const defaults = { ...userSchema.parse({ username: 'x' }), email_verified: false, attributes: {} };
+
 /** @param known the names of the roles that this server wrote */
 export async function exportUsers(
   { db, now }: Core,
@@ -314,27 +327,25 @@ export async function exportUsers(
     }),
   );
   return rows.map((row) => {
-    const attributes = JSON.parse(row.attributes) as Record<string, unknown>;
     const grants = row.roles.map(({ role: { name }, since, until }) => ({ name, since, until }));
     const held = lasting(grants, now()).filter(({ name }) => known.has(name));
     const entry = {
       username: row.username,
       sub: row.id,
       email: row.email,
-      email_verified: row.emailVerified || null,
+      email_verified: row.emailVerified,
       ...Object.fromEntries(textFieldNames.map((field) => [textFields[field].claim, row[field]])),
       phone_number: row.phoneNumber,
-      address: row.address === null ? null : parsed(row.address),
+      address: parsed(row.address),
       sso_id: row.ssoId,
       // None where another program wrote the identity.
-      sso_connection: row.externalIdentities.find(({ subject }) => subject === row.ssoId)?.connectionId ?? null,
-      attributes: Object.keys(attributes).length > 0 ? attributes : null,
-      active: row.isEnabled ? null : false,
-      active_from: row.activeFrom?.toISOString() ?? null,
-      active_until: row.activeUntil?.toISOString() ?? null,
-      roles: held.length > 0 ? declaredRoles(held) : null,
+      sso_connection: row.externalIdentities.find(({ subject }) => subject === row.ssoId)?.connectionId,
+      attributes: JSON.parse(row.attributes),
+      active: row.isEnabled,
+      active_from: row.activeFrom?.toISOString(),
+      active_until: row.activeUntil?.toISOString(),
+      roles: declaredRoles(held),
     };
-    const given = Object.entries(entry).filter(([, value]) => value !== null);
-    return { ...Object.fromEntries(given), username: row.username };
+    return { ...withoutDefaults(entry, defaults), username: row.username };
   });
 }

@@ -94,9 +94,8 @@ export function createConnections(context: ConnectionsContext) {
     remove: (id: string, change: Change = {}): Promise<void> => removeConnection(context, id, change),
     /** Hands a connection of the configuration file back; false where it owns none of this id. */
     async release(id: string, tx: Tx): Promise<boolean> {
-      if ((await findConnection(id, tx))?.source !== 'file') return false;
-      await tx.connection.update({ where: { id }, data: { source: 'local', updatedAt: context.now() } });
-      return true;
+      const data = { source: 'local', updatedAt: context.now() };
+      return (await tx.connection.updateMany({ where: { id, source: 'file' }, data })).count > 0;
     },
     /** Without values, newest first. */
     secretInfos: (id: string, tx: Tx = db): Promise<SecretInfo[]> => listSecrets(context, id, tx),

@@ -182,12 +182,8 @@ export function createSignUpCodes(dependencies: Core) {
     },
 
     /** Hands a code of the configuration file back; false where it owns none of this name. */
-    async release(name: string, tx: Tx): Promise<boolean> {
-      const row = await tx.signUpCode.findUnique({ where: { name } });
-      if (row?.source !== 'file') return false;
-      await tx.signUpCode.update({ where: { name }, data: { source: 'local' } });
-      return true;
-    },
+    release: async (name: string, tx: Tx): Promise<boolean> =>
+      (await tx.signUpCode.updateMany({ where: { name, source: 'file' }, data: { source: 'local' } })).count > 0,
 
     /** Removes a code that the configuration file declares no more. */
     removeDeclared: async (name: string, tx: Tx): Promise<void> =>

@@ -497,10 +497,8 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
 
     /** Hands a stream of the configuration file back; false where it owns none with this id. */
     async release(id: string, tx: Tx): Promise<boolean> {
-      const row = await tx.eventStream.findUnique({ where: { id } });
-      if (row?.source !== 'file') return false;
-      await tx.eventStream.update({ where: { id }, data: { source: 'local', updatedAt: now() }, select: { id: true } });
-      return true;
+      const data = { source: 'local', updatedAt: now() };
+      return (await tx.eventStream.updateMany({ where: { id, source: 'file' }, data })).count > 0;
     },
   };
 }

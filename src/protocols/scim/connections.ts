@@ -278,11 +278,8 @@ export function createScimConnections({ db, vault, now, audit, logger }: Core) {
 
     /** Hands a connection of the configuration file back; false where it owns none with this id. */
     async release(id: string, tx: Tx): Promise<boolean> {
-      const row = await tx.scimConnection.findUnique({ where: { id } });
-      if (row?.source !== 'file') return false;
-      const data = { id, ...columnsOf(declarationOf(connectionOf(row))), source: 'local', updatedAt: now() };
-      await tx.scimConnection.update({ where: { id }, data, select: { id: true } });
-      return true;
+      const data = { source: 'local', updatedAt: now() };
+      return (await tx.scimConnection.updateMany({ where: { id, source: 'file' }, data })).count > 0;
     },
 
     /** The connection of a token; undefined for one that is unknown, revoked or expired. Notes its use, at most once a minute. */
