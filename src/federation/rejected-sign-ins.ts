@@ -86,9 +86,29 @@ export function createRejectedSignIns({ rejections, repeatedEntries }: Core & Pe
       return rejectionCode;
     };
 
+  /** Records it, and returns the error whose page the person gets. */
+  async function pageOf(
+    request: RequestInfo,
+    { connectionId, connectionName, next, other }: RejectedSignIn,
+    error: FederationError,
+  ): Promise<AppError> {
+    const { code, advice, detail } = error;
+    const rejectionCode = await record(request, connectionId, error);
+    return new AppError(code, {
+      message: messageOf(code, connectionName),
+      ...(advice && { advice }),
+      next,
+      ...(other && { other }),
+      rejectionCode,
+      detail,
+      cause: error.cause ?? error,
+    });
+  }
+
   return {
     /** Records it, and returns the code under which administrators find it. */
     record,
+    pageOf,
 
     /** Runs `work`; a FederationError becomes an error page and is recorded. */
     async withErrorPage<T>(
@@ -99,19 +119,7 @@ export function createRejectedSignIns({ rejections, repeatedEntries }: Core & Pe
       try {
         return await work();
       } catch (error) {
-        if (!(error instanceof FederationError)) throw error;
-        const { connectionId, connectionName, next, other } = await about();
-        const { code, advice, detail } = error;
-        const rejectionCode = await record(request, connectionId, error);
-        throw new AppError(code, {
-          message: messageOf(code, connectionName),
-          ...(advice && { advice }),
-          next,
-          ...(other && { other }),
-          rejectionCode,
-          detail,
-          cause: error.cause ?? error,
-        });
+        throw error instanceof FederationError ? await pageOf(request, await about(), error) : error;
       }
     },
   };

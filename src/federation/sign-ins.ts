@@ -36,12 +36,9 @@ export function createSignIns(services: UpstreamSignInServices & { signInPolicy:
         () => aboutSignIn(services, proven.connectionId, uid),
         () => completeSignIn(services, proven, account, uid, by),
       ),
-    rejectOtherAccount: ({ connectionId }, uid, request) =>
-      rejected.withErrorPage(
-        request,
-        () => aboutSignIn(services, connectionId, uid),
-        () => Promise.reject(otherAccount()),
-      ),
+    async rejectOtherAccount({ connectionId }, uid, request) {
+      throw await rejected.pageOf(request, await aboutSignIn(services, connectionId, uid), otherAccount());
+    },
 
     async isDirectory(connectionId) {
       const connection = await connections.find(connectionId);

@@ -6,7 +6,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import { readForm } from '../../base/http/body.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
-import { AppError, notFound } from '../../base/http/errors.ts';
+import { notFound } from '../../base/http/errors.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
 import { t } from '../../base/texts/text.ts';
@@ -56,30 +56,44 @@ export function acsRoutes(services: AcsServices): Router<State, Extras> {
 async function receive(services: AcsServices, ctx: Context): Promise<string | undefined> {
   const { rejected, upstreamSignIn } = services;
   const { xml, relayState, claimedIssuer } = await openForm(services, ctx);
-  const authentic = await authenticate(services, claimedIssuer, xml);
-  if (!Array.isArray(authentic)) {
-    await rejectSignature(ctx, services, authentic);
+  const { authentic, unauthentic } = await authenticate(services, claimedIssuer, xml);
+  const [first] = authentic;
+  if (!first) {
+    await rejectSignature(ctx, services, unauthentic);
     return undefined;
   }
-  const [{ connection, trusted }] = authentic;
-  const inResponseTo = inResponseToOf(trusted);
+  const { connection } = first;
+  const inResponseTo = inResponseToOf(first.trusted);
   if (inResponseTo === undefined && !OWN_RELAY_STATE.test(relayState ?? ''))
     return `/login?connection=${connection.id}`;
   return rejected.withErrorPage(
     ctx.state.request,
     () => aboutAnswer(connection),
-    async () => {
-      if (inResponseTo === undefined) throw withoutRequest();
-      // Two connections may have the same upstream, under different names of this server.
-      for (const other of authentic.slice(1)) {
-        const path = await upstreamSignIn
-          .receive(inResponseTo, other.connection.id, { SAMLResponse: xml })
-          .catch(noPath);
-        if (path !== undefined) return path;
-      }
-      return upstreamSignIn.receive(inResponseTo, connection.id, { SAMLResponse: xml });
-    },
+    () => store(upstreamSignIn, authentic, inResponseTo, xml),
   );
+}
+
+/**
+ * Stores the answer at the connection that sent the request; returns the path where its browser redeems it. Two connections may have the same
+ * upstream, under different names of this server.
+ */
+async function store(
+  upstreamSignIn: UpstreamSignIn,
+  authentic: readonly AuthenticAnswer[],
+  inResponseTo: string | undefined,
+  xml: string,
+): Promise<string> {
+  if (inResponseTo === undefined) throw withoutRequest();
+  const failures: FederationError[] = [];
+  for (const { connection } of authentic) {
+    try {
+      return await upstreamSignIn.receive(inResponseTo, connection.id, { SAMLResponse: xml });
+    } catch (error) {
+      if (!(error instanceof FederationError)) throw error;
+      failures.push(error);
+    }
+  }
+  throw failures[0];
 }
 
 /** Decodes the form and reads the claimed issuer; throws 400 or 413, with the code of the rejection. */
@@ -106,12 +120,12 @@ interface Unauthentic {
   fault: FederationError;
 }
 
-/** The connections of the issuer whose keys verify the answer, or why none does. */
+/** The connections of the issuer whose keys verify the answer, and why another one or none does not. */
 async function authenticate(
   services: UpstreamSamlServices,
   issuer: string,
   xml: string,
-): Promise<[AuthenticAnswer, ...AuthenticAnswer[]] | Unauthentic> {
+): Promise<{ authentic: AuthenticAnswer[]; unauthentic: Unauthentic }> {
   const authentic: AuthenticAnswer[] = [];
   let unauthentic: Unauthentic = { connection: undefined, fault: unknownIssuer(issuer) };
   for (const connection of await services.connections.list()) {
@@ -124,8 +138,7 @@ async function authenticate(
       unauthentic = { connection, fault: error };
     }
   }
-  const [first, ...others] = authentic;
-  return first ? [first, ...others] : unauthentic;
+  return { authentic, unauthentic };
 }
 
 /** Whether the upstream of the connection has this entity ID; false while its metadata cannot be read. */
@@ -153,18 +166,11 @@ async function rejectSignature(
   const isOfEncryption = fault.cause instanceof SamlError && OF_ENCRYPTION.includes(fault.cause.code);
   const code = isOfEncryption ? 'upstream_encryption_not_accepted' : 'upstream_signature_invalid';
   const rejection = new FederationError(code, { rule, reason, expected, received });
-  try {
-    await rejected.withErrorPage(
-      ctx.state.request,
-      () => aboutAnswer(connection),
-      () => Promise.reject(rejection),
-    );
-  } catch (error) {
-    if (!(error instanceof AppError) || (ctx.get('Accept') ?? '').includes('text/html')) throw error;
-    ctx.status = 401;
-    ctx.type = 'text/plain';
-    ctx.body = 'Invalid signature';
-  }
+  const page = await rejected.pageOf(ctx.state.request, aboutAnswer(connection), rejection);
+  if (ctx.get('Accept').includes('text/html')) throw page;
+  ctx.status = 401;
+  ctx.type = 'text/plain';
+  ctx.body = 'Invalid signature';
 }
 
 function aboutAnswer(connection: SamlConnection | undefined) {
@@ -180,11 +186,6 @@ function unknownIssuer(issuer: string): FederationError {
     expected: 'the entity ID of a connection',
     received: issuer,
   });
-}
-
-/** Of a connection that sent no such request. */
-function noPath(error: unknown): undefined {
-  if (!(error instanceof FederationError)) throw error;
 }
 
 function withoutRequest(): FederationError {

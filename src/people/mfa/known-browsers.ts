@@ -114,34 +114,57 @@ async function remember(
   userId: string,
   { request, trustDays }: RememberOptions,
 ): Promise<RememberedBrowser> {
-  const { db, sql, now } = dependencies;
-  const at = now();
-  const expiresAt = daysFromNow(now, limits.knownBrowser.days);
-  const from = { userAgent: request?.userAgent.slice(0, 512) ?? null, address: request?.address ?? null };
-  const seen = { ...from, lastSeenAt: at, expiresAt };
-  const trustedUntil = trustDays ? daysFromNow(now, Math.min(trustDays, limits.rememberedBrowser.days)) : undefined;
+  const { now } = dependencies;
+  const trustedUntil = trustDays ? daysFromNow(now, Math.min(trustDays, limits.rememberedBrowser.days)) : null;
   const known = await find(dependencies, tokens, userId);
-  const isSame = known && trustedUntil === undefined && known.token === tokens.at(-1);
-  const token = isSame ? known.token : randomToken();
-  const tokenHash = hash(token, userId);
+  const wasUsedLast = known !== undefined && known.token === tokens.at(-1);
+  const token = wasUsedLast && trustedUntil === null ? known.token : randomToken();
   const cookie = [...tokens.filter((one) => one !== known?.token), token].slice(-MAX_ACCOUNTS).join('.');
-  if (known) {
-    const { id } = known.row;
-    const wasTrusted = isGenuinelyTrusted(known.row, userId, dependencies);
-    const trust = trustedUntil ?? (wasTrusted ? known.row.trustedUntil : null);
-    const mac = trust ? sql.macs.macOf(TABLE, { userId, tokenHash, trustedUntil: trust }) : '';
-    const values = [from.userAgent, from.address, at, expiresAt, tokenHash, trust, mac];
-    if ((await sql.execute(statements.seen, ...values, id, known.row.tokenHash)) > 0)
-      return { id, isTrusted: trustedUntil !== undefined || wasTrusted, isNew: false, cookie };
-  }
-  // Known a moment ago: another tab has replaced the token, or the owner forgot the browser. Then it is not trusted.
-  const trust = known ? null : (trustedUntil ?? null);
+  const seen: Seen = {
+    userId,
+    tokenHash: hash(token, userId),
+    userAgent: request?.userAgent.slice(0, 512) ?? null,
+    address: request?.address ?? null,
+    lastSeenAt: now(),
+    expiresAt: daysFromNow(now, limits.knownBrowser.days),
+  };
+  if (!known) return { ...(await add(dependencies, seen, trustedUntil)), isNew: true, cookie };
+  const updated = await seeAgain(dependencies, known.row, seen, trustedUntil);
+  // Another tab has replaced the token since, or the owner forgot the browser. Then it is not trusted.
+  return { ...(updated ?? (await add(dependencies, seen, null))), isNew: false, cookie };
+}
+
+/** What a sign-in stores of its browser. */
+interface Seen {
+  userId: string;
+  tokenHash: string;
+  userAgent: string | null;
+  address: string | null;
+  lastSeenAt: Date;
+  expiresAt: Date;
+}
+
+/** Stores a sign-in in a known browser; undefined when its row has another token by now, or is gone. */
+async function seeAgain(
+  dependencies: Core,
+  row: Row,
+  { userId, tokenHash, userAgent, address, lastSeenAt, expiresAt }: Seen,
+  newTrust: Date | null,
+): Promise<KnownBrowser | undefined> {
+  const { sql } = dependencies;
+  const oldTrust = isGenuinelyTrusted(row, userId, dependencies) ? row.trustedUntil : null;
+  const trustedUntil = newTrust ?? oldTrust;
+  const mac = trustedUntil ? sql.macs.macOf(TABLE, { userId, tokenHash, trustedUntil }) : '';
+  const values = [userAgent, address, lastSeenAt, expiresAt, tokenHash, trustedUntil, mac];
+  const count = await sql.execute(statements.seen, ...values, row.id, row.tokenHash);
+  return count > 0 ? { id: row.id, isTrusted: trustedUntil !== null } : undefined;
+}
+
+async function add({ db }: Core, seen: Seen, trustedUntil: Date | null): Promise<KnownBrowser> {
   const id = randomId();
-  await db.knownBrowser.create({
-    data: { id, userId, tokenHash, createdAt: at, ...seen, trustedUntil: trust },
-    select: { id: true },
-  });
-  return { id, isTrusted: !known && trustedUntil !== undefined, isNew: !known, cookie };
+  const data = { ...seen, id, createdAt: seen.lastSeenAt, trustedUntil };
+  await db.knownBrowser.create({ data, select: { id: true } });
+  return { id, isTrusted: trustedUntil !== null };
 }
 
 /** The token of this account among those of the cookie, with its row. */

@@ -34,10 +34,13 @@ export type AttemptResult<T> =
   /** Too many attempts wait for their turn. */
   | { outcome: 'busy'; retryAfterSeconds: number };
 
-/**
- * Checks the password. `isLocked`: too many attempts failed under another name of the account; then it must fail after the
- * same work. `isRight` is undefined where nobody could judge the password; then the attempt does not count.
- */
+/** What a check of the password found. */
+interface Checked {
+  /** Undefined where nobody could judge the password: then the attempt does not count. */
+  isRight: boolean | undefined;
+}
+
+/** Checks the password. `isLocked`: too many attempts failed under another name of the account; then it must fail after the same work. */
 export type CheckAttempt<T> = (isLocked: boolean) => Promise<T>;
 
 export type Lockout = ReturnType<typeof createLockout>;
@@ -81,10 +84,8 @@ export function createLockout(dependencies: { rateLimits: RateLimits; counters: 
     needsCaptcha: (attempt: PasswordAttempt): Promise<boolean> => needsCaptcha(dependencies, attempt),
 
     /** Counts the attempt when its turn comes, checks the password if that is allowed, and removes the count if the password was correct. */
-    async attempt<T extends { isRight: boolean | undefined }>(
-      attempt: PasswordAttempt,
-      check: CheckAttempt<T>,
-    ): Promise<AttemptResult<T>> {
+    async attempt<T extends Checked>(attempt: PasswordAttempt, check: CheckAttempt<T>): Promise<AttemptResult<T>> {
+      // A solution is accepted once, and the attempt may have several turns.
       const captcha = { isSolved: false };
       const place = {
         address: addressBlock(attempt.address),
@@ -109,7 +110,7 @@ export function createLockout(dependencies: { rateLimits: RateLimits; counters: 
 }
 
 /** One turn of an attempt: starts it if its limits allow it now, checks the password, and records the result. */
-async function runAttempt<T extends { isRight: boolean | undefined }>(
+async function runAttempt<T extends Checked>(
   dependencies: { counters: AttemptCounters; rateLimits: RateLimits },
   attempt: PasswordAttempt,
   captcha: { isSolved: boolean },
@@ -174,25 +175,34 @@ async function startCounting(
   how: 'with CAPTCHA' | 'without CAPTCHA',
 ): Promise<StartOutcome> {
   // Without a CAPTCHA, a counter allows attempts only below the number of failures that demands one.
-  const belowOf = ({ captchaAfter }: UsedCounter) => (how === 'without CAPTCHA' ? captchaAfter : undefined);
-  const all = countersOf(attempt);
-  const peeked = await Promise.all(all.map((count) => counters.peek(count.policy, count.key, belowOf(count))));
-  for (const [index, count] of all.entries()) {
-    const obstacle = obstacleOf(count, peeked[index] as Begun);
-    if (obstacle) return obstacle;
-  }
-  if (await counters.beginAll(all.map((count) => ({ ...count, below: belowOf(count) }))))
-    return { outcome: 'begun', isLocked: false, counted: all };
-  // A parallel request was first with one of them, or that of the account is at its limit: one by one.
+  const all = countersOf(attempt).map((counter) => ({
+    ...counter,
+    below: how === 'without CAPTCHA' ? counter.captchaAfter : undefined,
+  }));
+  // Read first: an attempt that has to wait writes nothing, and nearly every other one is counted by one transaction.
+  const obstacles = await Promise.all(
+    all.map(async (one) => obstacleOf(one, await counters.peek(one.policy, one.key, one.below))),
+  );
+  const obstacle = obstacles.find((one) => one !== undefined);
+  if (obstacle) return obstacle;
+  if (await counters.beginAll(all)) return { outcome: 'begun', isLocked: false, counted: all };
+  return startOneByOne(counters, all);
+}
+
+/** A parallel request was first with one of the counters, or that of all names is at its limit: it alone stops no attempt, but lets it fail. */
+async function startOneByOne(
+  counters: AttemptCounters,
+  all: readonly (UsedCounter & { below: number | undefined })[],
+): Promise<StartOutcome> {
   const counted: UsedCounter[] = [];
-  for (const count of all) {
-    const begun = await counters.begin(count.policy, count.key, belowOf(count));
-    const obstacle = obstacleOf(count, begun);
+  for (const one of all) {
+    const begun = await counters.begin(one.policy, one.key, one.below);
+    const obstacle = obstacleOf(one, begun);
     if (obstacle) {
       await Promise.all(counted.map(({ policy, key }) => counters.withdraw(policy, key)));
       return obstacle;
     }
-    if (begun.outcome === 'counted') counted.push(count);
+    if (begun.outcome === 'counted') counted.push(one);
   }
   return { outcome: 'begun', isLocked: counted.length < all.length, counted };
 }
