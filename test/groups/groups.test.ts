@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEnds, type Ends } from '../../src/people/groups/ends.ts';
-import { createGroups, type Group, type Groups } from '../../src/people/groups/groups.ts';
+import { createGroups, type Groups } from '../../src/people/groups/groups.ts';
+import type { Group } from '../../src/people/groups/read.ts';
 import { createAuthority } from '../../src/people/rbac/authority.ts';
 import { createRoles, type Roles } from '../../src/people/rbac/roles.ts';
 import { openPeople, type People } from '../accounts/fixture.ts';

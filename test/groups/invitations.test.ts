@@ -2,7 +2,7 @@
 // and the holder of a forwarded mail must not reach.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../src/base/limits.ts';
-import type { Group } from '../../src/people/groups/groups.ts';
+import type { Group } from '../../src/people/groups/read.ts';
 import { completeSignIn } from '../oidc/support.ts';
 import { linkIn, mailOf, NEW_PASSWORD, open } from '../recovery/support.ts';
 import { testClock } from '../support/clock.ts';

@@ -1,7 +1,7 @@
 // /api/groups: an owner manages groups through a program, with the rights and limits of the account page and no more.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../src/base/limits.ts';
-import type { Group } from '../../src/people/groups/groups.ts';
+import type { Group } from '../../src/people/groups/read.ts';
 import { adminApi, OWNERS_SCOPE, ownersApi } from '../../src/people/rbac/built-in.ts';
 import { type ApiCaller, anOwner, aPerson, aService, aTool, caller, tokenOf } from '../admin/support.ts';
 import { anApplication, postAs } from '../oidc/support.ts';

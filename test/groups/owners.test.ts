@@ -1,7 +1,7 @@
 // Owners of groups at their account page: members, requests and ends, and what an owner must not reach.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../src/base/limits.ts';
-import type { Group } from '../../src/people/groups/groups.ts';
+import type { Group } from '../../src/people/groups/read.ts';
 import { anApplication, completeSignIn } from '../oidc/support.ts';
 import { testClock } from '../support/clock.ts';
 import { itOnSqlite } from '../support/database/it-on-sqlite.ts';

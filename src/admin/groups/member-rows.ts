@@ -6,7 +6,7 @@ import { invalidInput } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { CsvError, parseCsv } from '../../base/platform/csv.ts';
 import { inTurns } from '../../base/platform/turns.ts';
-import { inChunks } from '../../base/storage/chunks.ts';
+import { eachChunk } from '../../base/storage/chunks.ts';
 import type { Db } from '../../base/storage/database.ts';
 import { isStorableTime } from '../../base/storage/storable-text.ts';
 import { textFault } from '../../base/texts/faults.ts';
@@ -138,12 +138,11 @@ async function idsOf(entries: readonly Entry[], db: Db): Promise<Map<string, str
   const select = { id: true, usernameKey: true, emailKey: true } as const;
   // Usernames last: a username counts more than the same address of someone else.
   for (const column of ['emailKey', 'usernameKey'] as const)
-    await inChunks(
+    await eachChunk(
       [...keys],
       async (piece) => {
         const found = await db.asStored.user.findMany({ where: { [column]: { in: piece } }, select });
         for (const user of found) ids.set(user[column] ?? '', user.id);
-        return [];
       },
       ROWS,
     );

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { badRequest, conflict, notFound } from '../../base/http/errors.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { inTurns } from '../../base/platform/turns.ts';
-import { inChunks } from '../../base/storage/chunks.ts';
+import { eachChunk } from '../../base/storage/chunks.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { lockGroups } from '../../base/storage/row-lock.ts';
 import { type Fault, fault, textFault } from '../../base/texts/faults.ts';
@@ -61,12 +61,11 @@ export function createGroupChanges(
     const at = now();
     const known = new Set<string>();
     const rows = members.map(({ userId }) => userId);
-    await inChunks(
+    await eachChunk(
       rows,
       async (piece) => {
         const found = await db.asStored.user.findMany({ where: { id: { in: piece } }, select: { id: true } });
         for (const { id } of found) known.add(id);
-        return [];
       },
       ROWS,
     );

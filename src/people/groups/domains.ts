@@ -19,7 +19,8 @@ import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
-import { type Group, type Groups, pagesOfIds } from './groups.ts';
+import type { Groups } from './groups.ts';
+import { type Group, pagesOfIds } from './read.ts';
 import type { GroupChange } from './rights.ts';
 
 export interface GroupDomain extends DomainProof {

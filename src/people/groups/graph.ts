@@ -1,6 +1,6 @@
 // The graph of groups. What reads need of it is stored with each change: the groups above each group (group_ancestors) and its path.
 import { invalidInput } from '../../base/http/errors.ts';
-import { inChunks } from '../../base/storage/chunks.ts';
+import { eachChunk, inChunks } from '../../base/storage/chunks.ts';
 import type { Tx } from '../../base/storage/database.ts';
 import { fault } from '../../base/texts/faults.ts';
 
@@ -114,13 +114,11 @@ async function storeAncestors(tx: Tx, groupIds: readonly string[], wanted: reado
     if (!genuine.has(keyOf(row)) || !wantedKeys.has(keyOf(row)))
       needless.set(row.ancestorId, [...(needless.get(row.ancestorId) ?? []), row.groupId]);
   for (const [ancestorId, ids] of needless)
-    await inChunks(ids, async (piece) => {
+    await eachChunk(ids, async (piece) => {
       await tx.groupAncestor.deleteMany({ where: { ancestorId, groupId: { in: piece } } });
-      return [];
     });
   const missing = wanted.filter((row) => !genuine.has(keyOf(row)));
-  await inChunks(missing, async (data) => {
+  await eachChunk(missing, async (data) => {
     await tx.groupAncestor.createMany({ data });
-    return [];
   });
 }

@@ -1,24 +1,20 @@
 // Groups: who is in them, what they give, and who may put people in. A person in a group is in every group above it and has the roles of all
 // of them. rights.ts decides who may change what; graph.ts keeps what reads need of the graph.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { AppError, conflict, invalidInput, notFound, ownedByFile } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import { isUniqueConstraintError, type Tx, transaction } from '../../base/storage/database.ts';
-import { type Fragment, fragment, joinFragments, noFragment } from '../../base/storage/fragments.ts';
 import { lockGroups } from '../../base/storage/row-lock.ts';
-import { isStorable, withoutUnstorable } from '../../base/storage/storable-text.ts';
 import { fault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { AuditEventType } from '../../core/audit/events.ts';
 import type { Core } from '../../core/core.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
-import { holding, isCurrent, ownershipsOf } from '../accounts/account.ts';
+import { holding, isCurrent } from '../accounts/account.ts';
 import { stateOf } from '../accounts/active.ts';
-import { groupsOfUsers } from '../accounts/members.ts';
-import { NAMED_PERSON, nameKey } from '../accounts/names.ts';
 import {
   assertTimes,
   hasAdministrator,
@@ -31,8 +27,9 @@ import type { Authority } from '../rbac/authority.ts';
 import { groupKey, isGroupName } from '../rbac/names.ts';
 import { type RolesGiven, recordingAdministrators } from '../rbac/new-administrators.ts';
 import { roleNamed } from '../rbac/role.ts';
-import { removeLimit, rolesLimitedTo } from '../rbac/roles.ts';
+import { removeLimit } from '../rbac/roles.ts';
 import { storeGraph } from './graph.ts';
+import { createGroupReads, type Group, pagesOfIds, peopleBelow } from './read.ts';
 import {
   createGroupRights,
   endDeputies,
@@ -44,20 +41,6 @@ import {
 } from './rights.ts';
 
 export type { GroupChange, MemberSource } from './rights.ts';
-
-export interface Group {
-  id: string;
-  name: string;
-  /** The names from the top: `/Science/Physics`. */
-  path: string;
-  description: string;
-  /** People may ask to become members. */
-  acceptsRequests: boolean;
-  source: 'local' | 'file';
-  /** The configuration file declares the members too. */
-  fileMembers: boolean;
-  createdAt: Date;
-}
 
 export interface NewGroup {
   name: string;
@@ -94,17 +77,8 @@ export type SignInSource = Extract<MemberSource, `${string}:${string}`>;
 
 export type Groups = ReturnType<typeof createGroups>;
 
-/** Names of roles, applications and APIs before the deletion of a group. */
-const NAMED = 20;
-
 /** Members of one turn of the event loop: each has an audit event. */
 const RECORDED = 25;
-
-/** People whose ids are read in one turn of the event loop. */
-const READ = 100;
-
-/** A limit that cuts nothing. */
-const ALL = 1_000_000_000;
 
 /** A change of many rows: two hundred thousand members, or a graph of five thousand groups. */
 const LONG = { timeout: 120_000 };
@@ -118,6 +92,8 @@ export function createGroups(
 ) {
   const { db, sql, now, audit, outbox } = core;
   const rights = createGroupRights(core);
+  const reads = createGroupReads(core);
+  const { get, losses } = reads;
 
   /** Runs a change under the lock of groups: `shared` where only memberships change. */
   const change = <T>(mode: 'shared' | 'exclusive', { tx: outer }: GroupChange, work: (tx: Tx) => Promise<T>) => {
@@ -136,12 +112,6 @@ export function createGroups(
 
   const record = (type: AuditEventType, group: RecordedGroup, options: GroupChange, tx: Tx, data = {}): Promise<void> =>
     audit.record(eventOf(type, group, options, data), tx);
-
-  async function get(id: string, tx: Tx = db): Promise<Group> {
-    const row = await tx.group.findUnique({ where: { id } });
-    if (!row) throw notFound({ message: t('console.groups.error.unknown'), detail: { groupId: id } });
-    return groupOf(row);
-  }
 
   /**
    * Throws owned_by_file (403) for a change of what the configuration file declares. What a connection or a domain gives is not declared
@@ -234,72 +204,6 @@ export function createGroups(
         await record('group.updated', stored, options, tx, difference);
       return stored;
     });
-  }
-
-  /**
-   * What a page says before the group is deleted: how much its members, and those of the groups below, lose. Members are counted up to
-   * `limits.lists.counted` + 1, in three times as many memberships.
-   */
-  async function losses(id: string, tx: Tx = db) {
-    await get(id, tx);
-    const { counted } = limits.lists;
-    const [found] = await tx.$queryRaw<{ count: number | bigint }[]>(
-      fragment`SELECT COUNT(*) AS count FROM (${peopleBelow(id, counted * 3)} LIMIT ${counted + 1}) AS found`,
-    );
-    const stored = tx.asStored;
-    // One after the other: a transaction has one connection.
-    const children = await stored.groupChild.count({ where: { parentId: id } });
-    const owners = await stored.groupOwner.count({ where: { groupId: id } });
-    const name = { select: { name: true } };
-    const take = NAMED;
-    const ofGroup = { groupId: id };
-    const roles = await stored.groupRole.findMany({
-      where: ofGroup,
-      select: { role: name },
-      orderBy: { role: { name: 'asc' } },
-      take,
-    });
-    const applications = await stored.applicationGroup.findMany({
-      where: ofGroup,
-      select: { application: name },
-      orderBy: { application: { nameKey: 'asc' } },
-      take,
-    });
-    const onlyByGroup = { ...ofGroup, application: { roles: { none: {} }, groups: { every: { groupId: id } } } };
-    const closed = await stored.applicationGroup.findMany({
-      where: onlyByGroup,
-      select: { application: name },
-      orderBy: { application: { nameKey: 'asc' } },
-      take,
-    });
-    const opened = { access: { contains: JSON.stringify(id) } };
-    const apis = await stored.resource.findMany({
-      where: opened,
-      select: { identifier: true },
-      orderBy: { identifier: 'asc' },
-      take,
-    });
-    const limited = await rolesLimitedTo({ kind: 'group', name: id }, tx);
-    return {
-      members: Number(found?.count ?? 0),
-      children,
-      owners,
-      roles: roles.map(({ role }) => role.name),
-      applications: applications.map(({ application }) => application.name),
-      /** Those of them that nothing else opens. */
-      closed: closed.map(({ application }) => application.name),
-      apis: apis.map(({ identifier }) => identifier),
-      /** The roles with permissions that are limited to the group, which end. */
-      limited: limited.map(({ name }) => name).slice(0, take),
-      /** How many there are of those of which at most NAMED are named. */
-      totals: {
-        roles: await stored.groupRole.count({ where: ofGroup }),
-        applications: await stored.applicationGroup.count({ where: ofGroup }),
-        closed: await stored.applicationGroup.count({ where: onlyByGroup }),
-        apis: await stored.resource.count({ where: opened }),
-        limited: limited.length,
-      },
-    };
   }
 
   /** Deletes the group; its child groups stay. Throws not_found, owned_by_file, forbidden, last_admin. */
@@ -533,52 +437,43 @@ export function createGroups(
     });
   }
 
+  /** Stores memberships of this source, and returns the people for whom that changes anything. `isMoved`: they joined, or left by a new end. */
   async function storeMembers(
     group: Group,
     members: readonly NewMember[],
     { via, instead }: { via: MemberSource; instead: readonly string[] },
     options: GroupChange,
     tx: Tx,
-  ) {
+  ): Promise<{ userId: string; isMoved: boolean }[]> {
     const wanted = new Map(members.map((one) => [one.userId, one]));
-    const userIds = [...wanted.keys()];
-    await assertKnown(userIds, tx);
+    await assertKnown([...wanted.keys()], tx);
     const sources = isPersonal(via) ? [...PERSONAL] : [via];
-    const where = { groupId: group.id, userId: { in: userIds }, source: { in: [...sources, ...instead] } };
-    const rows = await tx.groupMember.findMany({ where });
-    const rowsOf = (isInstead: boolean) =>
-      new Map(rows.filter(({ source }) => instead.includes(source) === isInstead).map((row) => [row.userId, row]));
-    const [stored, others] = [rowsOf(false), rowsOf(true)];
+    const where = { groupId: group.id, userId: { in: [...wanted.keys()] } };
+    const held = await tx.groupMember.findMany({ where: { ...where, source: { in: [...sources, ...instead] } } });
     const at = now();
-    const fresh: NewRow[] = [];
-    /** People whose membership of another source becomes this one. */
-    const taken = new Set<string>();
-    /** `isMoved`: joined, or left by a new end. */
-    const changed: { userId: string; isMoved: boolean }[] = [];
-    for (const { userId, since = null, until = null } of wanted.values()) {
-      assertTimes({ since, until }, at);
-      const times = { since, until, notice: since !== null && since > at ? 'begins' : '' };
-      const row = stored.get(userId);
-      const other = others.get(userId);
-      const isTaken = other !== undefined && isSameTime(other, times);
-      if (isTaken) taken.add(userId);
-      if (row && isSameTime(row, times)) continue;
-      const wasIn = row !== undefined && isCurrent(row, at);
-      if (row || !isTaken) changed.push({ userId, isMoved: wasIn !== isCurrent(times, at) });
-      const addedBy = (isTaken ? other.addedBy : options.by?.actorId) ?? null;
-      if (row) await changeTimes(group, row, times, options, tx);
-      else fresh.push({ groupId: group.id, userId, source: via, ...times, addedBy, createdAt: at });
-    }
-    const takenRows = { groupId: group.id, userId: { in: [...taken] }, source: { in: [...instead] } };
-    if (taken.size > 0) await tx.groupMember.deleteMany({ where: takenRows });
-    if (fresh.length > 0) await insertMembers(group.id, fresh, sources, tx);
-    const added = fresh
-      .filter(({ userId }) => !taken.has(userId))
-      .map(({ userId, since, until }) =>
-        eventOf('group.member-added', group, options, { subjectId: userId, via, since, until }),
-      );
+    const all = [...wanted.values()].map((member) => membershipOf(member, held, instead, at));
+    const replaced = all.flatMap(({ userId, other }) => (other ? [userId] : []));
+    if (replaced.length > 0)
+      await tx.groupMember.deleteMany({ where: { ...where, userId: { in: replaced }, source: { in: [...instead] } } });
+    for (const { own, times } of all)
+      if (own && !isSameTime(own, times)) await changeTimes(group, own, times, options, tx);
+    const fresh = all.filter(({ own }) => !own);
+    const rows = fresh.map(({ userId, times, other }) => {
+      const addedBy = (other ? other.addedBy : options.by?.actorId) ?? null;
+      return { groupId: group.id, userId, source: via, ...times, addedBy, createdAt: at };
+    });
+    if (rows.length > 0) await insertMembers(group.id, rows, sources, tx);
+    const joined = fresh.filter(({ other }) => !other);
+    const added = joined.map(({ userId, times: { since, until } }) =>
+      eventOf('group.member-added', group, options, { subjectId: userId, via, since, until }),
+    );
     await audit.recordAll(added, tx);
-    return changed;
+    return all
+      .filter(({ own, other, times }) => (own ? !isSameTime(own, times) : !other))
+      .map(({ userId, own, times }) => {
+        const wasIn = own !== undefined && isCurrent(own, at);
+        return { userId, isMoved: wasIn !== isCurrent(times, at) };
+      });
   }
 
   /** Throws not_found (404). */
@@ -695,152 +590,9 @@ export function createGroups(
     });
   }
 
-  const listByIds = async (ids: readonly string[], tx: Tx = db): Promise<Group[]> =>
-    (await inChunks(ids, (some) => tx.group.findMany({ where: { id: { in: some } } }))).map(groupOf);
-
-  async function matches(key: string, { after, limit }: { after: string | undefined; limit: number }, tx: Tx) {
-    const begins = `${key.replace(/[\\%_]/g, '\\$&')}%`;
-    const rank = fragment`CASE WHEN name_key = ${key} THEN 0 WHEN name_key LIKE ${begins} ESCAPE '\\' THEN 1 ELSE 2 END`;
-    const last = after === undefined ? undefined : groupKey(withoutUnstorable(after));
-    const lastRank = last === key ? 0 : last?.startsWith(key) ? 1 : 2;
-    const later = fragment`AND (${rank} > ${lastRank} OR (${rank} = ${lastRank} AND name_key > ${last}))`;
-    const rows = await tx.$queryRaw<{ id: string }[]>`SELECT id FROM groups
-      WHERE ${sql.dialect.contains('name_key', key)} ${last === undefined ? noFragment : later}
-      ORDER BY ${rank}, name_key LIMIT ${limit}`;
-    const ids = rows.map(({ id }) => id);
-    const groups = new Map((await listByIds(ids, tx)).map((group) => [group.id, group]));
-    return ids.flatMap((id) => groups.get(id) ?? []);
-  }
-
   return {
-    get,
-    /** By its name, or a name that looks like it. */
-    async find(name: string, tx: Tx = db): Promise<Group | undefined> {
-      if (!isStorable(name)) return undefined;
-      const row = await tx.group.findUnique({ where: { nameKey: groupKey(name) } });
-      return row ? groupOf(row) : undefined;
-    },
-    /** The groups of these names, as `find` finds each. */
-    async findAll(names: readonly string[]): Promise<Group[]> {
-      const nameKey = { in: names.filter(isStorable).map(groupKey) };
-      return (await db.group.findMany({ where: { nameKey } })).map(groupOf);
-    },
-    /**
-     * By name, those whose name has the text `search`: the one with this name, then those that begin with it, then the others. `after` is
-     * the name of the last one of the page before.
-     */
-    async list(
-      { search, after, limit = 50 }: { search?: string; after?: string; limit?: number } = {},
-      tx: Tx = db,
-    ): Promise<Group[]> {
-      if (search !== undefined) return matches(groupKey(withoutUnstorable(search)), { after, limit }, tx);
-      const where = after === undefined ? {} : { nameKey: { gt: groupKey(after) } };
-      return (await tx.group.findMany({ where, orderBy: { nameKey: 'asc' }, take: limit })).map(groupOf);
-    },
-    listByIds,
-    /** The names of the groups that these people are in now, themselves, by the ids of the people; as stored, like the roles of a list. */
-    async namesByMember(people: readonly { id: string }[]): Promise<Map<string, string[]>> {
-      const ids = people.map(({ id }) => id);
-      if (ids.length === 0) return new Map();
-      const rows = await db.$queryRaw<{ userId: string; names: string }[]>(
-        groupsOfUsers(joinFragments(ids, ', '), now()),
-      );
-      return new Map(rows.map(({ userId, names }) => [userId, names.split('\n').sort()]));
-    },
-    /** The memberships of the group itself, in the order of user ids; `after` is the last user of the page before. */
-    async members(id: string, { after = '', limit = 50 }: { after?: string; limit?: number } = {}, tx: Tx = db) {
-      const rows = await tx.groupMember.findMany({
-        where: { groupId: id, userId: { gt: after } },
-        orderBy: [{ userId: 'asc' }, { source: 'asc' }],
-        take: limit,
-      });
-      return rows.map(({ mac: _mac, ...row }) => row);
-    },
-    /**
-     * The same by the names of the people, a page at a time; a person who is in by two ways twice. `search`: part of the username, email or
-     * name. `next`: for `after`, unless it is the last page; any other text begins at the first. `isByPerson`: after the page comes another
-     * person.
-     */
-    async membersByName(id: string, { search = '', after, limit, isByPerson = false }: MemberPageQuery) {
-      const { few, near } = limits.lists;
-      const key = nameKey(withoutUnstorable(search));
-      const [size] = await db.$queryRaw<{ count: number | bigint }[]>(fragment`SELECT COUNT(*) AS count FROM
-        (SELECT 1 FROM group_members WHERE group_id = ${id} LIMIT ${few + 1}) AS found`);
-      const isMatch = key === '' ? noFragment : fragment`AND ${sql.dialect.contains('u.search_key', key)}`;
-      // A CROSS JOIN leads SQLite, which has no statistics, and a limit in front of it PostgreSQL.
-      const read = (from: Fragment) =>
-        db.$queryRaw<
-          { nameKey: string; userId: string; source: string }[]
-        >(fragment`SELECT u.name_key AS "nameKey", m.user_id AS "userId", m.source FROM ${from}
-          WHERE m.group_id = ${id} AND u.id = m.user_id ${isMatch} ${beyond(after)}
-          ORDER BY u.name_key, u.id, m.source LIMIT ${limit + 1}`);
-      // Many are met soon in the order of the names of all users, unless they are all at its end; others are sorted.
-      const byName = fragment`FROM users u WHERE TRUE ${fromUser(after)} ORDER BY u.name_key, u.id LIMIT`;
-      const readNear = async () => {
-        const next = fragment`(SELECT u.id, u.name_key, u.search_key ${byName} ${near}) u`;
-        const keys = await read(fragment`${next} CROSS JOIN group_members m`);
-        if (keys.length > limit) return keys;
-        const further = await db.$queryRaw<object[]>(fragment`SELECT 1 ${byName} 1 OFFSET ${near}`);
-        return further.length === 0 ? keys : undefined;
-      };
-      const own = fragment`(SELECT * FROM group_members WHERE group_id = ${id} LIMIT ${ALL}) m`;
-      const isLarge = Number(size?.count ?? 0) > few;
-      const keys = (isLarge && (await readNear())) || (await read(fragment`${own} CROSS JOIN users u`));
-      const page = keys.slice(0, limit);
-      const userIds = [...new Set(page.map(({ userId }) => userId))];
-      const rows = await inChunks(userIds, (piece) =>
-        db.groupMember.findMany({ where: { groupId: id, userId: { in: piece } } }),
-      );
-      const members = page.flatMap(({ userId, source }) => {
-        const row = rows.find((one) => one.userId === userId && one.source === source);
-        return row ? [row] : [];
-      });
-      const last = keys.length > limit ? page.at(-1) : undefined;
-      const next = last && JSON.stringify([last.nameKey, last.userId, isByPerson ? '\u{10ffff}' : last.source]);
-      return { members, next };
-    },
-    async owners(id: string, tx: Tx = db) {
-      const rows = await tx.groupOwner.findMany({ where: { groupId: id } });
-      return (await holding(rows, now(), tx)).map(({ mac: _mac, ...row }) => row);
-    },
-    /** The groups directly above and below, and the names of the group's own roles. */
-    async relations(id: string, tx: Tx = db) {
-      const name = { select: { id: true, name: true } };
-      // One after the other: a transaction has one connection.
-      const parents = await tx.groupChild.findMany({ where: { childId: id }, select: { parent: name } });
-      const children = await tx.groupChild.findMany({ where: { parentId: id }, select: { child: name } });
-      const roles = await tx.groupRole.findMany({
-        where: { groupId: id },
-        select: { role: { select: { name: true } } },
-      });
-      return {
-        parents: parents.map(({ parent }) => ({ id: parent.id, name: parent.name })),
-        children: children.map(({ child }) => ({ id: child.id, name: child.name })),
-        roles: roles.map(({ role }) => role.name).sort(),
-      };
-    },
+    ...reads,
     owns: rights.owns,
-    /** The groups that a person owns now and those below them, by name: a page after the name `after`, and how many there are. */
-    async ownedBy(userId: string, { after = '', limit }: { after?: string | undefined; limit: number }, tx: Tx = db) {
-      const owned = await rights.ownerships(userId, tx);
-      const where = { ancestors: { some: { ancestorId: { in: owned } } } };
-      const found = await tx.group.findMany({
-        where: { ...where, nameKey: { gt: groupKey(after) } },
-        orderBy: { nameKey: 'asc' },
-        take: limit + 1,
-      });
-      const rows = found.slice(0, limit);
-      // The condition counts rows that another program wrote.
-      const below = await tx.groupAncestor.findMany({
-        where: { groupId: { in: rows.map((row) => row.id) }, ancestorId: { in: owned } },
-      });
-      const genuine = new Set(below.map(({ groupId }) => groupId));
-      return {
-        groups: rows.filter((row) => genuine.has(row.id)).map(groupOf),
-        next: found.length > limit ? rows.at(-1)?.name : undefined,
-        total: await tx.asStored.group.count({ where }),
-      };
-    },
     rolesConferred: (id: string, tx: Tx = db) => rights.rolesConferred([id], tx),
     /** What an appointment covers: the roles of the group and of those below it. */
     rolesOfOwners: (id: string, tx: Tx = db) => rights.rolesCoveredBy(id, tx),
@@ -861,7 +613,6 @@ export function createGroups(
     assertMayAdd: async (id: string, options: GroupChange = {}, tx: Tx = db): Promise<void> =>
       void (await joinable(id, 'direct', options, tx)),
     confersAdmin: (id: string, tx: Tx = db) => rights.confersAdmin([id], tx),
-    losses,
     create,
     update,
     remove,
@@ -875,71 +626,16 @@ export function createGroups(
       await changeable(id, options, db);
       await rights.assertMayAppoint(id, options, db);
     },
-    /** What the person owns now, without the groups below. */
-    ownershipsOf: async (userId: string, tx: Tx = db) =>
-      (await ownershipsOf(userId, now(), tx))
-        .filter(({ deputyOf }) => deputyOf === null)
-        .sort((one, other) => (one.group < other.group ? -1 : 1)),
     appointDeputy,
     assertMayDeputize: async (id: string, { tx = db, ...options }: GroupChange): Promise<void> =>
       void (await rights.assertMayDeputize(id, options, tx)),
     dismissDeputy,
-    /** The deputies of this owner, and the groups in which the person is one, with the other person. */
-    async deputies(userId: string) {
-      const include = { group: true } as const;
-      const rows = [
-        ...(await db.groupOwner.findMany({ where: { deputyOf: userId }, include })),
-        ...(await db.groupOwner.findMany({ where: { userId, deputyOf: { not: null } }, include })),
-      ];
-      const held = await holding(rows, now(), db);
-      const other = ({ deputyOf, ...row }: (typeof held)[number]) =>
-        deputyOf === userId ? row.userId : (deputyOf ?? '');
-      const people = await db.asStored.user.findMany({ where: { id: { in: held.map(other) } }, select: NAMED_PERSON });
-      return held.flatMap((row) => {
-        const person = people.find(({ id }) => id === other(row));
-        return person && row.until
-          ? { group: row.group, until: row.until, isOwn: row.deputyOf === userId, person }
-          : [];
-      });
-    },
     release,
     dismissOwner,
     addMembers,
     removeMembers,
     setMemberships,
   };
-}
-
-interface MemberPageQuery {
-  search?: string | undefined;
-  after?: string | undefined;
-  limit: number;
-  isByPerson?: boolean;
-}
-
-/** The memberships after a page. The first condition is one that a database answers by an index. */
-function beyond(after: string | undefined): Fragment {
-  const key = placeOf(after);
-  if (!key) return noFragment;
-  const [name, userId, source] = key;
-  return fragment`AND u.name_key >= ${name} AND (u.name_key > ${name} OR u.id > ${userId} OR (u.id = ${userId} AND m.source > ${source}))`;
-}
-
-/** The users from the last one of a page on. */
-function fromUser(after: string | undefined): Fragment {
-  const [name, userId] = placeOf(after) ?? [];
-  if (name === undefined) return noFragment;
-  return fragment`AND u.name_key >= ${name} AND (u.name_key > ${name} OR u.id >= ${userId})`;
-}
-
-function placeOf(after = ''): string[] | undefined {
-  try {
-    const place: unknown = JSON.parse(after);
-    const isPlace = Array.isArray(place) && place.length === 3 && place.every((text) => typeof text === 'string');
-    return isPlace ? place.map((text: string) => withoutUnstorable(text)) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Takes everyone out who is in a group by this connection, before it is deleted. Its groups are never sensitive. */
@@ -966,38 +662,6 @@ export async function takeConnectionMemberships(
   await logoutOnRoleChange([...gone], by, tx);
 }
 
-/** The people who have such a membership, in pages, each in a turn of the event loop; they may be deleted meanwhile. */
-export async function* pagesOfIds(
-  where: { groupId?: string; source?: Exclude<MemberSource, 'direct'> },
-  tx: Tx,
-): AsyncGenerator<string[]> {
-  const condition = joinFragments(
-    [
-      ...(where.groupId === undefined ? [] : [fragment`group_id = ${where.groupId}`]),
-      // The index by source leaves out `direct`.
-      ...(where.source === undefined ? [] : [fragment`source = ${where.source} AND source <> 'direct'`]),
-    ],
-    ' AND ',
-  );
-  for (let after = ''; ; ) {
-    const rows = await tx.$queryRaw<{ userId: string }[]>(fragment`SELECT DISTINCT user_id AS "userId"
-      FROM group_members WHERE ${condition} AND user_id > ${after} ORDER BY user_id LIMIT ${READ}`);
-    const ids = rows.map(({ userId }) => userId);
-    if (ids.length > 0) yield ids;
-    if (ids.length < READ) return;
-    after = ids.at(-1) ?? '';
-    await nextTurn();
-  }
-}
-
-/** The people in the group or below it, in this many memberships, and the `ways` in which each is. */
-export const peopleBelow = (
-  groupId: string,
-  memberships: number,
-): Fragment => fragment`SELECT user_id, COUNT(*) AS ways FROM
-  (SELECT m.user_id FROM group_ancestors a JOIN group_members m ON m.group_id = a.group_id
-    WHERE a.ancestor_id = ${groupId} LIMIT ${memberships}) AS memberships GROUP BY user_id`;
-
 /** A limit of a permission names a group by its id or its name. Throws group_name_taken (409). */
 async function assertNoId(name: string, tx: Tx): Promise<void> {
   if (await tx.asStored.group.findUnique({ where: { id: name }, select: { id: true } }))
@@ -1009,17 +673,31 @@ function namesOf(name: string): { name: string; nameKey: string } {
   return { name, nameKey: groupKey(name) };
 }
 
-function groupOf(row: Omit<Group, 'source'> & { source: string }): Group {
-  const { id, name, path, description, acceptsRequests, source, fileMembers, createdAt } = row;
-  return { id, name, path, description, acceptsRequests, source: source as Group['source'], fileMembers, createdAt };
-}
-
 const declaredOf = ({ name, description, acceptsRequests }: Group) => ({ name, description, acceptsRequests });
 
 export const isPersonal = (source: string): boolean => PERSONAL.some((one) => one === source);
 
 function throwTaken(error: unknown): never {
   throw isUniqueConstraintError(error) ? conflict('group_name_taken', { cause: error }) : error;
+}
+
+/** A membership that is to be, and what the person is in by now. Throws invalid_input for times in the wrong order. */
+function membershipOf<Row extends Times & { userId: string; source: string }>(
+  { userId, since = null, until = null }: NewMember,
+  held: readonly Row[],
+  instead: readonly string[],
+  at: Date,
+) {
+  assertTimes({ since, until }, at);
+  const times = { since, until, notice: since !== null && since > at ? 'begins' : '' };
+  const ofPerson = held.filter((row) => row.userId === userId);
+  return {
+    userId,
+    times,
+    own: ofPerson.find(({ source }) => !instead.includes(source)),
+    /** Of another source, with the same times: it becomes this one. */
+    other: ofPerson.find((row) => instead.includes(row.source) && isSameTime(row, times)),
+  };
 }
 
 const isSameTime = (one: Times, other: Times): boolean =>

@@ -3,7 +3,7 @@ import { conflict, notFound, tooManyRequests } from '../../base/http/errors.ts';
 import { fullName } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
 import { randomId } from '../../base/platform/random.ts';
-import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
+import { type Db, type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
 import { lockGroups, lockRow } from '../../base/storage/row-lock.ts';
 import type { Audit } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
@@ -141,7 +141,7 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
     { isGranted, groupId: expected, answer = '', until = null }: Decision,
     { by = {}, tx: outer }: GroupChange = {},
   ) {
-    const work = async (tx: Tx) => {
+    return withinTransaction(db, outer, async (tx) => {
       await lockGroups(tx, sql, 'shared');
       const { group, user, groupId, userId } = await find(id, tx);
       if (expected !== undefined && expected !== groupId) throw notFound();
@@ -156,8 +156,7 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
       const to = recipientOf(user);
       const facts = { group: group.name, isGranted, until: isGranted ? until : null };
       if (to) await outbox.send({ to, kind: 'group-answer', ...facts }, tx);
-    };
-    return outer ? work(outer) : transaction(db, work);
+    });
   }
 
   /** With the application that each is for; null where none is named, or it was deleted. */

@@ -1,7 +1,7 @@
 // Who may put whom in a group. Putting a person in gives every role of the group and of the groups above it, so each way in asks the same
 // question here, and rbac/authority.ts answers it role by role.
 import { conflict, forbidden } from '../../base/http/errors.ts';
-import { inChunks } from '../../base/storage/chunks.ts';
+import { eachChunk, inChunks } from '../../base/storage/chunks.ts';
 import type { Tx } from '../../base/storage/database.ts';
 import { joinFragments } from '../../base/storage/fragments.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -52,9 +52,8 @@ export async function endInvitations(groupId: string, invitedBy: string, now: Da
     tx,
   );
   const lost = (await idsBelow([groupId], tx)).filter((id) => !kept.includes(id));
-  await inChunks(lost, async (ids) => {
+  await eachChunk(lost, async (ids) => {
     await tx.groupInvitation.deleteMany({ where: { groupId: { in: ids }, invitedBy, acceptedAt: null } });
-    return [];
   });
 }
 
@@ -234,10 +233,6 @@ export function createGroupRights({ now, authority }: Core & { authority: Author
       const above = await idsAbove([id], tx);
       return (await ownershipsOf(userId, now(), tx)).some(({ groupId }) => above.includes(groupId));
     },
-
-    /** The ids of the groups that the person owns now, without those below them. */
-    ownerships: async (userId: string, tx: Tx): Promise<string[]> =>
-      (await ownershipsOf(userId, now(), tx)).map(({ groupId }) => groupId),
 
     confersAdmin: async (groupIds: readonly string[], tx: Tx): Promise<boolean> =>
       (await rolesBelow(groupIds, tx)).some(({ name }) => name === ADMIN_ROLE),
