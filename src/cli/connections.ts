@@ -121,11 +121,7 @@ async function describe(connection: Connection, { connections, config }: Service
     import('../config-file/yaml.ts'),
   ]);
   const { id, source } = connection;
-  const lists = {
-    domains: await connections.domains(id),
-    roleMappings: await connections.roleMappings(id),
-    groupMappings: await connections.groupMappings(id),
-  };
+  const lists = await connections.lists(id);
   const { domains } = lists;
   const secrets = await connections.secretInfos(id);
   const values = pasteValuesOf(connection, config.issuer);

@@ -3,9 +3,9 @@ import { transaction } from '../base/storage/database.ts';
 import type { Core } from '../core/core.ts';
 import type { People } from '../people/people.ts';
 import type { SessionServices } from '../protocols/logout/session-services.ts';
-import { mappedGroups, mappedRoles } from './accounts/mapping.ts';
 import type { LdapConnection } from './connections/connection.ts';
 import type { Connections } from './connections/connections.ts';
+import { giveMapped } from './connections/role-mappings.ts';
 import { FederationError } from './faults.ts';
 import type { ExternalIdentities, ExternalIdentity } from './identities.ts';
 import type { Directory, FoundUser } from './ldap/directory.ts';
@@ -69,30 +69,19 @@ export function createDirectoryUsers(
 
 /** Stores what the directory says; returns whether the user is gone since now. */
 async function recordState(
-  {
-    db,
-    now,
-    audit,
-    connections,
-    groups,
-    identities,
-    setConnectionRoles,
-  }: Core & People & { connections: Connections; identities: ExternalIdentities },
+  services: Core & People & { connections: Connections; identities: ExternalIdentities },
   { id, userId, connection, goneSince }: Linked,
   found: FoundUser | undefined,
 ): Promise<boolean> {
+  const { db, now, audit, connections, identities } = services;
   const reason = goneReason(found);
-  const mappings = await connections.roleMappings(connection.id);
-  const groupMappings = await connections.groupMappings(connection.id);
+  const mappings = await connections.mappings(connection.id);
   return transaction(db, async (tx) => {
     // Roles by group follow the directory, as at a sign-in; those of a user who is gone end.
     const { names, isComplete } = found?.identity.groups ?? { names: [], isComplete: true };
-    const roleIds = reason === undefined ? mappedRoles(names, mappings) : [];
-    const groupIds = reason === undefined ? mappedGroups(names, groupMappings) : [];
-    if (reason !== undefined || isComplete) {
-      await setConnectionRoles(userId, { connectionId: connection.id, roleIds }, {}, tx);
-      await groups.setMemberships(userId, `connection:${connection.id}`, groupIds, { tx });
-    }
+    const held = reason === undefined ? names : [];
+    if (reason !== undefined || isComplete)
+      await giveMapped(services, { connectionId: connection.id, userId }, held, mappings, {}, tx);
     if ((reason === undefined) === (goneSince === null)) return false;
     await identities.setGone(id, reason === undefined ? null : now(), tx);
     if (reason === undefined) return false;

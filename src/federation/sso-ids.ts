@@ -11,6 +11,7 @@ import type { People } from '../people/people.ts';
 import { falseIfForbidden } from '../people/rbac/authority.ts';
 import { findRole } from '../people/rbac/role.ts';
 import type { Connections } from './connections/connections.ts';
+import { giveMapped } from './connections/role-mappings.ts';
 import type { ExternalIdentities } from './identities.ts';
 
 export interface SsoIdChange {
@@ -21,12 +22,11 @@ export interface SsoIdChange {
 }
 
 export function createSsoIds(services: People & { connections: Connections; identities: ExternalIdentities }) {
-  const { authority, connections, groups, identities, setConnectionRoles } = services;
+  const { authority, connections, identities } = services;
   async function assertMayConnect(connectionId: string, by: Actor, tx: Tx): Promise<void> {
-    const mappings = await connections.roleMappings(connectionId, tx);
-    const groupIds = (await connections.groupMappings(connectionId, tx)).map(({ groupId }) => groupId);
-    const byGroups = (await rolesConferred(groupIds, tx)).map(({ name }) => name);
-    for (const name of new Set([...mappings.map((mapping) => mapping.role), ...byGroups])) {
+    const { roleMappings, groupMappings } = await connections.mappings(connectionId, tx);
+    const byGroups = await rolesConferred([...new Set(groupMappings.map(({ id }) => id))], tx);
+    for (const name of new Set([...roleMappings, ...byGroups].map((role) => role.name))) {
       const role = (await findRole(name, tx)) ?? { name, permissions: [] };
       const isAllowed = await authority.assertMay(by, { what: 'role', role }, tx).then(() => true, falseIfForbidden);
       if (isAllowed) continue;
@@ -36,10 +36,8 @@ export function createSsoIds(services: People & { connections: Connections; iden
   }
 
   /** Takes from the account what the connection gave. */
-  async function leave(userId: string, connectionId: string, by: Actor, tx: Tx): Promise<void> {
-    await setConnectionRoles(userId, { connectionId, roleIds: [] }, by, tx);
-    await groups.setMemberships(userId, `connection:${connectionId}`, [], { tx });
-  }
+  const leave = (userId: string, connectionId: string, by: Actor, tx: Tx) =>
+    giveMapped(services, { connectionId, userId }, [], { roleMappings: [], groupMappings: [] }, by, tx);
 
   async function connectionsOf(
     accounts: readonly { id: string; ssoId: string | null }[],

@@ -44,7 +44,7 @@ describe('connections in the file', () => {
     expect(JSON.stringify(first)).not.toContain('not-to-be-printed');
     expect(lines(await bench.apply(CORP))).toEqual([]);
     const { connections } = bench;
-    expect(await connections.roleMappings('corp')).toMatchObject([{ group: 'staff', role: 'editor' }]);
+    expect((await connections.mappings('corp')).roleMappings).toMatchObject([{ upstream: 'staff', name: 'editor' }]);
     expect((await connections.forDomain('example.com'))?.id).toBe('corp');
     expect((await connections.decryptedSecrets('corp', 'client-secret'))[0]?.value).toBe('not-to-be-printed');
     expect(await connections.find('github')).toMatchObject({ source: 'file', settings: { subject_claim: 'id' } });

@@ -105,10 +105,12 @@ describe('a connection', () => {
       const { status } = await narrow.send('PATCH', '/connections/attacked', body, anyVersion);
       expect(status, JSON.stringify(role)).toBe(403);
     }
-    expect(await idp.services.connections.roleMappings('attacked')).toEqual([]);
+    expect((await idp.services.connections.mappings('attacked')).roleMappings).toEqual([]);
     const allowed = { role_mappings: { staff: 'attack-mapped' } };
     expect((await admin.send('PATCH', '/connections/attacked', allowed, anyVersion)).status).toBe(200);
-    expect(await idp.services.connections.roleMappings('attacked')).toMatchObject([{ role: 'attack-mapped' }]);
+    expect((await idp.services.connections.mappings('attacked')).roleMappings).toMatchObject([
+      { name: 'attack-mapped' },
+    ]);
   });
 
   itOnSqlite('has its secret in no response, export, log line or audit entry', async () => {

@@ -78,7 +78,9 @@ describe('the registry', () => {
     expect((await connections.decryptedSecrets('reg-corp', 'client-secret')).map(({ value }) => value)).toEqual([
       'first-secret',
     ]);
-    expect(await connections.roleMappings('reg-corp')).toMatchObject([{ group: 'staff', role: 'reg-editor' }]);
+    expect((await connections.mappings('reg-corp')).roleMappings).toMatchObject([
+      { upstream: 'staff', name: 'reg-editor' },
+    ]);
     expect(await connections.domains('reg-corp')).toMatchObject([
       { domain: 'example.com', provenAt: null, record: { name: '_gatehouse.example.com' } },
       { domain: 'xn--bcher-kva.example', provenAt: null },
@@ -119,7 +121,7 @@ describe('the registry', () => {
     await db.asStored.connectionRoleMapping.create({
       data: { connectionId: 'reg-a', group: 'everyone', roleId: role?.id ?? '', mac: 'x.y' },
     });
-    expect(await connections.roleMappings('reg-a')).toEqual([]);
+    expect((await connections.mappings('reg-a')).roleMappings).toEqual([]);
     await db.asStored.connectionDomain.updateMany({ where: { domain: 'a.example' }, data: { connectionId: 'reg-b' } });
     expect(await connections.forDomain('a.example')).toBeUndefined();
     await db.connectionSecret.updateMany({ where: { connectionId: 'reg-a' }, data: { connectionId: 'reg-b' } });

@@ -118,7 +118,7 @@ const plainSql: Record<string, string> = {
   'admin/applications/usage.ts': 'grouping by day',
   'admin/groups/groups.ts': 'counts up to a limit, in one statement',
   'admin/event-streams/deliveries.ts': 'the newest error of each application',
-  'people/groups/groups.ts': 'the same',
+  'people/groups/read.ts': 'counts up to a limit, in one statement',
   'people/groups/rights.ts': 'joins of groups with those below them and above those, without the rows between',
   'people/rbac/new-administrators.ts': 'people that a statement of its callers finds, counted up to a limit',
   'admin/applications/sign-in-counts.ts': 'the same for all applications',

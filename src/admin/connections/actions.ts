@@ -38,7 +38,7 @@ export interface ConnectionDetails {
   /** Without secrets. */
   entry: DeclaredConnection;
   secrets: SecretInfo[];
-  domains: ConnectionDomain[];
+  domains: readonly ConnectionDomain[];
   documents: DocumentState[];
   /** What the administrator pastes at the vendor. */
   values: PasteValue[];
@@ -52,14 +52,12 @@ export function createConnectionAdmin(services: AdminServices) {
 
   async function detailsOf(connection: Connection, tx?: Tx): Promise<ConnectionDetails> {
     const { id } = connection;
-    const domains = await connections.domains(id, tx);
-    const roleMappings = await connections.roleMappings(id, tx ?? db);
-    const groupMappings = await connections.groupMappings(id, tx ?? db);
+    const lists = await connections.lists(id, tx);
     return {
       connection,
-      entry: entryOf(connection, { domains, roleMappings, groupMappings }),
+      entry: entryOf(connection, lists),
       secrets: await connections.secretInfos(id, tx),
-      domains,
+      domains: lists.domains,
       documents: await connectionDocuments.states(id),
       values: pasteValuesOf(connection, config.issuer),
     };

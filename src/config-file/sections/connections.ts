@@ -43,7 +43,7 @@ export async function planConnections(planning: Planning): Promise<Planned> {
       const entry = await withMetadata(given, planning);
       if ('fault' in entry) return { faults: [entry.fault] };
       const change = await connections.changeFault(entry);
-      const before = existing ? plannedFields(entryOf(existing, await listsOf(existing, planning))) : {};
+      const before = existing ? plannedFields(entryOf(existing, await planning.connections.lists(existing.id))) : {};
       return {
         name: id,
         faults: [
@@ -67,17 +67,8 @@ export async function planConnections(planning: Planning): Promise<Planned> {
 }
 
 export async function exportConnections(services: FederationServices) {
-  const connections = await services.connections.list();
-  return Promise.all(connections.map(async (one) => shortEntryOf(one, await listsOf(one, services))));
-}
-
-async function listsOf({ id }: Connection, { connections }: FederationServices) {
-  const [domains, roleMappings, groupMappings] = await Promise.all([
-    connections.domains(id),
-    connections.roleMappings(id),
-    connections.groupMappings(id),
-  ]);
-  return { domains, roleMappings, groupMappings };
+  const { connections } = services;
+  return Promise.all((await connections.list()).map(async (one) => shortEntryOf(one, await connections.lists(one.id))));
 }
 
 const forgedWarning = (id: string) =>

@@ -76,24 +76,6 @@ export function mapProfile(
   };
 }
 
-/** The identifiers of the roles that these groups give. */
-export function mappedRoles(
-  groups: readonly string[],
-  mappings: readonly { group: string; roleId: string }[],
-): string[] {
-  const held = new Set(groups);
-  return [...new Set(mappings.filter(({ group }) => held.has(group)).map(({ roleId }) => roleId))];
-}
-
-/** The identifiers of the groups here that these groups of the upstream are. */
-export function mappedGroups(
-  groups: readonly string[],
-  mappings: readonly { upstream: string; groupId: string }[],
-): string[] {
-  const held = new Set(groups);
-  return [...new Set(mappings.filter(({ upstream }) => held.has(upstream)).map(({ groupId }) => groupId))];
-}
-
 /** `email_verified` is about the claim `email` (OIDC Core 5.1), not about another claim that is mapped to the address. */
 function isTrusted(
   email: string,

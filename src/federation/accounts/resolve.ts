@@ -22,11 +22,11 @@ import { isStaff } from '../../people/rbac/built-in.ts';
 import type { SessionServices } from '../../protocols/logout/session-services.ts';
 import { attributesOf, type Connection } from '../connections/connection.ts';
 import type { Connections } from '../connections/connections.ts';
-import type { GroupMapping, RoleMapping } from '../connections/role-mappings.ts';
+import { giveMapped, type Mappings, mapped } from '../connections/role-mappings.ts';
 import { FederationError } from '../faults.ts';
 import type { ExternalIdentities, ExternalIdentity } from '../identities.ts';
 import type { UpstreamIdentity } from '../upstream.ts';
-import { type MappedProfile, mapProfile, mappedGroups, mappedRoles } from './mapping.ts';
+import { type MappedProfile, mapProfile } from './mapping.ts';
 
 export type Resolution =
   | { outcome: 'signed-in'; account: Account }
@@ -68,11 +68,7 @@ export function createResolver(
 
   // From the cache where no transaction is open: in one, a read beside it would wait for a second connection to the database.
   async function rulesOf({ id }: Connection, tx?: Tx): Promise<ConnectionRules> {
-    return {
-      domains: await connections.provenDomains(id, tx),
-      mappings: await connections.roleMappings(id, tx),
-      groupMappings: await connections.groupMappings(id, tx),
-    };
+    return { domains: await connections.provenDomains(id, tx), ...(await connections.mappings(id, tx)) };
   }
 
   return {
@@ -115,21 +111,17 @@ export function createResolver(
 
     /** What `resolve` would do; writes nothing. */
     async preview(connection: Connection, identity: UpstreamIdentity): Promise<Preview> {
-      const { domains, mappings, groupMappings } = await rulesOf(connection);
+      const { domains, roleMappings, groupMappings } = await rulesOf(connection);
       const facts = await readFacts(dependencies, connection, identity, { domains }, db);
       const match = matchAccount(facts);
       const id = 'userId' in match ? match.userId : undefined;
       const { names, isComplete } = groupsOf(identity);
-      const roleIds = mappedRoles(names, mappings);
-      const groupIds = mappedGroups(names, groupMappings);
       return {
         match,
         facts,
         account: id === undefined ? undefined : await accounts.find(id),
-        roles: [...new Set(mappings.filter(({ roleId }) => roleIds.includes(roleId)).map(({ role }) => role))],
-        joins: [
-          ...new Set(groupMappings.filter(({ groupId }) => groupIds.includes(groupId)).map(({ group }) => group)),
-        ].sort(),
+        roles: [...mapped(names, roleMappings).values()],
+        joins: [...mapped(names, groupMappings).values()].sort(),
         hasAllGroups: isComplete,
       };
     },
@@ -137,10 +129,8 @@ export function createResolver(
 }
 
 /** What is declared beside the connection. */
-interface ConnectionRules {
+interface ConnectionRules extends Mappings {
   domains: readonly string[];
-  mappings: readonly RoleMapping[];
-  groupMappings: readonly GroupMapping[];
 }
 
 interface Proven {
@@ -271,20 +261,14 @@ function groupsOf({ groups }: UpstreamIdentity): { names: string[]; isComplete: 
 
 /** Whether a role was given or taken away, or a group joined or left. */
 async function setRoles(
-  { groups, setConnectionRoles }: People,
+  people: People,
   { connection, identity, rules }: Proven,
   userId: string,
   by: Actor,
   tx: Tx,
 ): Promise<boolean> {
   const { names, isComplete } = groupsOf(identity);
-  if (!isComplete) return false;
-  const roleIds = mappedRoles(names, rules.mappings);
-  const { added, removed } = await setConnectionRoles(userId, { connectionId: connection.id, roleIds }, by, tx);
-  const groupIds = mappedGroups(names, rules.groupMappings);
-  const { request } = by; // the server decides, not the user
-  const moved = await groups.setMemberships(userId, `connection:${connection.id}`, groupIds, { by: { request }, tx });
-  return added.length + removed.length + moved.added.length + moved.removed.length > 0;
+  return isComplete && giveMapped(people, { connectionId: connection.id, userId }, names, rules, by, tx);
 }
 
 const MAX_LENGTH = 40;

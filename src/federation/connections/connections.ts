@@ -13,16 +13,8 @@ import { type Connection, type ConnectionColumns, connectionOf } from './connect
 import { type Change, type ConnectionsContext, recordChange } from './context.ts';
 import { type ConnectionDomain, listDomains, setDomains } from './domains.ts';
 import type { DeclaredSecret } from './kinds/fields.ts';
-import {
-  declaredMappings,
-  type GroupMapping,
-  listGroupMappings,
-  listRoleMappings,
-  type RoleMapping,
-  setGroupMappings,
-  setRoleMappings,
-} from './role-mappings.ts';
-import { type ConnectionEntry, partsOf, type SecretPurpose } from './schema.ts';
+import { listMappings, type Mappings, setGroupMappings, setRoleMappings } from './role-mappings.ts';
+import { type ConnectionEntry, type ConnectionLists, entryOf, partsOf, type SecretPurpose } from './schema.ts';
 import {
   type DecryptedSecret,
   decryptSecrets,
@@ -48,8 +40,7 @@ export function createConnections(context: ConnectionsContext) {
     cacheDirectory(sql, load, { max: limits.connections.cached });
   const enabled = cached(async () => (await listConnections(db)).filter((one) => one.enabled));
   const secretsInRows = cached((id) => encryptedSecrets(id, db));
-  const mappings = cached((id) => listRoleMappings(id, db));
-  const groupsById = cached((id) => listGroupMappings(id, db));
+  const mappings = cached((id) => listMappings(id, db));
   const readProven = async (tx: Tx) => {
     const domains = await listDomains(undefined, tx);
     return new Map(domains.flatMap(({ domain, connectionId, provenAt }) => (provenAt ? [[domain, connectionId]] : [])));
@@ -145,11 +136,10 @@ export function createConnections(context: ConnectionsContext) {
     secretAccepted: (_id: string, secretId: string): Promise<void> =>
       transaction(db, (tx) => forgetRejection(secretId, tx)),
     /** Cached for an id; callers must not change them. */
-    roleMappings: async (id: string, tx?: Tx): Promise<readonly RoleMapping[]> =>
-      tx ? listRoleMappings(id, tx) : ((await mappings(id)) ?? []),
-    /** The groups here of those of the upstream; cached as the roles. */
-    groupMappings: async (id: string, tx?: Tx): Promise<readonly GroupMapping[]> =>
-      tx ? listGroupMappings(id, tx) : ((await groupsById(id)) ?? []),
+    mappings: async (id: string, tx?: Tx): Promise<Mappings> =>
+      tx ? listMappings(id, tx) : ((await mappings(id)) ?? { roleMappings: [], groupMappings: [] }),
+    /** What is declared beside the connection. */
+    lists: (id: string, tx: Tx = db): Promise<ConnectionLists> => listsOf(id, tx),
     domains: (id?: string, tx: Tx = db): Promise<ConnectionDomain[]> => listDomains(id, tx),
   };
 }
@@ -247,20 +237,13 @@ async function getChangeable(id: string, source: 'local' | 'file', tx: Tx): Prom
 
 /** The whole declaration without secrets, for the audit log: metadata as a hash. */
 async function declaredParts(connection: Connection, tx: Tx): Promise<Record<string, unknown>> {
-  const { position: order, settings, kind, preset, name, enabled, source } = connection;
-  const domains = (await listDomains(connection.id, tx)).map(({ domain }) => domain);
-  const roles = await listRoleMappings(connection.id, tx);
-  const groups = await listGroupMappings(connection.id, tx);
-  const mappings = {
-    role_mappings: declaredMappings(roles.map(({ group, role }) => [group, role])),
-    group_mappings: declaredMappings(groups.map(({ upstream, group }) => [upstream, group])),
-  };
-  return { kind, preset, name, enabled, order, source, ...withoutDocument(settings), domains, ...mappings };
+  const { id, metadata, ...entry } = entryOf(connection, await listsOf(connection.id, tx));
+  const document = typeof metadata === 'string' && `${metadata.length} characters, SHA-256 ${sha256(metadata)}`;
+  return { ...entry, source: connection.source, ...(document && { metadata: document }) };
 }
 
-function withoutDocument(settings: object): Record<string, unknown> {
-  const { metadata, ...rest } = settings as { metadata?: string };
-  return { ...rest, ...(metadata && { metadata: `${metadata.length} characters, SHA-256 ${sha256(metadata)}` }) };
+async function listsOf(id: string, tx: Tx): Promise<ConnectionLists> {
+  return { domains: await listDomains(id, tx), ...(await listMappings(id, tx)) };
 }
 
 async function storeRelatedRows(

@@ -1,10 +1,21 @@
 // Email domains of connections. A domain that the configuration file declares is proven; for any other one a DNS TXT record
-// proves that its owner agrees, and is looked up every day.
-import { conflict } from '../../base/http/errors.ts';
-import { type DomainProof, newChallenge, proofRecord } from '../../base/network/domains.ts';
-import { isUniqueConstraintError, type Tx } from '../../base/storage/database.ts';
+// proves that its owner agrees. It is looked up when an administrator says so, and every day: a proof that is gone stops the routing
+// of the domain; name servers that do not answer change nothing.
+import { conflict, notFound } from '../../base/http/errors.ts';
+import {
+  type DomainCheck,
+  type DomainProof,
+  isProofDue,
+  lookUpProof,
+  newChallenge,
+  proofRecord,
+} from '../../base/network/domains.ts';
+import { isUniqueConstraintError, type Tx, transaction } from '../../base/storage/database.ts';
 import { t } from '../../base/texts/text.ts';
-import type { ConnectionsContext } from './context.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
+import type { Connection } from './connection.ts';
+import { type ConnectionsContext, recordChange } from './context.ts';
 
 /** Not proven: nobody is sent to the connection by it. */
 export interface ConnectionDomain extends DomainProof {
@@ -55,7 +66,7 @@ export async function setDomains(
 }
 
 /** Stores whether a domain is proven now; the MAC covers it. */
-export async function setProof(
+async function setProof(
   { now }: { now: () => Date },
   row: Omit<Row, 'provenAt' | 'checkedAt'>,
   provenAt: Date | null,
@@ -66,4 +77,45 @@ export async function setProof(
     where: { domain, connectionId, challenge },
     data: { provenAt, checkedAt: now() },
   });
+}
+
+export function createDomainChecks(
+  dependencies: Core & { connections: { get(id: string): Promise<Connection>; list(): Promise<Connection[]> } },
+) {
+  const { db, now, connections } = dependencies;
+
+  async function check(domain: ConnectionDomain, by?: Actor): Promise<DomainCheck> {
+    const found = await lookUpProof(dependencies, domain);
+    if (found !== 'unreachable') await transaction(db, (tx) => storeOutcome(domain, found === 'proven', tx, by));
+    return found;
+  }
+
+  async function storeOutcome(domain: ConnectionDomain, isProven: boolean, tx: Tx, by?: Actor): Promise<void> {
+    const challenge = domain.record.value.replace(/^gatehouse-domain=/, '');
+    const row = { domain: domain.domain, connectionId: domain.connectionId, challenge };
+    await setProof(dependencies, row, isProven ? (domain.provenAt ?? now()) : null, tx);
+    if (isProven === (domain.provenAt !== null)) return;
+    const type = isProven ? 'connection.domain-proven' : 'connection.domain-lost';
+    await recordChange(dependencies, type, domain.connectionId, tx, by, { domain: domain.domain });
+  }
+
+  return {
+    /** Looks the record up now. Throws not_found (404). */
+    async check(connectionId: string, domain: string, by?: Actor): Promise<DomainCheck> {
+      await connections.get(connectionId);
+      const one = (await listDomains(connectionId, db)).find((row) => row.domain === domain);
+      if (!one) throw notFound({ message: t('console.connections.fault.no-domain', { domain }) });
+      return check(one, by);
+    },
+
+    /** Checks those that are due; for the job. */
+    async checkDue(signal: AbortSignal): Promise<void> {
+      // The file itself is the proof of what it declares.
+      const local = new Set((await connections.list()).filter(({ source }) => source === 'local').map(({ id }) => id));
+      for (const domain of await listDomains(undefined, db)) {
+        if (signal.aborted) return;
+        if (local.has(domain.connectionId) && isProofDue(domain, now())) await check(domain);
+      }
+    },
+  };
 }

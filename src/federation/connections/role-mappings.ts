@@ -3,34 +3,72 @@
 import { conflict, invalidInput } from '../../base/http/errors.ts';
 import type { Tx } from '../../base/storage/database.ts';
 import { fault } from '../../base/texts/faults.ts';
+import type { Actor } from '../../core/audit/audit.ts';
 import { rolesConferred } from '../../people/groups/rights.ts';
+import type { People } from '../../people/people.ts';
 import { isGenuineRole } from '../../people/rbac/protected-grants.ts';
 import { findRole, isSensitiveRole } from '../../people/rbac/role.ts';
 import type { Change, ConnectionsContext } from './context.ts';
 
-export interface RoleMapping {
-  group: string;
-  roleId: string;
-  role: string;
+/** A group of the upstream, and a role or group here that it gives. */
+export interface Mapping {
+  upstream: string;
+  id: string;
+  name: string;
 }
 
-/** The mappings that this server wrote, by group and role. */
-export async function listRoleMappings(connectionId: string, tx: Tx): Promise<RoleMapping[]> {
-  const rows = await tx.connectionRoleMapping.findMany({
+export interface Mappings {
+  roleMappings: readonly Mapping[];
+  groupMappings: readonly Mapping[];
+}
+
+/** The mappings that this server wrote, by their group. */
+export async function listMappings(connectionId: string, tx: Tx): Promise<Mappings> {
+  const named = { select: { id: true, name: true } };
+  const roles = await tx.connectionRoleMapping.findMany({
     where: { connectionId },
-    select: { group: true, roleId: true, role: { select: { name: true } } },
+    select: { group: true, role: named },
     orderBy: [{ group: 'asc' }, { roleId: 'asc' }],
   });
-  return rows.map(({ group, roleId, role }) => ({ group, roleId, role: role.name }));
+  const groups = await tx.connectionGroupMapping.findMany({
+    where: { connectionId },
+    select: { upstream: true, group: named },
+    orderBy: [{ upstream: 'asc' }, { groupId: 'asc' }],
+  });
+  return {
+    roleMappings: roles.map(({ group: upstream, role }) => ({ upstream, ...role })),
+    groupMappings: groups.map(({ upstream, group }) => ({ upstream, ...group })),
+  };
 }
 
 /** As an entry declares them: group of the upstream -> names of roles or groups, sorted. */
-export function declaredMappings(
-  mappings: readonly (readonly [group: string, name: string])[],
-): Record<string, string[]> {
+export function declaredMappings(mappings: readonly Pick<Mapping, 'upstream' | 'name'>[]): Record<string, string[]> {
   const groups = new Map<string, string[]>();
-  for (const [group, name] of mappings) groups.set(group, [...(groups.get(group) ?? []), name].sort());
+  for (const { upstream, name } of mappings) groups.set(upstream, [...(groups.get(upstream) ?? []), name].sort());
   return Object.fromEntries([...groups].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** What these groups of the upstream give: names by identifier. */
+export function mapped(groups: readonly string[], mappings: readonly Mapping[]): Map<string, string> {
+  const held = new Set(groups);
+  return new Map(mappings.filter(({ upstream }) => held.has(upstream)).map(({ id, name }) => [id, name]));
+}
+
+/** Makes what these groups of the upstream give what the user has from the connection. Whether anything changed. */
+export async function giveMapped(
+  { groups, setConnectionRoles }: People,
+  { connectionId, userId }: { connectionId: string; userId: string },
+  names: readonly string[],
+  { roleMappings, groupMappings }: Mappings,
+  by: Actor,
+  tx: Tx,
+): Promise<boolean> {
+  const roleIds = [...mapped(names, roleMappings).keys()];
+  const roles = await setConnectionRoles(userId, { connectionId, roleIds }, by, tx);
+  const groupIds = [...mapped(names, groupMappings).keys()];
+  const { request } = by; // the server decides, not the user
+  const moved = await groups.setMemberships(userId, `connection:${connectionId}`, groupIds, { by: { request }, tx });
+  return [roles, moved].some(({ added, removed }) => added.length + removed.length > 0);
 }
 
 /**
@@ -60,23 +98,6 @@ export async function setRoleMappings(
   if (rows.length > 0) await tx.connectionRoleMapping.createMany({ data: rows });
 }
 
-export interface GroupMapping {
-  /** The name at the upstream. */
-  upstream: string;
-  groupId: string;
-  group: string;
-}
-
-/** The mappings to groups that this server wrote. */
-export async function listGroupMappings(connectionId: string, tx: Tx): Promise<GroupMapping[]> {
-  const rows = await tx.connectionGroupMapping.findMany({
-    where: { connectionId },
-    select: { upstream: true, groupId: true, group: { select: { name: true } } },
-    orderBy: [{ upstream: 'asc' }, { groupId: 'asc' }],
-  });
-  return rows.map(({ upstream, groupId, group }) => ({ upstream, groupId, group: group.name }));
-}
-
 /**
  * Makes these the mappings to groups. Throws invalid_input (400) for an unknown group, forbidden (403) as for its roles, and group_sensitive
  * (409) for one that gives a permission in Gatehouse.
@@ -88,7 +109,7 @@ export async function setGroupMappings(
   { by = {} }: Change,
   tx: Tx,
 ): Promise<void> {
-  const before = await listGroupMappings(connectionId, tx);
+  const { groupMappings: before } = await listMappings(connectionId, tx);
   const rows: { connectionId: string; upstream: string; groupId: string }[] = [];
   for (const [upstream, names] of Object.entries(declared))
     for (const name of new Set(names)) {
@@ -96,11 +117,9 @@ export async function setGroupMappings(
       if (!group) throw invalidInput([fault([`group_mappings.${upstream}`], 'unknown-group', { groups: name })]);
       rows.push({ connectionId, upstream, groupId: group.id });
     }
-  const keyOf = ({ upstream, groupId }: { upstream: string; groupId: string }) => `${groupId} ${upstream}`;
-  const known = new Set(before.map(keyOf));
-  for (const row of rows) {
-    if (known.has(keyOf(row))) continue;
-    const roles = await rolesConferred([row.groupId], tx);
+  for (const { upstream, groupId } of rows) {
+    if (before.some((one) => one.id === groupId && one.upstream === upstream)) continue;
+    const roles = await rolesConferred([groupId], tx);
     await context.assertMay(by, { what: 'group', roles }, tx);
     if (roles.some(isSensitiveRole)) throw conflict('group_sensitive');
     for (const role of roles) if (!(await isGenuineRole(role, tx))) throw conflict('changed_outside');

@@ -11,7 +11,7 @@ import { oauth2Entry, oauth2Rules } from './kinds/oauth2.ts';
 import { checkOidcFields, oidcEntry } from './kinds/oidc.ts';
 import { checkSamlFields, samlEntry } from './kinds/saml.ts';
 import { presetOf, presets } from './presets/presets.ts';
-import { declaredMappings, type GroupMapping, type RoleMapping } from './role-mappings.ts';
+import { declaredMappings, type Mappings } from './role-mappings.ts';
 
 export type OidcEntry = z.output<typeof oidcEntry>;
 export type SamlEntry = z.output<typeof samlEntry>;
@@ -114,10 +114,8 @@ function presetFault(id: string, kind: ConnectionKind): Fault {
 
 export type DeclaredConnection = Record<string, unknown> & { id: string };
 
-export interface ConnectionLists {
+export interface ConnectionLists extends Mappings {
   domains: readonly ConnectionDomain[];
-  roleMappings: readonly RoleMapping[];
-  groupMappings: readonly GroupMapping[];
 }
 
 /** Every field of a connection. */
@@ -128,8 +126,8 @@ export function entryOf(
   const { id, kind, preset, name, enabled, position: order, settings } = connection;
   const lists = {
     domains: domains.map(({ domain }) => domain),
-    role_mappings: declaredMappings(roleMappings.map(({ group, role }) => [group, role])),
-    group_mappings: declaredMappings(groupMappings.map(({ upstream, group }) => [upstream, group])),
+    role_mappings: declaredMappings(roleMappings),
+    group_mappings: declaredMappings(groupMappings),
   };
   return { id, kind, preset, name, enabled, order, ...settings, ...lists };
 }
@@ -139,7 +137,7 @@ export function entryWithoutSecrets(entry: ConnectionEntry): DeclaredConnection 
   const { id, kind, preset, name, enabled, order, settings, domains, roleMappings, groupMappings } = partsOf(entry);
   const sorted = (mappings: Record<string, readonly string[]>) =>
     declaredMappings(
-      Object.entries(mappings).flatMap(([group, names]) => [...new Set(names)].map((one) => [group, one])),
+      Object.entries(mappings).flatMap(([upstream, names]) => [...new Set(names)].map((name) => ({ upstream, name }))),
     );
   const lists = {
     domains: [...new Set(domains)].sort(),

@@ -150,8 +150,8 @@ describe('a connection', () => {
     expect(options).toEqual(['query', 'form_post']);
     const roles = { groups_claim: 'groups', role_mappings: 'cn=staff,ou=groups => console-editor' };
     expect((await admin.submit(edit, roles)).status).toBe(303);
-    expect(await idp.services.connections.roleMappings('kc')).toMatchObject([
-      { group: 'cn=staff,ou=groups', role: 'console-editor' },
+    expect((await idp.services.connections.mappings('kc')).roleMappings).toMatchObject([
+      { upstream: 'cn=staff,ou=groups', name: 'console-editor' },
     ]);
     const stored = await idp.services.connections.get('kc');
     expect(stored.settings).toMatchObject({ issuer: 'https://kc.example/realms/a', pkce: true, update_profile: true });
