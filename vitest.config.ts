@@ -35,7 +35,7 @@ const shared: TestProjectInlineConfiguration['test'] = {
   testTimeout: 120_000,
   hookTimeout: 120_000,
   // expect.poll ends as soon as it succeeds; a busy machine may need long.
-  expect: { poll: { timeout: 30_000, interval: 25 } },
+  expect: { poll: { timeout: 60_000, interval: 25 } },
   // One retry in CI, until three whole runs at load 8 have passed without one; the report names the retried tests.
   retry: process.env.CI ? 1 : 0,
   restoreMocks: true,

@@ -55,9 +55,7 @@ const mailsTo = async ({ account }: TestUser) =>
   idp.services.db.mailMessage.count({ where: { kind: 'account-unused', userId: account.id } });
 /** The emails are away before the days pass: a late one is given up. */
 const delivered = () =>
-  expect
-    .poll(() => idp.services.db.mailMessage.count({ where: { sentAt: null, failedAt: null } }), { timeout: 20_000 })
-    .toBe(0);
+  expect.poll(() => idp.services.db.mailMessage.count({ where: { sentAt: null, failedAt: null } })).toBe(0);
 const disabledEvents = async ({ account }: TestUser) =>
   (await idp.services.audit.list({ subjectId: account.id, types: ['account.disabled'] })).map(({ reason }) => reason);
 /** The run of each day. */
@@ -150,7 +148,7 @@ describe('an account that nobody uses', () => {
     await mailServer();
     box.rejectNext(1000, 550);
     await run();
-    await expect.poll(async () => (await rowOf(user)).idleNotice, { timeout: 20_000 }).toBe('disabled');
+    await expect.poll(async () => (await rowOf(user)).idleNotice).toBe('disabled');
     box.rejectNext(0);
     await days(45);
     expect([await accounts.find(user.account.id), (await rowOf(user)).idleNotice]).toMatchObject([{}, 'disabled']);
@@ -164,7 +162,7 @@ describe('an account that nobody uses', () => {
     const to = { email: user.account.email ?? '', name: user.username, userId: user.account.id };
     const day = new Date(Date.now());
     await outbox.send({ to, kind: 'account-unused', since: day, until: day, isDisabled: true });
-    await expect.poll(async () => (await rowOf(user)).idleNotice, { timeout: 20_000 }).toBe('disabled');
+    await expect.poll(async () => (await rowOf(user)).idleNotice).toBe('disabled');
   });
 
   itOnBothInLongRun('is not deleted after an invitation since the run began', async () => {

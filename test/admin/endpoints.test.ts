@@ -105,13 +105,13 @@ describe('users', () => {
       { status: 202 },
     );
     const ofImport = `/imports/${tried.id}`;
-    await expect.poll(() => ok('GET', ofImport), { timeout: 60_000 }).toMatchObject({ state: 'prepared', done: 1 });
+    await expect.poll(() => ok('GET', ofImport)).toMatchObject({ state: 'prepared', done: 1 });
     const rows = await ok('GET', `${ofImport}/rows`);
     expect(rows).toMatchObject({ items: [{ username: 'from-csv', result: 'created' }] });
     expect(await ok('POST', `${ofImport}/start`)).toMatchObject({ trial: false });
     expect(await ok('GET', '/imports')).toMatchObject({ items: [{ id: tried.id }] });
     // One at a time.
-    await expect.poll(() => ok('GET', ofImport), { timeout: 60_000 }).toMatchObject({ state: 'done' });
+    await expect.poll(() => ok('GET', ofImport)).toMatchObject({ state: 'done' });
     const cancelled = { csv: 'username\ncancelled', trial: true };
     const { id: unwanted } = await ok<{ id: string }>('POST', '/imports', cancelled, { status: 202 });
     expect(await ok('POST', `/imports/${unwanted}/cancel`)).toMatchObject({ id: unwanted });
@@ -565,7 +565,7 @@ describe('the server', () => {
         expect(found.items).toContainEqual(expect.objectContaining({ state: 'done', answer: '204' }));
         return found.items;
       },
-      { timeout: 20_000, interval: 200 },
+      { timeout: 60_000, interval: 200 },
     );
     const done = sent.find(({ state }) => state === 'done');
     const shown = await ok<{ body: string }>('GET', `${stream}/deliveries/${done?.id}`);
@@ -818,7 +818,7 @@ it('the provisioning of an application is set up, tried, read and decided', asyn
   ]);
   await ok('POST', `${at}/compare`);
   const { db } = idp.services;
-  await expect.poll(() => db.provisioningTarget.count({ where: { applicationId } }), { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => db.provisioningTarget.count({ where: { applicationId } })).toBe(1);
   await ok('POST', `${at}/pause`);
   await ok('POST', `${at}/pause`, undefined, { status: 409 });
   await ok('POST', `${at}/resume`);

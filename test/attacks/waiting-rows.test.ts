@@ -200,7 +200,7 @@ const attacks: [kind: string, attempt: () => Promise<void>][] = [
           where: { recipient: { in: [victim.account.email ?? '', mallory.account.email ?? ''] } },
         });
       const failed = async () => (await rows()).filter(({ lastError }) => lastError !== null).length;
-      await expect.poll(failed, { timeout: 60_000 }).toBe(2);
+      await expect.poll(failed).toBe(2);
       const waiting = (user: TestUser) =>
         db().mailMessage.findFirstOrThrow({ where: { recipient: user.account.email ?? '' } });
       const [theirs, own] = [await waiting(victim), await waiting(mallory)];

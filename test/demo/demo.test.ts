@@ -139,9 +139,7 @@ describe('the demo', () => {
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByText('You’re signed out here and at Gatehouse.').waitFor();
     // Only the back-channel call can tell the application about the other one.
-    await expect
-      .poll(() => textAfterReload(second), { timeout: 20_000 })
-      .toContain('Gatehouse ended your session here.');
+    await expect.poll(() => textAfterReload(second)).toContain('Gatehouse ended your session here.');
     await screenshot(second, 'demo-oidc-ended');
     await elsewhere.close();
   });
@@ -203,7 +201,7 @@ describe('the demo', () => {
     await tab.getByText('You’re signed out here and at Gatehouse.').waitFor();
     expect(await tab.locator('h1').textContent()).toBe(from);
     await open(other);
-    await expect.poll(() => textAfterReload(tab), { timeout: 20_000 }).toContain('You are not signed in here.');
+    await expect.poll(() => textAfterReload(tab)).toContain('You are not signed in here.');
     await tab.getByRole('link', { name: 'Sign in with Gatehouse' }).click();
     await tab.getByLabel('Password', { exact: true }).waitFor();
     await tab.context().close();

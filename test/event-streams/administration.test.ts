@@ -132,7 +132,7 @@ it('a stream of an application has the failed steps of sign-ins at it', async ()
         ['sign-in.password', 'failure', app.clientId],
       ]);
     },
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   );
   await idp.services.eventStreams.remove(stream.id, {});
   await receiver.close();
@@ -166,7 +166,7 @@ it('the deliveries of every kind are on one page, by destination', async () => {
       expect(page).toMatch(/Away answered with status 503 Event stream Failing 1 0/);
       expect(page).toMatch(/gone-wiki status 500 Sign-out Failing 0 2/);
     },
-    { timeout: 20_000, interval: 200 },
+    { timeout: 60_000, interval: 200 },
   );
   await services.db.logoutDelivery.deleteMany({ where: { clientId: 'gone-wiki' } });
   await services.eventStreams.remove(stream.id, {});
@@ -270,7 +270,7 @@ it('gatehouse audit verify --events says whether received events are all', async
   await deliver(idp.services);
   const received = () => receiver.received.flatMap(({ body }) => JSON.parse(body) as object[]);
   // The job of the server may have taken some of them.
-  await vi.waitFor(() => expect(received()).toHaveLength(3), { timeout: 20_000 });
+  await vi.waitFor(() => expect(received()).toHaveLength(3), { timeout: 60_000 });
   const events = received().map((event) => JSON.stringify(event));
   const shell = await commandLine();
   const file = path.join(shell.folder, 'events.jsonl');
@@ -306,7 +306,7 @@ itInLongRun(
           expect(receiver.received).toHaveLength(count);
           expect((await stream('show', 'shell')).out).toMatch(/state +delivering\n(?:.*\n)*.*role\.assigned +done/);
         },
-        { timeout: 20_000 },
+        { timeout: 60_000 },
       );
     await times(2);
     const shown = JSON.parse((await stream('show', 'shell', '--json')).out) as { deliveries: { id: string }[] };
@@ -341,7 +341,7 @@ it('an event leaves within a second or two of its commit, and does not wait for 
   const receiver = await aReceiver();
   const { stream } = await aStream(idp, { url: receiver.url, events: ['role.assigned'] });
   await idp.services.audit.record({ type: 'role.assigned', outcome: 'success', subjectId: 'at once' }, idp.services.db);
-  await vi.waitFor(() => expect(receiver.received).toHaveLength(1), { timeout: 20_000 });
+  await vi.waitFor(() => expect(receiver.received).toHaveLength(1), { timeout: 60_000 });
   await idp.services.eventStreams.remove(stream.id, {});
   await receiver.close();
 });

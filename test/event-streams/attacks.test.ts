@@ -40,9 +40,9 @@ it('an endless answer ends at its limits, and delays no other stream', async () 
   await aStream(idp, { url: receiver.url, events });
   await record('ann');
   await run();
-  await vi.waitFor(() => expect(receiver.received).toHaveLength(1), { timeout: 20_000 });
+  await vi.waitFor(() => expect(receiver.received).toHaveLength(1), { timeout: 60_000 });
   await vi.waitFor(async () => expect((await idp.services.eventStreams.get(stream.id)).lastError).not.toBeNull(), {
-    timeout: 20_000,
+    timeout: 60_000,
   });
   expect(sent).toBeLessThan(16 * 1024 * 1024);
   await endless.close();
@@ -62,12 +62,12 @@ it('a receiver that answers 200 at once and reads nothing holds up nothing', asy
   await aStream(idp, { url: receiver.url, events });
   for (let index = 0; index < 50; index += 1) await record(`user-${index}`);
   await run();
-  await vi.waitFor(() => expect(receiver.received).toHaveLength(50), { timeout: 20_000 });
+  await vi.waitFor(() => expect(receiver.received).toHaveLength(50), { timeout: 60_000 });
   // It said that it has them. What it lacks, `gatehouse audit verify --events` finds.
   await vi.waitFor(
     async () =>
       expect(await idp.services.db.eventDelivery.count({ where: { streamId: stream.id, doneAt: null } })).toBe(0),
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   );
   deaf.close();
   await receiver.close();
@@ -142,11 +142,11 @@ describe.runIf(databaseKind() === 'postgresql')('on PostgreSQL', () => {
     await written;
     await record('early');
     await run();
-    await vi.waitFor(() => expect(receiver.received).toHaveLength(1), { timeout: 20_000 });
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(1), { timeout: 60_000 });
     commit();
     await late;
     await run();
-    await vi.waitFor(() => expect(receiver.received).toHaveLength(2), { timeout: 20_000 });
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(2), { timeout: 60_000 });
     const [early, last] = receiver.received.map(({ event }) => event);
     expect([early?.data.subject?.id, last?.data.subject?.id]).toEqual(['early', 'late']);
     // Its id is the smaller one.

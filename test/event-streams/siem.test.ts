@@ -43,7 +43,7 @@ async function sentAs(format: StreamDeclaration['format']) {
   await record('ann');
   await record('bob', 'failure');
   await run();
-  await vi.waitFor(() => expect(receiver.received.length).toBeGreaterThan(0), { timeout: 20_000 });
+  await vi.waitFor(() => expect(receiver.received.length).toBeGreaterThan(0), { timeout: 60_000 });
   await idp.services.eventStreams.remove(stream.id, {});
   await receiver.close();
   const [first] = receiver.received;
@@ -149,7 +149,7 @@ it.each(['json', 'splunk', 'ecs', 'ocsf'] as const)('%s: a test of the stream is
   expect(await test(stream.id, {})).toMatchObject({ ok: true, status: 200 });
   await record('ann');
   await run();
-  await vi.waitFor(() => expect(receiver.received).toHaveLength(2), { timeout: 20_000 });
+  await vi.waitFor(() => expect(receiver.received).toHaveLength(2), { timeout: 60_000 });
   const lines = receiver.received.flatMap(({ body }) => body.split('\n'));
   // An empty name of a document is rejected.
   expect(lines[0]).not.toContain('"_id":""');
@@ -268,7 +268,7 @@ it('a batch that is too large is halved, and an event that is too large alone do
       await run();
       expect(taken.sort()).toEqual(wanted.filter((one) => one !== 'large').sort());
     },
-    { timeout: 30_000, interval: 500 },
+    { timeout: 60_000, interval: 500 },
   );
   const open = await idp.services.db.eventDelivery.findMany({ where: { streamId: stream.id, doneAt: null } });
   expect(open.map(({ seq, untilSeq }) => untilSeq - seq)).toEqual([0]);
@@ -343,7 +343,7 @@ it('a batch that the SIEM does not take waits, and the next one with it', async 
       await run();
       expect(await idp.services.db.eventDelivery.count({ where: { streamId: stream.id, doneAt: null } })).toBe(0);
     },
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   );
   const taken = receiver.received
     .slice(-2)
@@ -385,7 +385,7 @@ it('syslog over TLS: RFC 5424 messages, counted by octets', async () => {
   await record('ann');
   await record('émile', 'failure');
   await run();
-  await vi.waitFor(() => expect(text).toContain('mile'), { timeout: 20_000 });
+  await vi.waitFor(() => expect(text).toContain('mile'), { timeout: 60_000 });
   const bytes = Buffer.from(text);
   const [, length = ''] = /^(\d+) /.exec(text) ?? [];
   const first = bytes.subarray(length.length + 1, length.length + 1 + Number(length)).toString();

@@ -231,7 +231,7 @@ it.each(['Bearer of-the-receiver', undefined])('verification by a push with the 
   const stream = await created({ ...endpoint, ...(header && { authorization_header: header }) });
   const state = await verification(stream);
   // The first one has no state: it follows the creation (SSF 1.0 8.1.4).
-  await expect.poll(() => received.length, { timeout: 20_000 }).toBe(2);
+  await expect.poll(() => received.length).toBe(2);
   for (const { authorization, type } of received)
     expect([authorization, type]).toEqual([header, 'application/secevent+jwt']);
   const found = await Promise.all(received.map(({ body }) => verified(body, stream)));

@@ -29,7 +29,7 @@ afterAll(async () => {
 const run = (services = idp.services) => deliver(services);
 
 const got = (count: number, { received } = receiver) =>
-  vi.waitFor(() => expect(received).toHaveLength(count), { timeout: 20_000 });
+  vi.waitFor(() => expect(received).toHaveLength(count), { timeout: 60_000 });
 
 const record = (type: 'role.assigned' | 'sign-in.completed' | 'mail.sent', more: object = {}) =>
   idp.services.audit.record({ type, outcome: 'success', ...more }, idp.services.db);
@@ -121,7 +121,7 @@ itOnBothInLongRun(
     await run();
     const ids = () => new Set(receiver.received.slice(asked).map(({ event }) => event.data.subject?.id));
     await vi.waitFor(() => expect(ids()).toEqual(new Set([0, 1, 2, 3, 4].map((index) => `user-${index}`))), {
-      timeout: 20_000,
+      timeout: 60_000,
     });
     expect(await idp.services.eventStreams.get(stream.id)).toMatchObject({ failingSince: null, pausedAt: null });
     await other.close();
@@ -152,7 +152,7 @@ itOnBothInLongRun(
     await run();
     await vi.waitFor(
       async () => expect(await idp.services.db.eventDelivery.count({ where: { ...where, doneAt: null } })).toBe(0),
-      { timeout: 20_000 },
+      { timeout: 60_000 },
     );
     expect((await of()).failingSince).toBeNull();
   },
@@ -335,7 +335,7 @@ itOnBothInLongRun('received events alone show that one is missing or was changed
   for (const subjectId of ['a', 'b', 'c', 'd']) await record('role.assigned', { subjectId });
   await run();
   await vi.waitFor(() => expect(receiver.types().filter((type) => type === 'role.assigned')).toHaveLength(4), {
-    timeout: 20_000,
+    timeout: 60_000,
   });
   // The order of arrival is not certain.
   receiver.received.sort((one, other) => one.event.chain.seq - other.event.chain.seq);

@@ -87,7 +87,7 @@ it('Ann asks, the owner decides with an end, Ann signs in, and after the end she
 
   const opensWiki = async () => {
     const answer = page.waitForRequest((request) => request.url().startsWith(application.redirectUri), {
-      timeout: 20_000,
+      timeout: 60_000,
     });
     await page.goto(await start()).catch(() => undefined);
     const { searchParams } = new URL((await answer).url());

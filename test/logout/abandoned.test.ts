@@ -55,7 +55,7 @@ describe('the server', () => {
     clock.advance({ minutes: 3 });
     expect(await finish()).toBe(1);
     expect(await finish()).toBe(0);
-    await expect.poll(() => board.sessions(), { timeout: 15_000 }).toBe(0);
+    await expect.poll(() => board.sessions()).toBe(0);
     expect([payroll.sessions(), archive.sessions()]).toEqual([0, 1]);
     const run = there.trail.find((url) => url.includes('/signout/')) ?? '';
     await expect

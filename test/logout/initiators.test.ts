@@ -81,8 +81,8 @@ it.each(Object.keys(doors))('%s ends the session and notifies both applications'
   const [session] = await sessions.list(user.account.id);
   await doors[door]?.();
   expect(await sessions.find(session?.uid ?? '')).toBeUndefined();
-  await expect.poll(() => [wiki.sessions(), board.sessions()], { timeout: 20_000 }).toEqual([0, 0]);
+  await expect.poll(() => [wiki.sessions(), board.sessions()]).toEqual([0, 0]);
   const deliveredEvents = () =>
     db.auditEvent.count({ where: { subjectId: user.account.id, type: 'logout.delivered' } });
-  await expect.poll(deliveredEvents, { timeout: 20_000 }).toBe(2);
+  await expect.poll(deliveredEvents).toBe(2);
 });

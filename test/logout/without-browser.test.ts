@@ -70,9 +70,9 @@ describe('the end of a session', () => {
   it.each(Object.keys(ends))('notifies its applications after %s', async (name) => {
     await ends[name]?.();
     expect(await idp.services.sessions.list(id())).toEqual([]);
-    await expect.poll(() => [wiki.sessions(), board.sessions()], { timeout: 15_000 }).toEqual([0, 0]);
+    await expect.poll(() => [wiki.sessions(), board.sessions()]).toEqual([0, 0]);
     expect([chat.sessions(), payroll.sessions()]).toEqual([before.chat + 1, before.payroll + 1]);
-    await expect.poll(outcomes, { timeout: 15_000 }).toEqual({
+    await expect.poll(outcomes).toEqual({
       Wiki: 'done',
       Chat: 'unsupported needs_browser',
       Payroll: 'unsupported needs_browser',
@@ -91,7 +91,7 @@ describe('the end of a session', () => {
     // The job of the next start finds it.
     shortSweepWait();
     idp = await startIdp({ now: later.now, environment: idp.environment as Record<string, string> });
-    await expect.poll(() => [wiki.sessions(), board.sessions()], { timeout: 20_000 }).toEqual([0, 0]);
+    await expect.poll(() => [wiki.sessions(), board.sessions()]).toEqual([0, 0]);
     const event = await idp.services.db.auditEvent.findFirst({ where: { subjectId: id(), type: 'session.ended' } });
     expect(event).toMatchObject({ reason: 'expired', outcome: 'success' });
     expect(await idp.services.db.oidcArtifact.count({ where: { uid: session, model: 'Session' } })).toBe(0);
@@ -122,10 +122,10 @@ describe('a service provider that is notified by SOAP', () => {
   )('is called again after it %s', async (_name, breakIt, fixIt) => {
     await breakIt();
     await idp.services.endSession.all(id(), 'ended-by-admin');
-    await expect.poll(async () => (await outcomes()).Board, { timeout: 15_000 }).toMatch(/^retrying/);
+    await expect.poll(async () => (await outcomes()).Board).toMatch(/^retrying/);
     await fixIt();
     clock.advance({ seconds: 11 });
-    await expect.poll(async () => (await outcomes()).Board, { timeout: 15_000 }).toBe('done');
+    await expect.poll(async () => (await outcomes()).Board).toBe('done');
   });
 
   it('that says that it could not is in the activity of the application and in the log, with its answer', async () => {
@@ -133,7 +133,7 @@ describe('a service provider that is notified by SOAP', () => {
     await idp.services.endSession.all(id(), 'ended-by-admin');
     const entries = () => idp.services.audit.list({ types: ['logout.rejected'], clientId: board.clientId, limit: 10 });
     const mine = async () => (await entries()).filter(({ subjectId }) => subjectId === id());
-    await expect.poll(async () => (await mine()).length, { timeout: 15_000 }).toBe(1);
+    await expect.poll(async () => (await mine()).length).toBe(1);
     expect((await mine())[0]).toMatchObject({
       outcome: 'failure',
       data: { channel: 'soap', answer: expect.stringContaining('urn:oasis:names:tc:SAML:2.0:status:') },

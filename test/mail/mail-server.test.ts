@@ -86,7 +86,7 @@ describe('a mail server of the settings', () => {
     ]);
     expect(textOf((await admin.get('/admin')).text)).not.toContain('No mail server is set');
     await expect
-      .poll(async () => textOf((await atOther.get('/admin/users/new')).text), { timeout: 20_000 })
+      .poll(async () => textOf((await atOther.get('/admin/users/new')).text))
       .not.toContain('No mail server is set');
     expect((await invite(atOther, 'invited-there')).from).toBe('sso@example.com');
     await other.stop();
@@ -186,7 +186,7 @@ describe('a mail server of the settings', () => {
     const { db } = idp.services;
     const waits = async () =>
       db.mailMessage.count({ where: { lastError: { contains: 'ECONNREFUSED' }, sentAt: null } });
-    await expect.poll(waits, { timeout: 30_000 }).toBeGreaterThan(0);
+    await expect.poll(waits).toBeGreaterThan(0);
     expect(textOf((await admin.get('/admin/mail')).text)).toContain('Not delivering');
     const box = await aBox();
     await withServer(serverAt(box.port));
@@ -402,7 +402,7 @@ describe('the environment', () => {
     await other.services.settings.set('mail_sender', { address: 'stored@example.com' });
     await other.services.settings.reload();
     await forgot(other, (await aUser(other.services)).username);
-    await expect.poll(() => box.messages[0]?.from, { timeout: 20_000 }).toBe('stored@example.com');
+    await expect.poll(() => box.messages[0]?.from).toBe('stored@example.com');
     await other.stop();
   });
 });

@@ -44,8 +44,8 @@ itOnBothInLongRun('an application that is away delays no other one, and gets eve
   dead.gate.instead = () => ({ status: 503, headers: { 'retry-after': '3600' } });
   await people('away', 'dead', 3);
   await people('near', 'live', 1);
-  await expect.poll(() => named(live, 'near0'), { timeout: 20_000 }).toMatchObject({ active: true });
-  await expect.poll(async () => (await stateOf(dead)).failingSince, { timeout: 20_000 }).not.toBeNull();
+  await expect.poll(() => named(live, 'near0')).toMatchObject({ active: true });
+  await expect.poll(async () => (await stateOf(dead)).failingSince).not.toBeNull();
   const { retryAt } = await stateOf(dead);
   expect((retryAt?.getTime() ?? 0) - Date.now()).toBeGreaterThan(3_500_000);
   const calls = dead.gate.sent.length;
@@ -75,7 +75,7 @@ itOnBothInLongRun('a person who is rejected is listed with the answer, and does 
   expect(rejected).toMatchObject([{ kind: 'user', name: 'picky1', error: '400 invalidValue: no licence left' }]);
   made.gate.instead = () => undefined;
   await decide(made, 'compare');
-  await expect.poll(() => named(made, 'picky1'), { timeout: 20_000 }).toMatchObject({ active: true });
+  await expect.poll(() => named(made, 'picky1')).toMatchObject({ active: true });
 });
 
 itOnBothInLongRun('an account that is there already is taken over only as the setting says', async () => {
@@ -94,9 +94,7 @@ itOnBothInLongRun('an account that is there already is taken over only as the se
     provision: { ...application.metadata.provision, adopt: 'user_name' } as never,
   });
   await decide(shy, 'compare');
-  await expect
-    .poll(() => named(shy, 'early0'), { timeout: 20_000 })
-    .toMatchObject({ displayName: 'Ann Example', active: true });
+  await expect.poll(() => named(shy, 'early0')).toMatchObject({ displayName: 'Ann Example', active: true });
   await settle(idp);
   expect(await list()).toEqual([]);
 });
@@ -110,7 +108,7 @@ it('an answer that never came makes nobody twice', async () => {
     if (method === 'POST' && posts === 1) await new Promise(() => {});
   };
   await people('lossy', 'lossy', 2);
-  await expect.poll(async () => (await stateOf(made)).active, { timeout: 60_000 }).toBe(2);
+  await expect.poll(async () => (await stateOf(made)).active).toBe(2);
   expect((await made.connection.ok('GET', '/Users')).totalResults).toBe(2);
   expect(posts).toBe(2);
 }, 90_000);
@@ -124,21 +122,21 @@ it('too many leavers are held until an administrator says so, and come back if i
     transaction(idp.services.db, async (tx) => {
       for (const id of some) await idp.services.roles.unassign(id, 'stop', {}, tx);
     });
-  await expect.poll(() => stateOf(made), { timeout: 20_000 }).toMatchObject({ active: 14, stoppedAt: null });
+  await expect.poll(() => stateOf(made)).toMatchObject({ active: 14, stoppedAt: null });
   await leave(ids.slice(0, 12));
   await settle(idp);
-  await expect.poll(async () => (await stateOf(made)).stoppedAt, { timeout: 20_000 }).not.toBeNull();
-  await expect.poll(() => stateOf(made), { timeout: 20_000 }).toMatchObject({ active: 14, held: 12 });
+  await expect.poll(async () => (await stateOf(made)).stoppedAt).not.toBeNull();
+  await expect.poll(() => stateOf(made)).toMatchObject({ active: 14, held: 12 });
   for (const id of ids.slice(0, 6)) await idp.services.roles.assign(id, 'stop');
   await settle(idp);
-  await expect.poll(async () => (await stateOf(made)).active, { timeout: 20_000 }).toBe(8);
-  await expect.poll(() => stateOf(made), { timeout: 20_000 }).toMatchObject({ held: 0, stoppedAt: null });
+  await expect.poll(async () => (await stateOf(made)).active).toBe(8);
+  await expect.poll(() => stateOf(made)).toMatchObject({ held: 0, stoppedAt: null });
   expect(await named(made, 'stop7')).toMatchObject({ active: false });
   await leave([...ids.slice(0, 6), ...ids.slice(12)]);
   await settle(idp);
-  await expect.poll(() => stateOf(made), { timeout: 20_000 }).toMatchObject({ active: 8, held: 8 });
+  await expect.poll(() => stateOf(made)).toMatchObject({ active: 8, held: 8 });
   await decide(made, 'approve');
-  await expect.poll(async () => (await stateOf(made)).active, { timeout: 20_000 }).toBe(0);
+  await expect.poll(async () => (await stateOf(made)).active).toBe(0);
 });
 
 itOnBothInLongRun('a leaver who saves the profile again and again loses the access all the same', async () => {
@@ -155,5 +153,5 @@ itOnBothInLongRun('a leaver who saves the profile again and again loses the acce
     wake('provisioning', db);
     return named(made, 'busy0');
   };
-  await expect.poll(saves, { timeout: 20_000, interval: 700 }).toMatchObject({ active: false });
+  await expect.poll(saves, { interval: 700 }).toMatchObject({ active: false });
 });

@@ -100,7 +100,7 @@ describe('what an application did not do', () => {
     await untilFailed(made, /answered without SCIM|is still active there/);
     expect(await stateOf(made)).toMatchObject({ active: 1, waiting: 1 });
     await recover(made);
-    await expect.poll(made.there, { timeout: 20_000 }).toMatchObject({ active: false });
+    await expect.poll(made.there).toMatchObject({ active: false });
   });
 
   it.each([
@@ -145,7 +145,7 @@ describe('what an application did not do', () => {
       expect(await stateOf(made)).toMatchObject({ active: 1, waiting: 1 });
       await recover(made);
       const left = async () => ((await made.there()) as { active?: boolean } | undefined)?.active ?? false;
-      await expect.poll(left, { timeout: 20_000 }).toBe(false);
+      await expect.poll(left).toBe(false);
     }
   });
 

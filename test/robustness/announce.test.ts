@@ -91,7 +91,7 @@ it.concurrent.for(some(1, ['2', '1']))(
       LOG_FORMAT: 'pretty',
       WORKERS: workers,
     });
-    await expect.poll(printed, { timeout: 60_000 }).toContain('First administrator');
+    await expect.poll(printed).toContain('First administrator');
     // Jobs log within two seconds of a start.
     await sleep(4000);
     const [, afterBox] = printed().split('┘');
@@ -107,14 +107,14 @@ itInLongRun.concurrent(
     const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-killed-start-'));
     const environment = { ...(await ownAddressAndDatabase()), LOG_FORMAT: 'json', WORKERS: '2', DATA_DIR: folder };
     const first = firstStart(context, environment);
-    await expect.poll(() => childrenOf(first.pid), { timeout: 60_000, interval: 5 }).toHaveLength(1);
+    await expect.poll(() => childrenOf(first.pid), { interval: 5 }).toHaveLength(1);
     process.kill(Number(childrenOf(first.pid)[0]), 'SIGKILL');
     expect(await first.ended).toEqual([1, null]);
     expect(first.printed()).toMatch(
       /"level":"error".*"worker":1,"signal":"SIGKILL","msg":"a worker was ended by a signal during its start"/,
     );
     const { printed } = firstStart(context, environment);
-    await expect.poll(printed, { timeout: 60_000 }).toContain('First administrator');
+    await expect.poll(printed).toContain('First administrator');
   },
   90_000,
 );
@@ -126,9 +126,9 @@ it.concurrent('the box is printed once when the worker that made the first admin
     LOG_FORMAT: 'json',
     WORKERS: '2',
   });
-  await expect.poll(printed, { timeout: 60_000, interval: 5 }).toContain('Gatehouse is ready');
+  await expect.poll(printed, { interval: 5 }).toContain('Gatehouse is ready');
   process.kill(Number(childrenOf(pid)[0]), 'SIGKILL');
-  await expect.poll(printed, { timeout: 60_000 }).toContain('2 workers are ready');
+  await expect.poll(printed).toContain('2 workers are ready');
   await expect.poll(printed).toContain('First administrator');
   await sleep(1000);
   expect(printed().split('First administrator')).toHaveLength(2);

@@ -124,12 +124,10 @@ it.each([
   expect((await leave(one.path)).status).toBeLessThan(300);
   expect(await one.ways()).toEqual(OUT);
   await expect(mail.rp.refresh(one.tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
-  await expect
-    .poll(() => [wiki.sessions(), board.sessions()], { timeout: 15_000 })
-    .toEqual(before.sessions.map((held) => held - 1));
+  await expect.poll(() => [wiki.sessions(), board.sessions()]).toEqual(before.sessions.map((held) => held - 1));
   expect([wiki.heard.slice(before.wiki), board.heard.slice(before.board)]).toEqual([['back'], ['soap']]);
   await expect
-    .poll(() => outcomes(one.id), { timeout: 15_000 })
+    .poll(() => outcomes(one.id))
     .toEqual({
       Wiki: 'done',
       Board: 'done',

@@ -148,7 +148,7 @@ it('asks on the page of a change of several people, whatever their number', asyn
   expect(textOf(prepared.text)).toMatch(/Nothing has been changed yet\. 2 people get the role auditor by the group/);
   expect([await rolesOf(one), await rolesOf(two)]).toEqual([[], []]);
   await admin.submit(prepared, {}, { form: new URL(prepared.url).pathname });
-  await expect.poll(() => rolesOf(two), { timeout: 30_000 }).toEqual(['auditor']);
+  await expect.poll(() => rolesOf(two)).toEqual(['auditor']);
 });
 
 it('does not ask where nobody gets permissions in Gatehouse', async () => {

@@ -533,7 +533,7 @@ itOnSqlite(
     await idp.services.roles.setRoles(manager.user?.account.id ?? '', []);
     const { db } = idp.services;
     const row = () => db.bulkChange.findUniqueOrThrow({ where: { id: begun.id } });
-    await expect.poll(async () => (await row()).state, { timeout: 60_000 }).toBe('failed');
+    await expect.poll(async () => (await row()).state).toBe('failed');
     const { done, error } = await row();
     expect(error).toBe('forbidden');
     expect(done).toBeLessThan(2000);
@@ -550,7 +550,7 @@ itOnSqlite(
     const clerk = await aPerson(idp, ['imp-clerk']);
     const begun = await importBy(clerk, { csv: fileOf('imp-raised', 60), invite: true });
     const first = () => db.asStored.user.findUnique({ where: { usernameKey: 'imp-raised-0' } });
-    await expect.poll(first, { timeout: 60_000, interval: 10 }).toBeTruthy();
+    await expect.poll(first, { interval: 10 }).toBeTruthy();
     const { id = '' } = (await first()) ?? {};
     await roles.assign(id, 'admin');
     expect(await db.auditEvent.count({ where: { type: 'account.invited', subjectId: id } })).toBe(0);

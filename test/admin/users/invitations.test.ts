@@ -140,7 +140,7 @@ it('shows that the mail server rejected an invitation, and finds those users for
   const guest = await aGuest();
   box.rejectNext(1, 550);
   await post(`/users/${guest.id}/invite`);
-  await expect.poll(() => listed('bounced'), { timeout: 20_000 }).toEqual([guest.username]);
+  await expect.poll(() => listed('bounced')).toEqual([guest.username]);
   const page = textOf((await admin.get(`/admin/users/${guest.id}`)).text);
   expect(page).toContain('Invitation bounced');
   expect(page).toContain('550');

@@ -44,7 +44,7 @@ export async function signInToAll(context: BrowserContext, apps: readonly App[],
     }
     await page
       .getByText(`${app.name}: signed in`)
-      .waitFor({ timeout: 15_000 })
+      .waitFor({ timeout: 60_000 })
       .catch(async (cause) => {
         throw new Error(`not signed in to ${app.name}: ${page.url()}\n${await page.textContent('body')}`, { cause });
       });

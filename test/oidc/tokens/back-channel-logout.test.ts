@@ -137,7 +137,7 @@ describe('back-channel logout', () => {
     clock.advance({ hours: 2 });
     await expect
       .poll(() => idp.services.db.auditEvent.findFirst({ where: { type: 'logout.failed', ...where } }), {
-        timeout: 15_000,
+        timeout: 60_000,
       })
       .toMatchObject({ outcome: 'failure', subjectId: user.account.id });
     expect(await idp.services.db.asStored.logoutDelivery.findFirst({ where })).toMatchObject({
