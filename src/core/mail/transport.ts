@@ -73,7 +73,7 @@ async function sendBySmtp(
 ): Promise<SendOutcome> {
   const withoutPassword = passwordHider(server);
   try {
-    const { createTransport } = await import('nodemailer');
+    const { createTransport } = await import('./nodemailer.ts');
     const smtp = createTransport({
       ...optionsOf(server, timeoutMs),
       ...(answers && { logger: answerLog(answers, withoutPassword), debug: true }),
@@ -183,7 +183,7 @@ async function writeToFile(
   message: SendMailOptions,
 ): Promise<SendOutcome> {
   try {
-    const { createTransport } = await import('nodemailer');
+    const { createTransport } = await import('./nodemailer.ts');
     const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
     const composed = await composer.sendMail(message);
     // The name is the same when the mail is written again after a crash; the rename makes the file appear complete.
