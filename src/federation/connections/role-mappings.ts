@@ -42,7 +42,7 @@ export async function listMappings(connectionId: string, tx: Tx): Promise<Mappin
 }
 
 /** As an entry declares them: group of the upstream -> names of roles or groups, sorted. */
-export function declaredMappings(mappings: readonly Pick<Mapping, 'upstream' | 'name'>[]): Record<string, string[]> {
+export function declaredMappings(mappings: readonly Omit<Mapping, 'id'>[]): Record<string, string[]> {
   const groups = new Map<string, string[]>();
   for (const { upstream, name } of mappings) groups.set(upstream, [...(groups.get(upstream) ?? []), name].sort());
   return Object.fromEntries([...groups].sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -183,7 +183,10 @@ describe('roles', () => {
     expect(textOf((await admin.get(`${at}/applications`)).text)).toContain('Archive');
     const form = await admin.get(`${at}/members`);
     const unknown = await admin.submit(form, { user: 'no-such-user' });
-    expect([unknown.status, textOf(unknown.text)]).toEqual([400, expect.stringContaining('No user has this username')]);
+    expect([unknown.status, textOf(unknown.text)]).toEqual([
+      400,
+      expect.stringContaining('No user has the username or email address no-such-user.'),
+    ]);
     await admin.submit(form, { user: username });
     expect((await idp.services.accounts.find(account.id))?.roles).toEqual(['curator']);
     expect((await admin.get('/admin/roles')).text).toContain(`${at}/members`);
