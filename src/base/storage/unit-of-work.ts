@@ -7,14 +7,17 @@ import { chargeStatement, servedRequest } from './request-scope.ts';
 import type { PlainSql, SqlValue, Statement, UnitOfWork, Write } from './statements.ts';
 import { unavailableIn } from './unavailable.ts';
 
+type DeferredWrite = Write & { committed?: (() => void) | undefined };
+
 interface Unit {
-  waiting: (Write & { committed?: (() => void) | undefined })[];
+  waiting: DeferredWrite[];
   /** The tables of what waits or is being committed. */
   tables: Set<string>;
   /** The commit under way; it never rejects. */
   committing?: Promise<void> | undefined;
   /** Why writes that waited are not stored: the request fails, also when the caller that met the error has caught it. */
   failure?: { error: unknown };
+  /** Called when what waits is committed, or has failed. */
   onSettled: (() => void)[];
   isOver: boolean;
 }
@@ -37,46 +40,40 @@ export function withUnitOfWork({ adapter, sql }: Connections) {
     const unit = currentUnit();
     while (unit?.committing) await unit.committing;
     if (!unit || unit.waiting.length === 0) return repeatAfterConflict(() => sql.commit(own));
+    // `committing` is the lock of the unit: there is no `await` between its check above and its assignment below.
     const onSettled = unit.onSettled.splice(0);
-    const result = commitWithWaiting(unit, own);
-    unit.committing = result.then(
-      () => {},
-      () => {},
-    );
-    try {
-      return await result;
-    } finally {
+    const result = commitTogether(unit, unit.waiting.splice(0), own);
+    const end = () => {
       unit.committing = undefined;
       if (unit.waiting.length === 0) unit.tables.clear();
       for (const settled of onSettled) settled();
-    }
+    };
+    unit.committing = result.then(end, end);
+    return await result;
   }
 
-  /** One transaction for what waits and `own`; an error of `own`, such as a violated constraint, undoes only `own`. */
-  async function commitWithWaiting(unit: Unit, own: readonly Write[]): Promise<number[]> {
-    const waiting = unit.waiting.splice(0);
-    const stored = (counts: number[]) => {
-      for (const { committed } of waiting) committed?.();
-      return counts.slice(waiting.length);
-    };
+  /** One transaction for what waited and `own`. */
+  async function commitTogether(
+    unit: Unit,
+    waited: readonly DeferredWrite[],
+    own: readonly Write[],
+  ): Promise<number[]> {
     try {
-      return stored(await repeatAfterConflict(() => sql.commit([...waiting, ...own])));
+      const counts = await repeatAfterConflict(() => sql.commit([...waited, ...own]));
+      for (const { committed } of waited) committed?.();
+      return counts.slice(waited.length);
     } catch (error) {
       // When the database is away, nobody knows whether the commit took place: a repetition could write twice.
-      if (own.length === 0 || unavailableIn(error)) throw noteFailure(unit, error);
+      if (own.length > 0 && !unavailableIn(error)) return commitApart(unit, waited, own);
+      unit.failure ??= { error };
+      throw error;
     }
-    try {
-      stored(await repeatAfterConflict(() => sql.commit(waiting)));
-    } catch (error) {
-      throw noteFailure(unit, error);
-    }
-    return repeatAfterConflict(() => sql.commit(own));
   }
 
-  /** Returns the error, to be thrown. */
-  function noteFailure(unit: Unit, error: unknown): unknown {
-    unit.failure ??= { error };
-    return error;
+  /** After an error, which may be that of `own`, such as a violated constraint: then what waited is stored without it. */
+  async function commitApart(unit: Unit, waited: readonly DeferredWrite[], own: readonly Write[]): Promise<number[]> {
+    await commitTogether(unit, waited, []);
+    return repeatAfterConflict(() => sql.commit(own));
   }
 
   async function commitWaiting({ isLast = false } = {}): Promise<void> {
@@ -130,6 +127,7 @@ export function withUnitOfWork({ adapter, sql }: Connections) {
     settled: () =>
       new Promise((resolve) => {
         const unit = currentUnit();
+        // What waits is not in the commit under way, but in the next one.
         if (unit && unit.waiting.length > 0) unit.onSettled.push(resolve);
         else resolve(unit?.committing);
       }),
