@@ -6,8 +6,8 @@ import type { Revision } from './statements.ts';
 export interface RequestReads {
   /** PostgreSQL: the directory's revision (directory-cache.ts). */
   revision?: Promise<Revision> | undefined;
-  /** SQLite: the changes of other processes were looked for. */
-  hasDataVersion?: boolean;
+  /** SQLite: what other processes committed before the request came is counted (sqlite/directory-revision.ts). */
+  hasSeenOthers?: boolean;
   /** Rows that were read before they are needed; null for an id without a row. Each is used once. */
   ahead: Map<string, unknown>;
 }

@@ -19,7 +19,7 @@ export type Revisions = ReturnType<typeof createRevisions>;
 
 const { nodeTiming } = performance;
 
-/** Counted by libuv before each wait for new events, so all that runs under one number has come before what runs under it. */
+/** Counted by libuv before each wait for new events: all requests that run under one number came before the first of them ran. */
 const turnOfLoop = (): number => nodeTiming.uvMetricsInfo.loopCount;
 
 export function createRevisions(writer: Sqlite.Database) {
@@ -29,16 +29,16 @@ export function createRevisions(writer: Sqlite.Database) {
   let directoryVersion: Sqlite.Statement | undefined;
   let lastDirectoryVersion: unknown;
   const revision = { directory: 1, artifacts: 1 };
-  const isOpen = { directory: false, artifacts: false };
-  // Until the commit, other connections read the old rows, and may have cached them since the write.
+  const isUncommitted = { directory: false, artifacts: false };
+  // A write counts again at its commit: until then, other connections read the old rows, and may have cached them since the write.
   const onCommit = () => {
     for (const [part] of TABLES) {
-      if (isOpen[part]) revision[part] += 1;
-      isOpen[part] = false;
+      if (isUncommitted[part]) revision[part] += 1;
+      isUncommitted[part] = false;
     }
   };
 
-  // The turn of the event loop in which they were looked for last.
+  // The turn of the event loop in which the last look was.
   let lastTurn = -1;
   function lookAtOthers(): void {
     lastTurn = turnOfLoop();
@@ -55,11 +55,12 @@ export function createRevisions(writer: Sqlite.Database) {
   return {
     /** The current revision; a different one means that this part of the database may have changed. */
     current(part: Part): number {
-      // Once for a request: what another process did before the request came is found by its first look, or by the look of another
-      // request in this turn of the event loop, which is later than the arrival of both.
       const reads = requestReads();
-      if (!reads || (!reads.hasDataVersion && lastTurn !== turnOfLoop())) lookAtOthers();
-      if (reads) reads.hasDataVersion = true;
+      // A request has to see what was committed before it came. Its first look shows that, and so does a look of another request in this
+      // turn of the event loop: it was after both came.
+      const hasSeenOthers = reads && (reads.hasSeenOthers || lastTurn === turnOfLoop());
+      if (!hasSeenOthers) lookAtOthers();
+      if (reads) reads.hasSeenOthers = true;
       return revision[part];
     },
     /** A callback for after each run of the statement; undefined when it changes neither. */
@@ -72,7 +73,7 @@ export function createRevisions(writer: Sqlite.Database) {
       return () => {
         for (const part of parts) {
           revision[part] += 1;
-          isOpen[part] ||= writer.inTransaction;
+          isUncommitted[part] ||= writer.inTransaction;
         }
       };
     },
