@@ -6,12 +6,21 @@ import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
 import { hotStatements } from '../../base/storage/statements.ts';
 import { type Backoff, type PolicyName, policies, type Window } from './policies.ts';
-import { type Counter, countAttempt, countingWrite, findCounter, rowId } from './rate-limits.ts';
+import {
+  type Counter,
+  countAttempt,
+  countingWrite,
+  findCounter,
+  NO_ATTEMPTS,
+  pauseMsAfter,
+  rowId,
+} from './rate-limits.ts';
 
 export type Begun =
   | { outcome: 'counted' }
-  /** The attempts in flight decide whether this one is allowed. */
+  /** The attempts in flight decide whether this one is allowed, or they have just been decided: it tries again. */
   | { outcome: 'in-flight' }
+  /** Decided failures alone reach `below` or the limit of the policy. */
   | { outcome: 'limit'; retryAfterSeconds: number };
 
 /** A counter of an attempt; `below`: counts it only while fewer are counted. */
@@ -37,7 +46,7 @@ export function createAttemptCounters(
   const { sql, now, isEnabled = () => true } = dependencies;
   const inFlightUntil = () => now().getTime() + limits.signInQueue.inFlightSeconds * 1000;
   const find = async (name: PolicyName, key: string) =>
-    isEnabled() ? findCounter(dependencies, rowId(name, key), policies[name]) : undefined;
+    isEnabled() ? findCounter(dependencies, rowId(name, key), policies[name]) : NO_ATTEMPTS;
   const decide = async (name: PolicyName, key: string, hasFailed: boolean) => {
     if (!isEnabled()) return;
     await sql.later(statements.decide, [hasFailed ? 0 : 1, rowId(name, key)]);
@@ -50,8 +59,7 @@ export function createAttemptCounters(
       const id = rowId(name, key);
       const options = { below, inFlightUntil: inFlightUntil() };
       if (await countAttempt(dependencies, id, policies[name], options)) return { outcome: 'counted' };
-      const counter = await find(name, key);
-      return counter ? resultOf(policies[name], counter, below) : { outcome: 'in-flight' };
+      return whyNotCounted(policies[name], await find(name, key), below);
     },
     /** `begin` with all of these counters in one transaction; false, without counting, when one of them does not allow the attempt. */
     async beginAll(counts: readonly AttemptCount[]): Promise<boolean> {
@@ -65,9 +73,8 @@ export function createAttemptCounters(
     /** The outcome of `begin` without counting: writes nothing, so that waiting attempts do not delay others. */
     async peek(name: PolicyName, key: string, below?: number): Promise<Begun> {
       const counter = await find(name, key);
-      return !counter || isBelow(policies[name], counter, below)
-        ? { outcome: 'counted' }
-        : resultOf(policies[name], counter, below);
+      if (isFree(policies[name], counter, below)) return { outcome: 'counted' };
+      return whyNotCounted(policies[name], counter, below);
     },
     /** The attempt failed. */
     failed: (name: PolicyName, key: string): Promise<void> => decide(name, key, true),
@@ -80,35 +87,24 @@ export function createAttemptCounters(
     /** How long decided failures delay the next attempt; 0 when they do not. */
     async waitSeconds(name: PolicyName, key: string): Promise<number> {
       const counter = await find(name, key);
-      const decision = counter && resultOf(policies[name], counter);
-      return decision?.outcome === 'limit' ? decision.retryAfterSeconds : 0;
+      return Math.ceil(pauseMsAfter(failuresOf(counter), policies[name], counter) / 1000);
     },
   };
 }
 
-function failuresOf(counter: Counter | undefined): number {
-  return counter ? Math.max(0, counter.points - counter.inFlight) : 0;
+function failuresOf({ points, inFlight }: Counter): number {
+  return Math.max(0, points - inFlight);
 }
 
 /** Whether one more attempt can be counted. */
-function isBelow(
-  policy: Window | Backoff,
-  { points, remainingMs }: Counter,
-  below = Number.POSITIVE_INFINITY,
-): boolean {
-  if (points >= below) return false;
-  if (policy.kind === 'window') return points < policy.points;
-  return points < policy.freeAttempts || remainingMs <= policy.forgetSeconds * 1000;
+function isFree(policy: Window | Backoff, counter: Counter, below = Number.POSITIVE_INFINITY): boolean {
+  return counter.points < below && pauseMsAfter(counter.points, policy, counter) === 0;
 }
 
-/** Whether decided failures alone are at the limit. */
-function resultOf(policy: Window | Backoff, counter: Counter, below = Number.POSITIVE_INFINITY): Begun {
+/** Why an attempt was not counted. */
+function whyNotCounted(policy: Window | Backoff, counter: Counter, below = Number.POSITIVE_INFINITY): Begun {
   const failures = failuresOf(counter);
-  const { points, pauseMs } =
-    policy.kind === 'window'
-      ? { points: policy.points, pauseMs: counter.remainingMs }
-      : { points: policy.freeAttempts, pauseMs: counter.remainingMs - policy.forgetSeconds * 1000 };
-  const isPaused = failures >= points && pauseMs > 0;
-  if (!isPaused && failures < below) return { outcome: 'in-flight' };
+  const pauseMs = pauseMsAfter(failures, policy, counter);
+  if (pauseMs === 0 && failures < below) return { outcome: 'in-flight' };
   return { outcome: 'limit', retryAfterSeconds: Math.max(1, Math.ceil(pauseMs / 1000)) };
 }

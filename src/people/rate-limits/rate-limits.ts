@@ -74,6 +74,8 @@ export const statements = hotStatements('rate-limits', {
 const MAX_POINTS = 2 ** 31 - 1;
 /** Addresses over a limit that a process remembers. */
 const MAX_REMEMBERED = 10_000;
+/** The counter of a row that has expired. */
+export const NO_ATTEMPTS: Counter = { points: 0, remainingMs: 0, inFlight: 0 };
 const ALLOWED: LimitResult = { allowed: true, retryAfterSeconds: 0 };
 
 /** The counters of every policy; with rate limits off, every attempt is allowed. */
@@ -143,7 +145,7 @@ export function createRateLimits({
     },
     /** Attempts counted now, without counting one. */
     async count(name: PolicyName, key: string): Promise<number> {
-      return isEnabled() ? ((await findCounter(counters, rowId(name, key), policies[name]))?.points ?? 0) : 0;
+      return isEnabled() ? (await findCounter(counters, rowId(name, key), policies[name])).points : 0;
     },
     /** The result of `consume`, without counting. */
     async peek(name: PolicyName, key: string | NetworkKey): Promise<LimitResult> {
@@ -179,9 +181,8 @@ export async function countAttempt(
   // A read first, so that a rejected attempt writes nothing.
   if (Number(row?.expiresAt ?? 0) <= latest) {
     // Attempts are left when another attempt has just begun the counter again, as below.
-    const allowed = policy.kind === 'window' ? policy.points : policy.freeAttempts;
     return (
-      Number(row?.points ?? 0) < Math.min(allowed, options.below ?? MAX_POINTS) &&
+      Number(row?.points ?? 0) < Math.min(freeAttemptsOf(policy), options.below ?? MAX_POINTS) &&
       countOnce(counters, id, policy, options)
     );
   }
@@ -233,26 +234,31 @@ export function countingWrite(
   return { statement: statements.backoff, values };
 }
 
-/** The counter of a row that has not expired. */
-export async function findCounter(
-  { sql, now }: Counters,
-  id: string,
-  policy: Window | Backoff,
-): Promise<Counter | undefined> {
+/** The counter of a row; NO_ATTEMPTS when it is missing or has expired. */
+export async function findCounter({ sql, now }: Counters, id: string, policy: Window | Backoff): Promise<Counter> {
   const [row] = await sql.query<Record<keyof StoredCounter, number>>(statements.find, id);
   const at = now().getTime();
   const remainingMs = Number(row?.expiresAt ?? 0) - at;
-  if (!row || remainingMs <= 0 || Number(row.expiresAt) > latestEnd({ now }, policy)) return undefined;
+  if (!row || remainingMs <= 0 || Number(row.expiresAt) > latestEnd({ now }, policy)) return NO_ATTEMPTS;
   const inFlight = Number(row.inFlightUntil) > at ? Number(row.inFlight) : 0;
   return { points: Number(row.points), remainingMs, inFlight };
 }
 
 async function peekRow(counters: Counters, id: string, policy: Window | Backoff): Promise<LimitResult> {
-  const row = await findCounter(counters, id, policy);
-  if (!row) return ALLOWED;
-  if (policy.kind === 'window') return row.points < policy.points ? ALLOWED : rejected(row.remainingMs);
-  const pauseMs = row.remainingMs - policy.forgetSeconds * 1000;
-  return row.points < policy.freeAttempts || pauseMs <= 0 ? ALLOWED : rejected(pauseMs);
+  const counter = await findCounter(counters, id, policy);
+  const pauseMs = pauseMsAfter(counter.points, policy, counter);
+  return pauseMs > 0 ? { allowed: false, retryAfterSeconds: Math.ceil(pauseMs / 1000) } : ALLOWED;
+}
+
+/** How long the policy delays the next attempt after so many; 0 when it does not. */
+export function pauseMsAfter(attempts: number, policy: Window | Backoff, { remainingMs }: Counter): number {
+  if (attempts < freeAttemptsOf(policy)) return 0;
+  // The row of a back-off expires `forgetSeconds` after the end of its pause.
+  return policy.kind === 'window' ? remainingMs : Math.max(0, remainingMs - policy.forgetSeconds * 1000);
+}
+
+function freeAttemptsOf(policy: Window | Backoff): number {
+  return policy.kind === 'window' ? policy.points : policy.freeAttempts;
 }
 
 /** The counters of a key: one, or for an IPv6 sender that of the address and that of the site. */
@@ -268,10 +274,6 @@ function countersOf(name: PolicyName, key: string | NetworkKey): { id: string; p
 /** The primary key of a counter: hashed, because keys contain typed logins and IP addresses, and to get one length. */
 export function rowId(name: PolicyName, key: string): string {
   return `${name}:${sha256(key)}`;
-}
-
-function rejected(milliseconds: number): LimitResult {
-  return { allowed: false, retryAfterSeconds: Math.max(1, Math.ceil(milliseconds / 1000)) };
 }
 
 // Limits on the mail that anyone can cause. Each kind of mail has its own counter, so that other people's requests do not use
