@@ -9,8 +9,8 @@ import { readForm, resumeForm } from '../base/http/input.ts';
 import { t } from '../base/texts/text.ts';
 import type { Core } from '../core/core.ts';
 import { StepError } from '../sign-in/flow.ts';
-import { ACCOUNT_CONFIRM, type Confirmation, type WaitingRequest } from './rp/confirmation.ts';
-import { type SignedIn, stepUpUrl } from './rp/signed-in.ts';
+import type { Confirmation } from './rp/confirmation.ts';
+import { ACCOUNT_CONFIRM, type SignedIn, stepUpUrl, type WaitingRequest } from './rp/signed-in.ts';
 
 type ConfirmContext = Context & { params?: Record<string, string> };
 

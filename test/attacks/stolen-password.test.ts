@@ -4,7 +4,7 @@
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAccountPages } from '../../src/account/account-pages.ts';
-import { ACCOUNT_CONFIRM } from '../../src/account/rp/confirmation.ts';
+import { ACCOUNT_CONFIRM } from '../../src/account/rp/signed-in.ts';
 import { limits } from '../../src/base/limits.ts';
 import { aService } from '../admin/support.ts';
 import { anApplication, authorizeUrl } from '../oidc/support.ts';

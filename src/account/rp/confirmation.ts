@@ -6,13 +6,13 @@ import { z } from 'zod';
 import type { Context } from '../../base/http/context.ts';
 import { badRequest } from '../../base/http/errors.ts';
 import type { Http } from '../../base/http/http.ts';
-import { type Fields, parseForm, parseQuery } from '../../base/http/input.ts';
+import { parseForm, parseQuery } from '../../base/http/input.ts';
 import { withLanguage } from '../../base/http/pages/language.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Core } from '../../core/core.ts';
 import { maskEmail } from '../../core/mail/wording.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import { acrLevel, acrOf, MFA_ACR, PASSWORD_ACR, PHISHING_RESISTANT_ACR } from '../../people/mfa/acr.ts';
+import { acrLevel, acrOf, MFA_ACR, PHISHING_RESISTANT_ACR } from '../../people/mfa/acr.ts';
 import { maskNumber } from '../../people/mfa/factors/phone-number.ts';
 import { openChallenge, parseAssertion, sealChallenge } from '../../people/mfa/factors/webauthn-ceremony.ts';
 import type { StrongestProof } from '../../people/mfa/step-up.ts';
@@ -36,7 +36,7 @@ const form = z.object({
 /** The way that the user chose, and whether a code was sent. */
 const query = z.object({ method: z.enum(ways).optional(), sent: z.literal('yes').optional() });
 
-const AMR = { totp: 'otp', sms: 'sms', email: 'email', password: 'pwd', passkey: 'hwk' } as const;
+const AMR = { totp: 'otp', sms: 'sms', email: 'email' } as const;
 
 const labelOf = (way: Way): PageText =>
   way === 'password' ? t('confirm.use-password') : t(`second-factor.use-${way}`);
@@ -76,20 +76,17 @@ export function createConfirmation(
     const own = await mfa.factors.of(account.id);
     const { sms } = codeDelivery.channels(account, own);
     const { acr, mailedCode } = await services.strongestProof(account);
-    const has: Record<Way, boolean> = {
-      passkey: acr === PHISHING_RESISTANT_ACR || (acr === MFA_ACR && own.passkeys > 0),
-      totp: acr === MFA_ACR && own.totp,
-      sms: acr === MFA_ACR && sms !== undefined,
-      email: mailedCode && amr.includes('pwd'),
-      password:
-        acr === PASSWORD_ACR &&
-        !mailedCode &&
-        amr.includes('pwd') &&
-        (await services.credentials.status(account.id)) !== undefined,
-    };
-    // A code alone is no second factor: the session has to have proven the first one.
-    const reaches = (way: Way) => way === 'passkey' || acrLevel(acrOf([...amr, AMR[way]])) >= acrLevel(acr);
-    return ways.filter((way) => has[way] && reaches(way));
+    if (acr === PHISHING_RESISTANT_ACR) return ['passkey'];
+    if (acr === MFA_ACR) {
+      // A code alone is no second factor: the session has to have proven the first one.
+      const takesCodes = acrLevel(acrOf([...amr, AMR.totp])) >= acrLevel(MFA_ACR);
+      const has = { passkey: own.passkeys > 0, totp: takesCodes && own.totp, sms: takesCodes && sms !== undefined };
+      return (['passkey', 'totp', 'sms'] as const).filter((way) => has[way]);
+    }
+    if (!amr.includes('pwd')) return [];
+    // The account has no stronger proof than its password and a code by email.
+    if (mailedCode) return ['email'];
+    return (await services.credentials.status(account.id)) === undefined ? [] : ['password'];
   }
 
   /** What views/partials/confirm.eta shows; undefined where only a whole sign-in will do. */
@@ -215,13 +212,3 @@ export function createConfirmation(
 
   return { waysOf, viewOf, prove };
 }
-
-/** A request that waits until its user has confirmed (base/http/stored-pages.ts). */
-export interface WaitingRequest {
-  url: string;
-  /** Of a form, without its token. */
-  fields?: Fields;
-}
-
-/** The path of the page; the value of the request follows. */
-export const ACCOUNT_CONFIRM = '/account/confirm';

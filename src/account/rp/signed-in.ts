@@ -3,7 +3,7 @@
 import type { Context, Middleware } from '../../base/http/context.ts';
 import { unauthorized } from '../../base/http/errors.ts';
 import type { Http } from '../../base/http/http.ts';
-import { readForm } from '../../base/http/input.ts';
+import { type Fields, readForm } from '../../base/http/input.ts';
 import { isPage } from '../../base/http/pages/page-request.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Proof } from '../../core/audit/audit.ts';
@@ -15,7 +15,7 @@ import { administrationAcr, opensAdministration, proofOf, type StrongestProof } 
 import type { People } from '../../people/people.ts';
 import { isStaff } from '../../people/rbac/built-in.ts';
 import type { RpSession, RpSessions } from '../../protocols/oidc/store/sessions/rp-sessions.ts';
-import { ACCOUNT_CONFIRM, type Confirmation, type WaitingRequest } from './confirmation.ts';
+import type { Confirmation } from './confirmation.ts';
 
 export interface SignedInUser {
   account: Account;
@@ -23,6 +23,16 @@ export interface SignedInUser {
   /** How strong and recent the sign-in is; known behind `requireAdministration`. */
   proof?: Proof;
 }
+
+/** A request that waits until its user has confirmed (base/http/stored-pages.ts). */
+export interface WaitingRequest {
+  url: string;
+  /** Of a form, without its token. */
+  fields?: Fields;
+}
+
+/** The path of the page of the confirmation; the value of the request follows. */
+export const ACCOUNT_CONFIRM = '/account/confirm';
 
 export type SignedIn = ReturnType<typeof createSignedIn>;
 
