@@ -12,7 +12,6 @@ import { termsDue } from '../people/accounts/terms.ts';
 import type { CaptchaWait } from '../people/rate-limits/captcha.ts';
 import { hostOfDocument } from '../protocols/oidc/client-documents.ts';
 import { claimedNameOf, isUnregistered } from '../protocols/oidc/registration.ts';
-import type { ClientApplication } from '../protocols/oidc/store/clients.ts';
 import { describeRequest } from './consent-description.ts';
 import { accountOf, type CurrentStep, type SignInState } from './current-step.ts';
 import { captchaFor } from './first-factor/password.ts';
@@ -333,15 +332,14 @@ function showChooseGroup({ ctx, current, appName, logo }: Page): void {
   });
 }
 
-async function showConsent(services: SignInState, { ctx, current, client, appName, logo }: Page): Promise<void> {
+async function showConsent(services: SignInState, page: Page): Promise<void> {
+  const { ctx, current, client } = page;
   const { application, interaction } = current;
   const account = accountOf(current);
   const { refresh_token_days: most } = services.settings.latest();
   ctx.render('sign-in/consent', {
     action: pathOf(current, 'consent'),
-    appName,
-    logo,
-    ...placeOfApplication(client, interaction.params, application),
+    ...presentedApplication(page),
     days: Math.min(most, application.metadata.refresh_token_days ?? most),
     ...linksOfApplication(client),
     account,
@@ -366,27 +364,27 @@ function linksOfApplication(client: Client | undefined) {
 }
 
 /**
- * Where the application is, for the consent page: the page that an administrator registered or, for a client that nobody registered, where
- * the answer goes. Such a client may claim the page of another, but it cannot receive codes there. One with a document is known by its host, one
- * that registered itself without a token by the host that it returns to.
+ * What the consent page calls the application, and where it is. A client that nobody registered may claim the name, the logo and the page of
+ * another, but it cannot receive codes there: it is called by its host, without a logo, and the name is shown as a claim.
  */
-function placeOfApplication(
-  client: Client | undefined,
-  { redirect_uri: requested }: Record<string, unknown>,
-  application: ClientApplication,
-): Record<string, unknown> {
+function presentedApplication({ current, client, appName, logo }: Page): Record<string, unknown> {
+  const { application, interaction } = current;
   const { source, clientId } = application;
-  if (source === 'dynamic' || source === 'document') {
-    const place = typeof requested === 'string' ? placeOf(requested) : '';
-    const isLocal = typeof requested === 'string' && isOnThisComputer(requested);
-    const from = source === 'dynamic' ? { returnsTo: place, isLocal } : { isLocal };
-    if (!isUnregistered(application)) return from;
-    const host = source === 'dynamic' ? place : hostOfDocument(clientId);
-    const goesTo = isLocal || place === host ? undefined : place;
-    return { ...from, appName: host, logo: undefined, claims: claimedNameOf(application), goesTo };
+  if (source !== 'dynamic' && source !== 'document') {
+    const appUrl = client?.clientUri;
+    return { appName, logo, appUrl, appHost: appUrl && new URL(appUrl).host };
   }
-  const appUrl = client?.clientUri;
-  return appUrl ? { appUrl, appHost: new URL(appUrl).host } : {};
+  const { redirect_uri: requested } = interaction.params;
+  const place = typeof requested === 'string' ? placeOf(requested) : '';
+  const isLocal = typeof requested === 'string' && isOnThisComputer(requested);
+  const claims = claimedNameOf(application);
+  if (source === 'document') {
+    const host = hostOfDocument(clientId);
+    return { appName: host, claims, isLocal, goesTo: isLocal || place === host ? undefined : place };
+  }
+  // Without a token, it has no other host than the one that it returns to.
+  if (isUnregistered(application)) return { appName: place, claims, isLocal, returnsTo: place };
+  return { appName, logo, isLocal, returnsTo: place };
 }
 
 /** The host, or the scheme of an app on the device (RFC 8252 7.1), which has none. */
