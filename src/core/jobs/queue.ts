@@ -29,10 +29,20 @@ export interface QueuedJob {
 /** What came of one attempt. */
 export type AttemptResult =
   | { outcome: 'done'; detail?: string }
-  /** `closesLane`: the destination takes nothing at all now, so its other jobs are left for the next run. */
-  | { outcome: 'retry'; reason: string; pauseSeconds?: number; closesLane?: boolean }
+  /**
+   * `closesLane`: the destination takes nothing at all now, so its other jobs are left for the next run.
+   * `isUncounted`: the attempt said nothing about this job, so it is none of its tries.
+   */
+  | { outcome: 'retry'; reason: string; pauseSeconds?: number; closesLane?: boolean; isUncounted?: boolean }
   /** The job becomes a dead letter: it stays in the table, and is tried again only when an administrator says so. */
   | { outcome: 'give-up'; reason: string };
+
+/** Of an attempt that is repeated. */
+interface Failure {
+  reason: string;
+  nextTryAt: Date;
+  isUncounted?: boolean | undefined;
+}
 
 /** The table of one kind of job. Each write is conditional, so that two instances never act on one claim. */
 export interface QueueStore<Job extends QueuedJob> {
@@ -41,7 +51,7 @@ export interface QueueStore<Job extends QueuedJob> {
   /** Takes the job until then, and counts the attempt. False when another instance was first, or the job is gone. */
   claim(job: Job, leaseUntil: Date): Promise<boolean>;
   complete(job: Job, detail?: string): Promise<void>;
-  retry(job: Job, failure: { reason: string; nextTryAt: Date }): Promise<void>;
+  retry(job: Job, failure: Failure): Promise<void>;
   giveUp(job: Job, reason: string): Promise<void>;
   /** Lets no unfinished job wait longer than until then. */
   waitAtMost(until: Date): Promise<void>;
@@ -63,12 +73,7 @@ export function jobTable(table: string, done: 'done_at' | 'sent_at' = 'done_at')
   return ({ sql }: { sql: Sql }) => ({
     claim: async ({ id, tries }: QueuedJob, leaseUntil: Date) =>
       (await sql.execute(statements.claim, leaseUntil, id, tries)) === 1,
-    /** `isUncounted`: the attempt said nothing about this job. */
-    async retry(
-      { id, tries }: QueuedJob,
-      { reason, nextTryAt }: { reason: string; nextTryAt: Date },
-      isUncounted = false,
-    ) {
+    async retry({ id, tries }: QueuedJob, { reason, nextTryAt, isUncounted = false }: Failure) {
       await sql.execute(statements.retry, isUncounted ? tries : tries + 1, reason, nextTryAt, id, tries + 1);
     },
     async waitAtMost(until: Date) {
@@ -258,8 +263,9 @@ async function attemptOnce<Job extends QueuedJob>(
     await stored(() => store.giveUp(job, result.reason));
     onOutcome?.(job, 'given-up');
   } else {
-    const nextTryAt = inSeconds(result.pauseSeconds ?? retryPauseSeconds(job.tries));
-    await stored(() => store.retry(job, { reason: result.reason, nextTryAt }));
+    const { reason, isUncounted, pauseSeconds = retryPauseSeconds(job.tries) } = result;
+    const nextTryAt = inSeconds(pauseSeconds);
+    await stored(() => store.retry(job, { reason, nextTryAt, isUncounted }));
     onOutcome?.(job, 'retried');
   }
   return result;

@@ -94,8 +94,6 @@ interface Delivery {
   stream: EventStream;
   /** Of the stream: its secret belongs to the address that was read with it. */
   row: StreamRow;
-  /** Set by an attempt that says nothing about the events. */
-  isUncounted?: true;
 }
 
 /** What an attempt sends: a Security Event Token, or events. Neither: the log, or the stream, has the event no more. */
@@ -108,6 +106,9 @@ interface Content {
   count: number;
 }
 
+/** Which events of the audit log. */
+type EventsWhere = NonNullable<NonNullable<Parameters<Core['db']['auditEvent']['findMany']>[0]>['where']>;
+
 /** What all streams share in one run of the job. */
 interface Turn {
   /** The position of the newest event in the chain. */
@@ -115,12 +116,10 @@ interface Turn {
   read: ReturnType<typeof sharedReads>;
 }
 
-/** A part of the log that a stream, or its replay, has not been through: behind `cursor`, up to `end`. */
-interface Span {
-  isReplay: boolean;
-  cursor: number;
-  end: number;
-  /** How many more deliveries may wait. */
+/** A stream that is on, and how many more deliveries of it, or of its replay, may wait. */
+interface Target {
+  row: StreamRow;
+  stream: EventStream;
   room: number;
 }
 
@@ -155,61 +154,82 @@ export function createEventDeliveries(
   async function planOf(
     row: StreamRow,
     { isReplay, open }: { isReplay: boolean; open: number },
-    { head, read }: Turn,
+    turn: Turn,
   ): Promise<Plan | undefined> {
-    const { id } = row;
     const stream = streamOf(row);
     if (stream.kind === 'ssf' && !(await securityEvents.ownerOf(stream))) {
-      await eventStreams.remove(id, {});
+      await eventStreams.remove(row.id, {});
       return undefined;
     }
     if (!row.enabled || row.pausedAt) return undefined;
-    // The next alert has all events since the last one.
-    const isQuiet = stream.kind === 'alert' && row.retryAt !== null && row.retryAt > now();
-    if (isQuiet && (isReplay || !(await endsQuiet(row, stream)))) return undefined;
-    const [cursor, end] = isReplay ? [row.replayCursor ?? 0, row.replayUntil ?? 0] : [row.cursor, head];
-    const room = MOST_OPEN[stream.kind] - open;
-    if ((!isReplay && end <= cursor) || room <= 0) return undefined;
-    const { seqs, last } = await nextEvents(stream, { isReplay, cursor, end, room }, read);
-    const [oldest] = seqs;
-    const before = isReplay && oldest !== undefined ? await previous(stream, oldest) : row.lastSeq;
-    const at = now();
-    const rest = { streamId: id, isReplay, tries: 0, nextTryAt: at, createdAt: at };
+    const target = { row, stream, room: MOST_OPEN[stream.kind] - open };
+    return isReplay ? planOfReplay(target, turn) : planOfStream(target, turn);
+  }
+
+  async function planOfStream(target: Target, { head: end, read }: Turn): Promise<Plan | undefined> {
+    const { row, stream, room } = target;
+    const { id, cursor, lastSeq } = row;
+    const wasQuiet = isQuiet(row);
+    if (wasQuiet && !(await endsQuiet(row, stream))) return undefined;
+    if (end <= cursor || room <= 0) return undefined;
+    // Events from before the stream may have joined the chain after its creation.
+    const { seqs, last } = await nextEvents(target, { cursor, end, since: stream.createdAt }, read);
     return {
       id,
-      where: { id, enabled: true, pausedAt: null, ...(isReplay ? { replayCursor: cursor } : { cursor }) },
-      data: isReplay
-        ? { replayCursor: last, ...(last >= end && { replayCursor: null, replayUntil: null }) }
-        : { cursor: last, lastSeq: seqs.at(-1), ...(isQuiet && { retryAt: null }) },
-      deliveries: rangesOf(seqs, stream, before).map((range) => ({ id: randomId(), ...range, ...rest })),
+      where: { id, enabled: true, pausedAt: null, cursor },
+      data: { cursor: last, lastSeq: seqs.at(-1), ...(wasQuiet && { retryAt: null }) },
+      deliveries: deliveriesOf(rangesOf(seqs, stream, lastSeq), { streamId: id, isReplay: false }),
       hasMore: last < end,
     };
   }
 
-  /** The positions of the events that the stream gets next, and the last position that was looked at. */
+  async function planOfReplay(target: Target, { read }: Turn): Promise<Plan | undefined> {
+    const { row, stream, room } = target;
+    const { id } = row;
+    const [cursor, end] = [row.replayCursor ?? 0, row.replayUntil ?? 0];
+    if (isQuiet(row) || room <= 0) return undefined;
+    const { seqs, last } = await nextEvents(target, { cursor, end }, read);
+    const before = seqs[0] === undefined ? null : await previous(stream, seqs[0]);
+    return {
+      id,
+      where: { id, enabled: true, pausedAt: null, replayCursor: cursor },
+      data: last < end ? { replayCursor: last } : { replayCursor: null, replayUntil: null },
+      deliveries: deliveriesOf(rangesOf(seqs, stream, before), { streamId: id, isReplay: true }),
+      hasMore: last < end,
+    };
+  }
+
+  function deliveriesOf(ranges: readonly Range[], of: { streamId: string; isReplay: boolean }): Plan['deliveries'] {
+    const at = now();
+    return ranges.map((range) => ({ id: randomId(), ...range, ...of, tries: 0, nextTryAt: at, createdAt: at }));
+  }
+
+  /** The positions of the events behind `cursor`, up to `end`, that the stream gets next, and the last position that was looked at. */
   async function nextEvents(
-    stream: EventStream,
-    { isReplay, cursor, end, room }: Span,
+    { stream, room }: Target,
+    { cursor, end, since }: { cursor: number; end: number; since?: Date },
     read: Turn['read'],
   ): Promise<{ seqs: number[]; last: number }> {
     const take = isSingle(stream.kind) ? Math.min(PAGE, room) : PAGE;
     const pages = stream.kind === 'alert' ? PAGES_OF_ALERT : 1;
     const seqs: number[] = [];
     let last = cursor;
-    for (let page = 0; page < pages && (last < end || page === 0); page += 1) {
+    for (let page = 0; page < pages && last < end; page += 1) {
       const until = Math.min(end, last + WINDOW);
       const inWindow = await read({ chainSeq: { gt: last, lte: until }, ...typesOf(stream) }, take);
       const events = withinSize(inWindow);
       // With all events of the window, the next turn begins behind it.
       const isWhole = events.length === inWindow.length && inWindow.length < take;
       last = isWhole ? until : (events.at(-1)?.chainSeq ?? until);
-      // Events from before the stream may have joined the chain after its creation.
-      const own = isReplay ? events : events.filter(({ at }) => at >= stream.createdAt);
+      const own = since ? events.filter(({ at }) => at >= since) : events;
       const wanted = stream.kind === 'ssf' ? securityEvents.matching(own, stream) : matching(own, stream, services);
       seqs.push(...(await wanted).flatMap(({ chainSeq }) => chainSeq ?? []));
     }
     return { seqs, last };
   }
+
+  /** Whether it is too early for another alert, which has all events since the last one then. */
+  const isQuiet = ({ kind, retryAt }: StreamRow) => kind === 'alert' && retryAt !== null && retryAt > now();
 
   /** Whether an alert has an event of `urgentTypes`, for which its quiet time ends. */
   async function endsQuiet({ cursor, failingSince, lastSuccessAt }: StreamRow, stream: EventStream): Promise<boolean> {
@@ -311,7 +331,7 @@ export function createEventDeliveries(
       answer = await send(stream, bodies, { id: webhookId, secrets, token, count });
     } catch (error) {
       if (!(error instanceof OutgoingError)) throw error;
-      return away(delivery, error.message);
+      return away(stream, error.message);
     }
     return resultOf(delivery, answer, events);
   }
@@ -328,7 +348,7 @@ export function createEventDeliveries(
         await outages.ended(stream, reason);
         return { outcome: 'retry', reason, closesLane: true, pauseSeconds: 5 };
       case 'away':
-        return away(delivery, reason, retryAfterSeconds);
+        return away(stream, reason, retryAfterSeconds);
       case 'too large':
         return events.length > 1 ? halve(delivery, events, reason) : rejected(delivery, reason);
       case 'rejected':
@@ -341,10 +361,8 @@ export function createEventDeliveries(
     const { tries, stream } = delivery;
     // A receiver that rejects all events, such as one with another secret, is paused after three days.
     const tookNothing = stream.lastSuccessAt === null || stream.lastSuccessAt < delivery.createdAt;
-    if (tookNothing && (await outages.rejected(stream, reason))) {
-      delivery.isUncounted = true;
-      return { outcome: 'retry', reason, pauseSeconds: 1, closesLane: true };
-    }
+    if (tookNothing && (await outages.rejected(stream, reason)))
+      return { outcome: 'retry', reason, pauseSeconds: 1, closesLane: true, isUncounted: true };
     // RFC 8935 2.3: the receiver cannot use this token.
     const pauseSeconds = stream.kind === 'ssf' ? undefined : PAUSES[tries];
     return pauseSeconds === undefined ? { outcome: 'give-up', reason } : { outcome: 'retry', reason, pauseSeconds };
@@ -366,8 +384,7 @@ export function createEventDeliveries(
       const range = { seq: next, untilSeq: delivery.untilSeq, afterSeq: last, positions: listed(second) };
       await tx.eventDelivery.create({ data: { id: randomId(), streamId: row.id, ...range, ...rest } });
     });
-    delivery.isUncounted = true;
-    return { outcome: 'retry', reason, pauseSeconds: 1 };
+    return { outcome: 'retry', reason, pauseSeconds: 1, isUncounted: true };
   }
 
   /** Queues the alert as a mail, unless another instance did after this one's lease had ended. */
@@ -382,25 +399,23 @@ export function createEventDeliveries(
     return { outcome: 'done', detail: 'queued' };
   }
 
-  /**
-   * How many events an alert has, with those before them since the last alert in the time that the stream names, and which of them it lists: of
-   * each type the newest, the rarest types first, so that many of one type hide no other.
-   */
+  /** The events of an alert, with those before them since the last alert in the time that the stream names. */
   async function alertOf({ seq, untilSeq, positions, stream }: Delivery): Promise<Content | 'too few'> {
-    const own = positions === null ? undefined : (JSON.parse(positions) as number[]);
-    let where = { chainSeq: own ? { in: own } : { gte: seq, lte: untilSeq }, ...typesOf(stream) };
-    if (stream.at_least > 1) {
-      const newest = await db.auditEvent.findMany({ where, orderBy: { chainSeq: 'desc' }, take: MOST_COUNTED });
-      const earlier = await earlierThan(seq, stream);
-      const times = [...earlier, ...newest].map(({ at }) => at.getTime()).sort((one, other) => one - other);
-      const spanMs = stream.within_minutes * 60_000;
-      const isEnough = (time: number, index: number) =>
-        time - (times[index - stream.at_least + 1] ?? Number.NEGATIVE_INFINITY) < spanMs;
-      if (!times.some(isEnough)) return 'too few';
-      const before = earlier.flatMap(({ chainSeq }) => chainSeq ?? []);
-      const chainSeq = own ? { in: [...before, ...own] } : { gte: Math.min(seq, ...before), lte: untilSeq };
-      where = { ...where, chainSeq };
-    }
+    const chosenSeqs = positions === null ? undefined : (JSON.parse(positions) as number[]);
+    const types = typesOf(stream);
+    const where = { chainSeq: chosenSeqs ? { in: chosenSeqs } : { gte: seq, lte: untilSeq }, ...types };
+    if (stream.at_least === 1) return summaryOf(where);
+    const newest = await db.auditEvent.findMany({ where, orderBy: { chainSeq: 'desc' }, take: MOST_COUNTED });
+    const earlier = await earlierThan(seq, stream);
+    if (!isBurst([...earlier, ...newest], stream)) return 'too few';
+    const earlierSeqs = earlier.flatMap(({ chainSeq }) => chainSeq ?? []);
+    const first = Math.min(seq, ...earlierSeqs);
+    const chainSeq = chosenSeqs ? { in: [...earlierSeqs, ...chosenSeqs] } : { gte: first, lte: untilSeq };
+    return summaryOf({ chainSeq, ...types });
+  }
+
+  /** How many events there are; an alert lists the newest of each type, the rarest types first, so that many of one type hide no other. */
+  async function summaryOf(where: EventsWhere): Promise<Content> {
     const types = await db.auditEvent.groupBy({ by: ['type'], where, _count: true });
     types.sort((one, other) => one._count - other._count);
     const listed: SealedEvent[] = [];
@@ -443,13 +458,11 @@ export function createEventDeliveries(
   }
 
   /** The receiver is away: its stream waits, and after three days it is paused. The attempt does not count for the event. */
-  async function away(delivery: Delivery, reason: string, pauseSeconds?: number): Promise<AttemptResult> {
-    const { stream } = delivery;
-    delivery.isUncounted = true;
+  async function away(stream: EventStream, reason: string, pauseSeconds?: number): Promise<AttemptResult> {
     logger.warn({ stream: stream.name, reason }, 'an event stream cannot be delivered');
     await outages.failed(stream, reason, pauseSeconds);
     // At the stream's next attempt, so that the order stays.
-    return { outcome: 'retry', reason, pauseSeconds: 1, closesLane: true };
+    return { outcome: 'retry', reason, pauseSeconds: 1, closesLane: true, isUncounted: true };
   }
 
   const outages = createOutages<EventStream>(services, {
@@ -485,15 +498,22 @@ export function createEventDeliveries(
 /** Streams at one position of the log that have the same types share what is read. Only the last few reads are kept: one may hold a megabyte. */
 function sharedReads({ db }: Core) {
   const reads = new Map<string, Promise<SealedEvent[]>>();
-  return (where: NonNullable<Parameters<typeof db.auditEvent.findMany>[0]>['where'], take: number) => {
+  return (where: EventsWhere, take: number) => {
     const key = JSON.stringify([where, take]);
     const known = reads.get(key);
     if (known) return known;
-    const made = db.auditEvent.findMany({ where: where ?? {}, orderBy: { chainSeq: 'asc' }, take });
+    const made = db.auditEvent.findMany({ where, orderBy: { chainSeq: 'asc' }, take });
     reads.set(key, made);
     for (const old of [...reads.keys()].slice(0, -MOST_SHARED)) reads.delete(old);
     return made;
   };
+}
+
+/** Whether as many of the events as the alert needs happened in the time that it names. */
+function isBurst(events: readonly SealedEvent[], { at_least, within_minutes }: EventStream): boolean {
+  const times = events.map(({ at }) => at.getTime()).sort((one, other) => one - other);
+  const lastOfBurst = (index: number) => times[index + at_least - 1] ?? Number.POSITIVE_INFINITY;
+  return times.some((first, index) => lastOfBurst(index) - first < within_minutes * 60_000);
 }
 
 /** The first of the events, with no more details than one batch has. */
@@ -585,7 +605,7 @@ function deliveryStore(services: Core): QueueStore<Delivery> {
     },
     claim: rows.claim,
     complete: async ({ id }, answer = '') => void (await sql.execute(statements.complete, now(), answer, id)),
-    retry: (delivery, failure) => rows.retry(delivery, failure, delivery.isUncounted),
+    retry: rows.retry,
     giveUp: async ({ id, tries }, reason) =>
       void (await db.eventDelivery.updateMany({
         where: { id, tries: tries + 1, ...OPEN },
