@@ -29,6 +29,7 @@ import type { GroupChange } from './rights.ts';
 const DAY = 24 * 3600 * 1000;
 /** Invitations that a page lists. */
 const LISTED = 100;
+/** In the audit log, the reason behind one of the errors `link_invalid`. */
 const OTHER_ACCOUNT = 'other_account';
 
 /** One that can be accepted, of a link. */
@@ -201,14 +202,10 @@ export function createGroupInvitations(
           await record('group.invitation-accepted', invitation, { by: actor }, tx, accountId);
         });
       } catch (error) {
-        const reason = error instanceof AppError && (error.detail === OTHER_ACCOUNT ? OTHER_ACCOUNT : error.code);
-        if (reason === OTHER_ACCOUNT || reason === 'invitation_closed') {
-          const about = {
-            type: 'group.invitation-accepted',
-            data: { groupId: group.id, groupName: group.name },
-          } as const;
-          await repeatedEntries.record({ ...actor, ...about, outcome: 'failure', reason, subjectId: accountId });
-        }
+        const reason = auditedReason(error);
+        const event = { type: 'group.invitation-accepted', outcome: 'failure', subjectId: accountId } as const;
+        const data = { groupId: group.id, groupName: group.name };
+        if (reason !== undefined) await repeatedEntries.record({ ...actor, ...event, reason, data });
         throw error;
       }
     },
@@ -230,6 +227,13 @@ export function createGroupInvitations(
       }));
     },
   };
+}
+
+/** Why nobody was admitted by a link that works; undefined for every other error. */
+function auditedReason(error: unknown): string | undefined {
+  if (!(error instanceof AppError)) return undefined;
+  if (error.detail === OTHER_ACCOUNT) return OTHER_ACCOUNT;
+  return error.code === 'invitation_closed' ? error.code : undefined;
 }
 
 /** What stops an owner now stops the invited person with one answer, which does not tell them why. */
