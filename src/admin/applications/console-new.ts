@@ -20,7 +20,7 @@ import { MAX_FORM_BYTES } from '../console/typed-form.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { creatable } from './console-parts.ts';
-import { type Choices, NO_CHOICES, newOpenings } from './form/own-keys.ts';
+import { type Choices, NO_CHOICES, openingsToCreate } from './form/own-keys.ts';
 import { applicationKey } from './form/sections.ts';
 import { CREATES } from './people.ts';
 import type { Preset, PresetRole } from './presets/parts.ts';
@@ -53,19 +53,20 @@ export function addNewApplicationPages(
         groups: visit.may(CREATES.group) ? await groups.list({ limit: limits.api.maxPageSize }) : [],
       }),
     async submit({ ctx, subject: preset, by, language }, sent) {
-      const wanted = sentValue(sent, CREATE_ROLES) === 'on' ? described(preset.roles, language) : [];
-      const wantedGroups = sentValue(sent, CREATE_GROUPS) === 'on' ? described(preset.groups, language) : [];
-      if (wanted.length > 0) frame.assertMay(ctx, CREATES.role);
-      if (wantedGroups.length > 0) frame.assertMay(ctx, CREATES.group);
-      const added = asksAccess(preset) ? newOpenings(sent) : [];
-      for (const { kind } of added) frame.assertMay(ctx, CREATES[kind]);
+      const productRoles = sentValue(sent, CREATE_ROLES) === 'on' ? described(preset.roles, language) : [];
+      const productGroups = sentValue(sent, CREATE_GROUPS) === 'on' ? described(preset.groups, language) : [];
+      const newInAccessRule = asksAccess(preset) ? openingsToCreate(sent) : [];
+      if (productRoles.length > 0) frame.assertMay(ctx, CREATES.role);
+      if (productGroups.length > 0) frame.assertMay(ctx, CREATES.group);
+      for (const { kind } of newInAccessRule) frame.assertMay(ctx, CREATES[kind]);
       const declared = declarationOf(preset, sent, identityProvider().name);
       // First, because the access rule may name them.
       const prepare = async (tx: Tx) => {
-        if (wanted.length + wantedGroups.length > 0) assertFreshProof(by, 'application.register', String(preset.title));
-        await roles.createMissing(wanted, by, tx);
-        await groups.createMissing(wantedGroups, by, tx);
-        await people.create(added, by, tx);
+        if (productRoles.length + productGroups.length > 0)
+          assertFreshProof(by, 'application.register', String(preset.title));
+        await roles.createMissing(productRoles, by, tx);
+        await groups.createMissing(productGroups, by, tx);
+        await people.create(newInAccessRule, by, tx);
       };
       const options = { prepare, isNameUnique: true, isNamedByMetadata: true };
       const created = await withFaultsAtAnswers(preset, () =>

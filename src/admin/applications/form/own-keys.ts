@@ -110,8 +110,8 @@ function ruleOf(at: number, kind: string, roles: string, groups: string): unknow
 /** The fields in which a new role or group is named, in the form of an access rule. */
 const NEW_NAMES = { role: 'access.new_role', group: 'access.new_group' } as const;
 
-/** What the form of an access rule creates. */
-export function newOpenings(sent: Sent): Opening[] {
+/** The role and the group that the form of an access rule names as new. */
+export function openingsToCreate(sent: Sent): Opening[] {
   if (sentValue(sent, 'access') !== 'roles') return [];
   return (['role', 'group'] as const).flatMap((kind) => {
     const name = sentValue(sent, NEW_NAMES[kind]);
@@ -223,7 +223,7 @@ export const ownKeys: Readonly<Record<string, (source: FieldSource, choices: Cho
     read(sent) {
       if (sentValue(sent, 'access') !== 'roles') return 'everyone';
       const added = (kind: Opening['kind']) =>
-        newOpenings(sent).flatMap((one) => (one.kind === kind ? [one.name] : []));
+        openingsToCreate(sent).flatMap((one) => (one.kind === kind ? [one.name] : []));
       const named = [...(sent['access.roles'] ?? []), ...added('role')];
       const groups = [...(sent['access.groups'] ?? []), ...added('group')];
       if (groups.length > 0) return { roles: named, groups };

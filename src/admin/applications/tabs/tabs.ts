@@ -21,7 +21,7 @@ import { type ApplicationDetails, applicationVersion } from '../actions.ts';
 import { enableAndDeleteButtons, secretBlocks } from '../console-changes.ts';
 import { accessChoices, creatable } from '../console-parts.ts';
 import { declarationPatch, lockedKeys, valuesOf } from '../form/change.ts';
-import { type Choices, NO_CHOICES, newOpenings } from '../form/own-keys.ts';
+import { type Choices, NO_CHOICES, openingsToCreate } from '../form/own-keys.ts';
 import { FORM_TABS, type FormTab, sectionsOf } from '../form/sections.ts';
 import { CREATES } from '../people.ts';
 import { pictureTask } from '../picture/console.ts';
@@ -190,7 +190,7 @@ function addFormTabs(
         const sections = sectionsOf(protocol, tab, await choicesOf(visit, tab, services));
         const patch = declarationPatch(subject.application, sections, sent);
         const version = sentValue(sent, VERSION) ?? '';
-        const added = tab === 'access' ? newOpenings(sent) : [];
+        const added = tab === 'access' ? openingsToCreate(sent) : [];
         for (const { kind } of added) frame.assertMay(ctx, CREATES[kind]);
         const before = (tx: Tx) => people.create(added, by, tx);
         const hasNewAddress = ({ metadata: { provision } }: Application) =>
