@@ -85,19 +85,19 @@ export function createFindAccount(dependencies: OidcServices): FindAccount {
    */
   async function inChosenGroup(
     ctx: KoaContextWithOIDC,
-    found: Account,
+    account: Account,
     { token, application }: { token: Token | undefined; application: ClientApplication | undefined },
   ): Promise<AccountInGroup | undefined> {
     const chosen = chosenGroupOf(token);
-    if (chosen === undefined) return found;
-    const mayOpen = (one: Account) => !application || accessDecision(application, one).allowed;
-    const member = await inGroup(found, chosen, db);
-    if (member && mayOpen(member)) return member;
-    // The application is closed to the account itself: it goes back as it is, and `mayHold` rejects it and ends the grant.
-    if (!mayOpen(found)) return member ?? found;
+    if (chosen === undefined) return account;
+    const isOpenTo = (one: Account) => !application || accessDecision(application, one).allowed;
+    const member = await inGroup(account, chosen, db);
+    if (member && isOpenTo(member)) return member;
+    // Closed to the user in every group: `mayHold` rejects the account, and ends the grant.
+    if (!isOpenTo(account)) return member ?? account;
     if (ctx.oidc.route !== 'token') return undefined;
     if (token?.kind === 'RefreshToken') await token.destroy();
-    throw groupEnded(found);
+    throw groupEnded(account);
   }
 
   /** Whether the account may hold this token now: by the rules of the application, and of the APIs that it is for. */
@@ -208,9 +208,9 @@ function engineAccount(
     record: account,
     claims: async (use, _scope, asked = {}, rejected = []) => {
       const claims = claimsOf(account, application, use, requestedLanguages(token, use));
-      const isAsked = 'groups' in asked && !rejected.includes('groups');
-      // Without the scope, the engine drops what the parameter `claims` does not name.
-      const overage = isAsked && GROUPS_OVERAGE in claims ? [{ claims: { [GROUPS_OVERAGE]: true } }] : [];
+      // The parameter `claims` names only `groups`: without the scope, the engine would drop the claim that stands for too many of them.
+      const asksGroups = 'groups' in asked && !rejected.includes('groups');
+      const overage = asksGroups && GROUPS_OVERAGE in claims ? [{ claims: { [GROUPS_OVERAGE]: true } }] : [];
       return { ...claims, [APPLICATION_CLAIMS]: [...claims[APPLICATION_CLAIMS], ...overage], sub: account.id };
     },
   };
