@@ -104,19 +104,21 @@ async function noteInvitation({ content, createdAt }: MailJob, bouncedAt: Date |
   await noteDelivery({ userId: content.userId, sentAt: createdAt, bouncedAt }, tx);
 }
 
-/** Unfinished messages whose turn has come, oldest first. */
+/** Unfinished messages and deferred requests whose turn has come, oldest first. */
 async function dueJobs(
   dependencies: Base & { alarm: Alarm },
   { limit, exceptLanes }: Parameters<QueueStore<MailJob>['due']>[0],
 ): Promise<MailJob[]> {
   const { db, now } = dependencies;
-  const isOf = (lane: MailLane) => (exceptLanes.includes(lane) ? [] : [lane === 'deferred']);
-  const lanes = [...isOf('deferred'), ...isOf('mail-server')].map((isDeferred) => ({
-    recipient: isDeferred ? DEFERRED_RECIPIENT : { not: DEFERRED_RECIPIENT },
-  }));
-  if (lanes.length === 0) return [];
+  const isExcluded = (lane: MailLane) => exceptLanes.includes(lane);
+  if (isExcluded('mail-server') && isExcluded('deferred')) return [];
   const rows = await db.mailMessage.findMany({
-    where: { ...PENDING, nextTryAt: { lte: now() }, ...(lanes.length === 1 ? lanes[0] : {}) },
+    where: {
+      ...PENDING,
+      nextTryAt: { lte: now() },
+      ...(isExcluded('deferred') && HAS_RECIPIENT),
+      ...(isExcluded('mail-server') && { recipient: DEFERRED_RECIPIENT }),
+    },
     orderBy: { nextTryAt: 'asc' },
     take: limit,
   });
