@@ -60,6 +60,17 @@ export function createGroupOwners(core: Core & { groups: Groups; accounts: Accou
     return found;
   }
 
+  /** Counts so many additions by the person, or throws too_many_requests (429) and counts none: fewer of them can be allowed. */
+  async function countAdditions(count: number, userId: string): Promise<void> {
+    for (let counted = 0; counted < count; counted += 1) {
+      const { allowed, retryAfterSeconds } = await rateLimits.consume('group-additions:account', userId);
+      if (allowed) continue;
+      for (let refunded = 0; refunded < counted; refunded += 1)
+        await rateLimits.refund('group-additions:account', userId);
+      throw tooManyRequests(retryAfterSeconds);
+    }
+  }
+
   return {
     member,
 
@@ -71,8 +82,8 @@ export function createGroupOwners(core: Core & { groups: Groups; accounts: Accou
     dismissDeputy: groups.dismissDeputy,
 
     /**
-     * Makes the person with exactly this username or address the actor's deputy in these groups, each of which is an email and counted as an
-     * addition, whether or not somebody has that name. All or none.
+     * Makes the person with exactly this username or address the actor's deputy in all of these groups, or in none. Each group sends an email,
+     * and so is counted as an addition, also when nobody has that name.
      * Throws forbidden, group_sensitive, too_many_requests (429), and invalid_input for an end that has passed or is too late.
      */
     async appointDeputy(
@@ -83,20 +94,13 @@ export function createGroupOwners(core: Core & { groups: Groups; accounts: Accou
       assertTimes({ since: null, until }, now());
       if (until > deputyEnd(now()))
         throw invalidInput([textFault(['until'], t('groups.deputy-day', { days: limits.groups.deputyDays }))]);
-      const additions = ['group-additions:account', by.actorId ?? ''] as const;
-      for (let counted = 0; counted < groupIds.length; counted += 1) {
-        const { allowed, retryAfterSeconds } = await rateLimits.consume(...additions);
-        if (allowed) continue;
-        // Nothing happened: the same in fewer groups can be allowed.
-        for (; counted > 0; counted -= 1) await rateLimits.refund(...additions);
-        throw tooManyRequests(retryAfterSeconds);
-      }
-      const found = await accounts.findByLogin(login);
+      await countAdditions(groupIds.length, by.actorId ?? '');
+      const deputy = await accounts.findByLogin(login);
       await transaction(db, async (tx) => {
         for (const id of groupIds) {
           await groups.assertMayDeputize(id, { by, tx });
-          if (found?.isActive && found.id !== by.actorId)
-            await groups.appointDeputy(id, { userId: found.id, until }, { by, tx });
+          if (deputy?.isActive && deputy.id !== by.actorId)
+            await groups.appointDeputy(id, { userId: deputy.id, until }, { by, tx });
         }
       });
     },
