@@ -15,10 +15,11 @@ interface Unit {
   tables: Set<string>;
   /** The commit under way; it never rejects. */
   committing?: Promise<void> | undefined;
-  /** Why writes that waited are not stored: the request fails, also when the caller that met the error has caught it. */
+  /** Why writes that waited are not stored. `commitWaiting` throws it at the end of the request, also when the first caller has caught it. */
   failure?: { error: unknown };
   /** Called when what waits is committed, or has failed. */
   onSettled: (() => void)[];
+  /** The request has ended: nothing more is deferred. */
   isOver: boolean;
 }
 
@@ -34,12 +35,21 @@ export function withUnitOfWork({ adapter, sql }: Connections) {
     const request = servedRequest();
     return request && units.get(request);
   };
+  function unitOf(request: object): Unit {
+    const known = units.get(request);
+    if (known) return known;
+    const unit: Unit = { waiting: [], tables: new Set(), onSettled: [], isOver: false };
+    units.set(request, unit);
+    return unit;
+  }
+
+  const commitAtOnce = (writes: readonly Write[]): Promise<number[]> => repeatAfterConflict(() => sql.commit(writes));
 
   /** Commits `own`, and what waits with it. */
   async function commit(own: readonly Write[]): Promise<number[]> {
     const unit = currentUnit();
     while (unit?.committing) await unit.committing;
-    if (!unit || unit.waiting.length === 0) return repeatAfterConflict(() => sql.commit(own));
+    if (!unit || unit.waiting.length === 0) return commitAtOnce(own);
     // `committing` is the lock of the unit: there is no `await` between its check above and its assignment below.
     const onSettled = unit.onSettled.splice(0);
     const result = commitTogether(unit, unit.waiting.splice(0), own);
@@ -52,38 +62,34 @@ export function withUnitOfWork({ adapter, sql }: Connections) {
     return await result;
   }
 
-  /** One transaction for what waited and `own`. */
+  /** One transaction for what waited and `own`, whose counts it returns; two after an error of `own`. */
   async function commitTogether(
     unit: Unit,
     waited: readonly DeferredWrite[],
     own: readonly Write[],
   ): Promise<number[]> {
-    try {
-      const counts = await repeatAfterConflict(() => sql.commit([...waited, ...own]));
-      for (const { committed } of waited) committed?.();
-      return counts.slice(waited.length);
-    } catch (error) {
-      // When the database is away, nobody knows whether the commit took place: a repetition could write twice.
-      if (own.length > 0 && !unavailableIn(error)) return commitApart(unit, waited, own);
+    const failWaited = (error: unknown): never => {
       unit.failure ??= { error };
       throw error;
+    };
+    let ownCounts: number[] | undefined;
+    try {
+      ownCounts = (await commitAtOnce([...waited, ...own])).slice(waited.length);
+    } catch (error) {
+      // When the database is away, nobody knows whether the commit took place: a repetition could write twice.
+      if (own.length === 0 || unavailableIn(error)) return failWaited(error);
+      // It may be an error of `own`, such as a violated constraint: then what waited is stored without it.
+      await commitAtOnce(waited).catch(failWaited);
     }
-  }
-
-  /** After an error, which may be that of `own`, such as a violated constraint: then what waited is stored without it. */
-  async function commitApart(unit: Unit, waited: readonly DeferredWrite[], own: readonly Write[]): Promise<number[]> {
-    await commitTogether(unit, waited, []);
-    return repeatAfterConflict(() => sql.commit(own));
+    for (const { committed } of waited) committed?.();
+    return ownCounts ?? commitAtOnce(own);
   }
 
   async function commitWaiting({ isLast = false } = {}): Promise<void> {
     const request = servedRequest();
     if (!request) return;
-    const unit = units.get(request) ?? newUnit();
-    if (isLast) {
-      unit.isOver = true;
-      units.set(request, unit);
-    }
+    const unit = unitOf(request);
+    if (isLast) unit.isOver = true;
     while (unit.committing) await unit.committing;
     if (unit.waiting.length > 0) await commit([]);
     if (unit.failure) throw unit.failure.error;
@@ -108,13 +114,12 @@ export function withUnitOfWork({ adapter, sql }: Connections) {
     },
     async later(statement, values, committed) {
       const request = servedRequest();
-      const unit = request && (units.get(request) ?? newUnit());
+      const unit = request && unitOf(request);
       if (!unit || unit.isOver) {
         await work.execute(statement, ...values);
         return committed?.();
       }
       chargeStatement(statement.sqlite, values);
-      units.set(request, unit);
       unit.waiting.push({ statement, values, committed });
       unit.tables.add(statement.table);
     },
@@ -138,8 +143,4 @@ export function withUnitOfWork({ adapter, sql }: Connections) {
     startTransaction: (level) => after('BEGIN', () => adapter.startTransaction(level)),
   } satisfies Partial<SqlDriverAdapter>);
   return { adapter: ordered, sql: { ...sql, ...work } };
-}
-
-function newUnit(): Unit {
-  return { waiting: [], tables: new Set(), onSettled: [], isOver: false };
 }
