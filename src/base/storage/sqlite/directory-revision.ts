@@ -4,7 +4,7 @@
 import { performance } from 'node:perf_hooks';
 import type Sqlite from 'better-sqlite3';
 import { DIRECTORY_TABLES } from '../directory-cache.ts';
-import { requestReads } from '../request-reads.ts';
+import { type RequestReads, requestReads } from '../request-reads.ts';
 import { LAST_USE, ONE_ARTIFACT } from '../statements.ts';
 
 /** What is counted apart. */
@@ -19,7 +19,7 @@ export type Revisions = ReturnType<typeof createRevisions>;
 
 const { nodeTiming } = performance;
 
-/** Counted by libuv before each wait for new events: all requests that run under one number came before the first of them ran. */
+/** Which turn of the event loop this is: libuv counts before each wait for new events. */
 const turnOfLoop = (): number => nodeTiming.uvMetricsInfo.loopCount;
 
 export function createRevisions(writer: Sqlite.Database) {
@@ -29,8 +29,9 @@ export function createRevisions(writer: Sqlite.Database) {
   let directoryVersion: Sqlite.Statement | undefined;
   let lastDirectoryVersion: unknown;
   const revision = { directory: 1, artifacts: 1 };
+  // A write in a transaction counts when it runs, and again at the commit: between the two, other connections read the old rows, and may
+  // cache them under the first number.
   const isUncommitted = { directory: false, artifacts: false };
-  // A write counts again at its commit: until then, other connections read the old rows, and may have cached them since the write.
   const onCommit = () => {
     for (const [part] of TABLES) {
       if (isUncommitted[part]) revision[part] += 1;
@@ -52,14 +53,19 @@ export function createRevisions(writer: Sqlite.Database) {
     [lastDataVersion, lastDirectoryVersion] = [version, directory];
   }
 
+  /** A request has to see what was committed before it came: one look is enough for it. */
+  function mustLook(reads: RequestReads | undefined): boolean {
+    if (!reads) return true;
+    if (reads.hasSeenOthers) return false;
+    // One look is enough for all requests of a turn of the event loop: they all came before the first of them ran.
+    return lastTurn !== turnOfLoop();
+  }
+
   return {
     /** The current revision; a different one means that this part of the database may have changed. */
     current(part: Part): number {
       const reads = requestReads();
-      // A request has to see what was committed before it came. Its first look shows that, and so does a look of another request in this
-      // turn of the event loop: it was after both came.
-      const hasSeenOthers = reads && (reads.hasSeenOthers || lastTurn === turnOfLoop());
-      if (!hasSeenOthers) lookAtOthers();
+      if (mustLook(reads)) lookAtOthers();
       if (reads) reads.hasSeenOthers = true;
       return revision[part];
     },
