@@ -207,7 +207,7 @@ function newPage(
       ? accessFields(preset, { roles: names, roleHints: roles, groups: groupNames, creates: creatable(visit) })
       : []),
     ...(mayAskConsent(preset) ? applicationKey('oidc', 'consent').fields({}) : []),
-    // Only after its metadata may have asked for it.
+    // Once a submission was rejected: only then is it known whether the metadata demands CBC.
     ...(preset.protocol === 'saml' && sent ? applicationKey('saml', 'allow_cbc').fields({}) : []),
   ];
   return {
@@ -281,7 +281,7 @@ function rolesField({ title }: Preset, roles: readonly PresetRole[]): Field {
 
 // Faults of a declaration at the fields of the form that it was made of: one answer can be in several keys.
 
-/** Keys that a product derives from its address. */
+/** Keys that a product derives from the first of its fields, such as its address. */
 const ADDRESSES: ReadonlySet<string> = new Set([
   ...['client_uri', 'redirect_uris', 'post_logout_redirect_uris', 'backchannel_logout_uri'],
   ...['entity_id', 'acs_url'],
@@ -312,7 +312,7 @@ function atAnswers(preset: Preset, faults: readonly Fault[]): Fault[] {
 
 /** The field that the value of this key comes from; undefined for a key with a field of its own. */
 function answerOf({ fields }: Preset, { path: [key = ''], code }: Fault): string | undefined {
-  // In a configuration file the missing metadata is a fault of the entry, which its name stands for.
+  // The fault that there is no source of metadata has the path `name`; what the form asks for is the URL.
   if (code === 'sources') return fields.find(({ name }) => name === 'metadata_url')?.name;
   if (fields.some(({ name }) => name === key)) return undefined;
   if (key === 'client_name') return 'name';
