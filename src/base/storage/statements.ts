@@ -24,12 +24,80 @@ export interface Write {
   values: SqlValue[];
 }
 
+/** Begins a statement that changes one of the engine's rows, by its id: the caller forgets what it remembers of that row itself. */
+export const ONE_ARTIFACT = '/* one artifact */';
+/** Begins a statement that changes only when accounts were used last: what is cached of the directory stays (directory-cache.ts). */
+export const LAST_USE = '/* last use */';
+
+/**
+ * Names the hot statements of a domain and prepares their text for both databases. `?` marks a parameter, which PostgreSQL
+ * gets as `$1`; a statement must not contain another `?`.
+ */
+export function hotStatements<Name extends string>(
+  domain: string,
+  texts: Record<Name, string>,
+): Record<Name, Statement> {
+  const named = Object.entries<string>(texts).map(([name, text]) => {
+    let position = 0;
+    const postgresql = text.replaceAll('?', () => `$${++position}`);
+    return [name, { name: `${domain}.${name}`, sqlite: text, postgresql, table: tableWritten(text) ?? '' }];
+  });
+  return Object.fromEntries(named) as Record<Name, Statement>;
+}
+
 /** Runs hot statements. */
 export interface Statements {
   /** The rows of a SELECT, or of a statement with RETURNING. */
   query<Row>(statement: Statement, ...values: SqlValue[]): Promise<Row[]>;
   /** How many rows an INSERT, UPDATE or DELETE changed. */
   execute(statement: Statement, ...values: SqlValue[]): Promise<number>;
+}
+
+/** The raw queries of a Prisma transaction. */
+export interface RawQueries {
+  $queryRawUnsafe<Rows>(text: string, ...values: SqlValue[]): PromiseLike<Rows>;
+  $executeRawUnsafe(text: string, ...values: SqlValue[]): PromiseLike<number>;
+}
+
+/** Runs hot statements inside a transaction. */
+export function statementsIn(tx: RawQueries, kind: DatabaseKind): Statements {
+  return {
+    query: async <Row>(statement: Statement, ...values: SqlValue[]) =>
+      tx.$queryRawUnsafe<Row[]>(statement[kind], ...values),
+    execute: async (statement, ...values) => tx.$executeRawUnsafe(statement[kind], ...values),
+  };
+}
+
+/** Undefined when the database has none, so that nothing is cached. */
+export type Revision = number | string | undefined;
+
+/** What every connection says of its database. */
+interface DatabaseProperties {
+  /** SQL that differs between the two databases. */
+  readonly dialect: Dialect;
+  /** Each statement is a round trip to another process, so that one statement for several rows is cheaper. */
+  readonly isRemote: boolean;
+  /** A value that changes with every change of users, roles, applications and connections (directory-cache.ts). */
+  revision(): Revision | Promise<Revision>;
+  /**
+   * A value that changes with every change of the engine's rows but those by statements marked ONE_ARTIFACT; undefined on PostgreSQL, where to
+   * read it would cost as much as to read a row.
+   */
+  artifactRevision(): number | undefined;
+  /** The last time that the database could not be used, as far as this process has noticed. */
+  lastOutage(): Outage | undefined;
+}
+
+/** What an adapter provides: hot statements that neither seal nor verify. */
+export interface PlainSql extends DatabaseProperties {
+  query: Statements['query'];
+  /**
+   * Runs them in one transaction; how many rows each has changed. `orNone`: when one changes no row, its count is the last, and
+   * nothing is changed.
+   */
+  commit(writes: readonly Write[], options?: { orNone?: boolean }): Promise<number[]>;
+  /** Runs them inside a transaction. Rows may hold a bigint for an integer, text for a time and 0 or 1 for a boolean. */
+  in(tx: RawQueries): Statements;
 }
 
 /** Writes of hot statements, alone or together (unit-of-work.ts). */
@@ -53,86 +121,32 @@ export interface ProtectedStatements extends Statements {
   genuine<Row>(table: ProtectedTable, statement: Statement, ...values: SqlValue[]): Promise<Row[]>;
 }
 
-/** Hot statements outside any transaction. Rows hold numbers for integers and a Date for a timestamp. */
-export interface Sql extends ProtectedStatements, UnitOfWork, Omit<PlainSql, 'commit'> {
+/** What services get. Rows hold numbers for integers and a Date for a timestamp, but for those of `in`. */
+export interface Sql extends DatabaseProperties, UnitOfWork, ProtectedStatements {
+  /** As of PlainSql. */
   in(tx: RawQueries): ProtectedStatements;
   /** For rows that a statement writes, and for those that it joins. */
   macs: ProtectedRows;
 }
 
-/** Hot statements that neither seal nor verify. */
-export interface PlainSql extends Omit<Statements, 'execute'> {
-  /**
-   * Runs them in one transaction; how many rows each has changed. `orNone`: when one changes no row, its count is the last, and
-   * nothing is changed.
-   */
-  commit(writes: readonly Write[], options?: { orNone?: boolean }): Promise<number[]>;
-  /** Runs them inside a transaction. Rows may hold a bigint for an integer, text for a time and 0 or 1 for a boolean. */
-  in(tx: RawQueries): Statements;
-  /** SQL that differs between the two databases. */
-  readonly dialect: Dialect;
-  /** Each statement is a round trip to another process, so that one statement for several rows is cheaper. */
-  readonly isRemote: boolean;
-  /** A value that changes with every change of users, roles, applications and connections (directory-cache.ts). */
-  revision(): Revision | Promise<Revision>;
-  /**
-   * A value that changes with every change of the engine's rows but those by statements marked ONE_ARTIFACT; undefined on PostgreSQL, where to
-   * read it would cost as much as to read a row.
-   */
-  artifactRevision(): number | undefined;
-  /** The last time that the database could not be used, as far as this process has noticed. */
-  lastOutage(): Outage | undefined;
-}
-
-/** Begins a statement that changes one of the engine's rows, by its id: the caller forgets what it remembers of that row itself. */
-export const ONE_ARTIFACT = '/* one artifact */';
-/** Begins a statement that changes only when accounts were used last: what is cached of the directory stays (directory-cache.ts). */
-export const LAST_USE = '/* last use */';
-
-/** Undefined when the database has none, so that nothing is cached. */
-export type Revision = number | string | undefined;
-
-/**
- * Names the hot statements of a domain and prepares their text for both databases. `?` marks a parameter, which PostgreSQL
- * gets as `$1`; a statement must not contain another `?`.
- */
-export function hotStatements<Name extends string>(
-  domain: string,
-  texts: Record<Name, string>,
-): Record<Name, Statement> {
-  const named = Object.entries<string>(texts).map(([name, text]) => {
-    let position = 0;
-    const postgresql = text.replaceAll('?', () => `$${++position}`);
-    return [name, { name: `${domain}.${name}`, sqlite: text, postgresql, table: tableWritten(text) ?? '' }];
-  });
-  return Object.fromEntries(named) as Record<Name, Statement>;
-}
-
-/** The raw queries of a Prisma transaction. */
-export interface RawQueries {
-  $queryRawUnsafe<Rows>(text: string, ...values: SqlValue[]): PromiseLike<Rows>;
-  $executeRawUnsafe(text: string, ...values: SqlValue[]): PromiseLike<number>;
-}
-
-/** Runs hot statements inside a transaction. */
-export function statementsIn(tx: RawQueries, kind: DatabaseKind): Statements {
-  return {
-    query: async <Row>(statement: Statement, ...values: SqlValue[]) =>
-      tx.$queryRawUnsafe<Row[]>(statement[kind], ...values),
-    execute: async (statement, ...values) => tx.$executeRawUnsafe(statement[kind], ...values),
-  };
-}
-
-/** Adds the operations with MACs to the statements; `macs` is called with the first protected row. */
+/** Completes the statements with the operations with MACs; `macs` is called with the first protected row. */
 export function protectedStatements(sql: PlainSql & UnitOfWork, macs: () => ProtectedRows): Sql {
-  const withGenuine = <S extends Statements>(statements: S): S & ProtectedStatements =>
-    Object.assign(statements, {
-      async genuine<Row>(table: ProtectedTable, statement: Statement, ...values: SqlValue[]) {
-        const rows = await statements.query<Covered<typeof table> & { mac: string }>(statement, ...values);
-        return rows.filter((row) => macs().isGenuine(table, row, row.mac)) as Row[];
-      },
-    });
-  const inTransaction = sql.in;
-  const all = Object.assign(withGenuine(sql), { in: (tx: RawQueries) => withGenuine(inTransaction(tx)) });
-  return Object.defineProperty(all, 'macs', { get: macs, enumerable: true }) as typeof all & { macs: ProtectedRows };
+  const genuineOf =
+    (statements: () => Statements): ProtectedStatements['genuine'] =>
+    async <Row>(table: ProtectedTable, statement: Statement, ...values: SqlValue[]) => {
+      const rows = await statements().query<Covered<typeof table> & { mac: string }>(statement, ...values);
+      return rows.filter((row) => macs().isGenuine(table, row, row.mac)) as Row[];
+    };
+  const all: Sql = {
+    ...sql,
+    genuine: genuineOf(() => all),
+    in(tx) {
+      const statements = sql.in(tx);
+      return { ...statements, genuine: genuineOf(() => statements) };
+    },
+    get macs() {
+      return macs();
+    },
+  };
+  return all;
 }
