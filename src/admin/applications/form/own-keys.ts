@@ -100,11 +100,14 @@ const namesOf = (text: string) =>
 /** The rule of a row: `named` is one of the roles and groups. Throws invalid_input for names that would not count, or where there are none. */
 function ruleOf(at: number, kind: string, roles: string, groups: string): unknown {
   const named = { roles: namesOf(roles), groups: namesOf(groups) };
-  const count = named.roles.length + named.groups.length;
-  const column = ['paths', at, 'rule', named.roles.length > 0 || kind === 'named' ? 'roles' : 'groups'];
-  if (kind !== 'named' && count > 0) throw invalidInput([fault(column, 'names-without-rule')]);
-  if (kind === 'named' && count === 0) throw invalidInput([fault(column, 'empty')]);
-  return kind === 'named' ? named : kind;
+  const [withNames] = (['roles', 'groups'] as const).filter((column) => named[column].length > 0);
+  const pathOf = (column: string) => ['paths', at, 'rule', column];
+  if (kind === 'named') {
+    if (!withNames) throw invalidInput([fault(pathOf('roles'), 'empty')]);
+    return named;
+  }
+  if (withNames) throw invalidInput([fault(pathOf(withNames), 'names-without-rule')]);
+  return kind;
 }
 
 /** The fields in which a new role or group is named, in the form of an access rule. */
@@ -119,13 +122,14 @@ export function openingsToCreate(sent: Sent): Opening[] {
   });
 }
 
-const inside = (key: string, values: Values): Values => ({ [key]: values[key.replace(/^provision\./, '')] });
+// A part of `provision`, and the name of its field.
+const fieldOf = (part: string) => `provision.${part}`;
+const partOf = (field: string) => field.slice('provision.'.length);
 
 function provisionKeys(source: FieldSource, suggestions: readonly string[]): FormKey[] {
-  const name = (part: string) => `provision.${part}`;
   const choices = (part: string, values: readonly string[]) =>
     fieldKey({
-      name: name(part),
+      name: fieldOf(part),
       label: textAt(`console.provisioning.field.${part}`) ?? part,
       hint: textAt(`console.provisioning.field.${part}.hint`),
       type: 'select',
@@ -136,13 +140,13 @@ function provisionKeys(source: FieldSource, suggestions: readonly string[]): For
     });
   return [
     fieldKey({
-      name: name('url'),
+      name: fieldOf('url'),
       label: t('console.provisioning.field.url'),
       hint: t('console.provisioning.field.url.hint'),
       isCode: true,
     }),
     fieldKey({
-      name: name('token'),
+      name: fieldOf('token'),
       label: t('console.provisioning.field.token'),
       hint: t('console.provisioning.field.token.hint'),
       type: 'password',
@@ -153,7 +157,7 @@ function provisionKeys(source: FieldSource, suggestions: readonly string[]): For
     choices('adopt', ['never', 'user_name']),
     choices('delete_policy', ['deactivate', 'delete']),
     fieldKey({
-      name: name('max_leavers_percent'),
+      name: fieldOf('max_leavers_percent'),
       label: t('console.provisioning.field.max_leavers_percent'),
       hint: t('console.provisioning.field.max_leavers_percent.hint'),
       type: 'number',
@@ -161,12 +165,12 @@ function provisionKeys(source: FieldSource, suggestions: readonly string[]): For
       unit: '%',
     }),
     fieldKey({
-      name: name('groups'),
+      name: fieldOf('groups'),
       label: t('console.provisioning.field.groups'),
       hint: t('console.provisioning.field.groups.hint'),
       type: 'checkbox',
     }),
-    mapKey({ ...source, name: name('attributes') }, [
+    mapKey({ ...source, name: fieldOf('attributes') }, [
       { name: 'name', label: t('console.provisioning.field.attributes.path') },
       { name: 'field', label: t('console.shared.value'), suggestions },
     ]),
@@ -303,9 +307,10 @@ export const ownKeys: Readonly<Record<string, (source: FieldSource, choices: Cho
     const keys = provisionKeys(source, userFields(choices));
     return {
       key: source.name,
-      fields: ({ provision = {} }) => keys.flatMap(({ key, fields }) => fields(inside(key, provision as Values))),
+      fields: ({ provision = {} }) =>
+        keys.flatMap(({ key, fields }) => fields({ [key]: (provision as Values)[partOf(key)] })),
       read(sent) {
-        const values = keys.map(({ key, read }) => [key.replace(/^provision\./, ''), read(sent)] as const);
+        const values = keys.map(({ key, read }) => [partOf(key), read(sent)] as const);
         const given = Object.fromEntries(values.filter(([, value]) => value !== undefined && value !== false));
         return given.url === undefined ? undefined : given;
       },
