@@ -143,13 +143,11 @@ export function createLinkPage({ cookies, rateLimits }: Http & People, { cookie,
       ctx.redirect(path);
     },
 
-    /** Redirects to a sign-in that begins with what the form has proven; `token` is of `Invitations.accept`. */
-    redirectToSignIn(ctx: Context, token: string, to: string): void {
+    /** The next sign-in of this browser begins with what the form has proven; `token` is of `Invitations.accept`. */
+    keepForSignIn(ctx: Context, token: string): void {
       cookies.clear(ctx, cookie);
       cookies.set(ctx, 'accepted', token);
       ctx.set('Cache-Control', 'no-store');
-      ctx.status = 303;
-      ctx.redirect(to);
     },
 
     /** The page of the result: displays `message` once, in this browser only, and nothing later or in another browser. */
@@ -255,8 +253,10 @@ export function addRequestRoutes(
 
   router.post(path, returnToSignIn.useItsBrand, checkCsrf, async (ctx) => {
     const { username } = await parseForm(ctx, requestForm);
-    const work = () => request(username, withLanguage(ctx), cookies.get(ctx, 'knownBrowser'));
-    await answerUniformly(ctx, { rateLimits, sql, policy: 'reset:address' }, { work, page: sentPath });
+    await answerUniformly(ctx, { rateLimits, sql, policy: 'reset:address' }, async () => {
+      await request(username, withLanguage(ctx), cookies.get(ctx, 'knownBrowser'));
+      return sentPath;
+    });
   });
 
   router.get(sentPath, returnToSignIn.useItsBrand, (ctx) => {
@@ -268,22 +268,22 @@ export function addRequestRoutes(
 // time. The work of the request is the same for every name; the fixed time hides remaining differences.
 
 /**
- * Counts the request under `policy` by its address (429 when there are too many), does `work`, and redirects to `page`
- * when the fixed time is over, unless `work` wrote another answer.
+ * Counts the request under `policy` by its address (429 when there are too many), does `work`, and when the fixed time is over
+ * redirects to the page that it returned; undefined: `work` wrote another answer.
  */
 export async function answerUniformly(
   ctx: Context,
   { rateLimits, sql, policy }: { rateLimits: RateLimits; sql: Sql; policy: PolicyName },
-  { work, page }: { work: () => Promise<void>; page: string },
+  work: () => Promise<string | undefined>,
 ): Promise<void> {
   assertMayStore();
   const fixedTime = sleep(limits.uniformAnswer.milliseconds);
   const result = await rateLimits.consume(policy, { address: ctx.state.request.address });
   if (!result.allowed) throw tooManyRequests(result.retryAfterSeconds);
-  await work();
+  const page = await work();
   await sql.commitWaiting(); // within the fixed time
   await fixedTime;
-  if (ctx.body) return;
+  if (page === undefined) return;
   ctx.set('Cache-Control', 'no-store');
   ctx.status = 303;
   ctx.redirect(page);

@@ -82,12 +82,17 @@ function invitationRoutes(
   const next = { href: '/forgot-password', label: t('mailed-link.new') };
   const page = createLinkPage(services, { cookie: 'reset', next });
 
+  function redirectToSignIn(ctx: Context): void {
+    ctx.status = 303;
+    ctx.redirect(SIGN_IN);
+  }
+
   async function show(ctx: Context, account: Account, error?: PageText): Promise<void> {
     const { id, username } = account;
     // An account with credentials got them after it was invited: a passkey would be one more.
     const options = (await invitations.hasCredentials(id))
       ? undefined
-      : await mfa.passkeys.registrationOptions(account, true, true);
+      : await mfa.passkeys.registrationOptions(account, { mustVerify: true, isOnly: true });
     const passkey = options && {
       action: `${INVITATION}/passkey`,
       mode: 'create',
@@ -121,7 +126,8 @@ function invitationRoutes(
     if (result.outcome === 'rejected')
       return show(ctx, account, sentences(result.faults.map((fault) => services.credentials.advice(fault, false))));
     if (result.outcome === 'invalid' || !result.signIn) return page.reject(ctx);
-    page.redirectToSignIn(ctx, result.signIn, SIGN_IN);
+    page.keepForSignIn(ctx, result.signIn);
+    redirectToSignIn(ctx);
   });
 
   router.post(`${INVITATION}/passkey`, checkCsrf, async (ctx) => {
@@ -137,10 +143,12 @@ function invitationRoutes(
     if (result.outcome === 'already-registered') return show(ctx, account, t('enrol.passkey-exists'));
     if (result.outcome !== 'done') return show(ctx, account, t('enrol.passkey-failed'));
     const { signIn } = result;
-    page.redirectToSignIn(ctx, signIn, SIGN_IN);
+    page.keepForSignIn(ctx, signIn);
+    // The same codes when this form is sent twice: they are derived from its sealed value.
     const codes = await mfa.recoveryCodes.createFor(account.id, sealed, { actorId: account.id, request });
-    // Their page comes before the sign-in, to which it leads.
-    if (codes) await recoveryCodesPages.redirect(ctx, `${INVITATION}/recovery-codes`, ownerOf(account, signIn), codes);
+    if (!codes) return redirectToSignIn(ctx);
+    // Their page leads to the sign-in.
+    await recoveryCodesPages.redirect(ctx, `${INVITATION}/recovery-codes`, ownerOf(account, signIn), codes);
   });
 
   router.get(`${INVITATION}/recovery-codes/:value`, async (ctx) => {
@@ -213,20 +221,19 @@ async function requestLink(
   const { selfRegistration, rateLimits, returnToSignIn, sql } = dependencies;
   const { email, code } = await parseForm(ctx, requestForm);
   const needsCode = selfRegistration.needsCode();
-  const reject = (field: 'email' | 'code', error: Text) => {
+  const reject = (field: 'email' | 'code', error: Text): undefined => {
     const signInUrl = returnToSignIn.continueLink(ctx).href;
     ctx.render('registration/request', { action: '/sign-up', signInUrl, needsCode, email, code, field, error }, 400);
   };
   if (emailFault(email)) return reject('email', t('registration.invalid-email'));
   if (!selfRegistration.accepts(email)) return reject('email', t('registration.other-domain'));
   const request = withLanguage(ctx);
-  const work = async () => {
-    if (!needsCode) return selfRegistration.request(email, undefined, request);
-    const codeId = await selfRegistration.checkCode(code, request);
-    if (codeId === undefined) return reject('code', t('registration.invalid-code'));
-    return selfRegistration.request(email, codeId, request);
-  };
-  await answerUniformly(ctx, { rateLimits, sql, policy: 'registration:address' }, { work, page: '/sign-up/sent' });
+  await answerUniformly(ctx, { rateLimits, sql, policy: 'registration:address' }, async () => {
+    const codeId = needsCode ? await selfRegistration.checkCode(code, request) : undefined;
+    if (needsCode && codeId === undefined) return reject('code', t('registration.invalid-code'));
+    await selfRegistration.request(email, codeId, request);
+    return '/sign-up/sent';
+  });
 }
 
 function showSent(ctx: Context, { returnToSignIn, mailServer }: Core & { returnToSignIn: ReturnToSignIn }): void {

@@ -122,7 +122,7 @@ async function showSetUp(
   { error, status = 200, sealed, foot, ...texts }: FactorPageState & EnrolmentTexts,
 ): Promise<void> {
   const account = accountOf(current);
-  const options = await passkeys.registrationOptions(account, mustVerify(current));
+  const options = await passkeys.registrationOptions(account, { mustVerify: mustVerify(current) });
   const passkey = {
     action: pathOf(current, 'enrol-passkey'),
     mode: 'create',

@@ -123,8 +123,7 @@ function createPasskeyRegistrar(
     /** `mustVerify`: only a passkey that verifies its user is accepted. `isOnly`: it replaces the password, so it must name its account. */
     async registrationOptions(
       owner: PasskeyOwner,
-      mustVerify: boolean = false,
-      isOnly = false,
+      { mustVerify = false, isOnly = false } = {},
     ): Promise<PublicKeyCredentialCreationOptionsJSON> {
       const { generateRegistrationOptions } = await webauthn();
       return generateRegistrationOptions({
