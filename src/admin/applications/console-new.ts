@@ -75,11 +75,11 @@ export function addNewApplicationPages(
       const { clientId } = created.application;
       const clientSecret = 'clientSecret' in created ? created.clientSecret : undefined;
       const ours = { ...identityProvider(), clientId, clientSecret };
-      const existing = preset.groups
+      const assignable = preset.groups
         ? await groups.existing(preset.groups.map((group) => group.name))
         : await roles.assignable(by);
       const { allowed } = accessDecision(created.application, frame.account(ctx));
-      return { result: registeredPage(created.application, preset, ours, { existing, mayOpen: allowed }, now()) };
+      return { result: registeredPage(created.application, preset, ours, { assignable, mayOpen: allowed }, now()) };
     },
   });
 }

@@ -11,14 +11,14 @@ import type { IdentityProvider, Preset } from '../presets/parts.ts';
 import { setupInstructionBlocks } from './setup-guide.ts';
 
 /**
- * @param existing names of roles that the administrator may assign
+ * @param assignable names of roles that the administrator may assign, or of groups that exist
  * @param mayOpen whether the rule lets the administrator in
  */
 export function registeredPage(
   application: Application,
   preset: Preset,
   identityProvider: IdentityProvider,
-  { existing, mayOpen }: { existing: readonly string[]; mayOpen: boolean },
+  { assignable, mayOpen }: { assignable: readonly string[]; mayOpen: boolean },
   now: Date,
 ): ConsolePage {
   const { clientSecret } = identityProvider;
@@ -31,7 +31,7 @@ export function registeredPage(
       ...(clientSecret ? [secretBlock(clientSecret)] : []),
       ...setupInstructionBlocks(application, identityProvider),
       ...documentBlocks(application, now),
-      ...accessBlocks(application, preset, existing),
+      ...accessBlocks(application, preset, assignable),
       {
         kind: 'tasks',
         title: t('console.tabs.registered.when', { name }),
@@ -160,7 +160,7 @@ function usersWith(roles: readonly string[], groups: readonly string[]) {
 function accessBlocks(
   { id, name, protocol, metadata, access }: Application,
   preset: Preset,
-  existing: readonly string[],
+  assignable: readonly string[],
 ): Block[] {
   if (protocol === 'oidc' && metadata.redirect_uris.length === 0) return [];
   const [known, of] = [rolesReadBy(preset), readsRolesOrGroups(preset)];
@@ -182,7 +182,7 @@ function accessBlocks(
       rows: [
         { label: t('console.tabs.access'), value: who },
         ...known
-          .filter(({ name }) => existing.includes(name))
+          .filter(({ name }) => assignable.includes(name))
           .map(({ name: role, description }) => ({
             label: t('console.tabs.registered.with-role', { role, of }),
             value: description,
