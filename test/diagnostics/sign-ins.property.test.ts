@@ -374,7 +374,8 @@ async function oidcSignIn(
     const isDevice = !grantsOf(plan).includes('authorization_code') && grantsOf(plan).includes(deviceCodeGrant);
     const { isForApi, ...wishes } = plan.request;
     const api = isForApi && plan.resources ? API : undefined;
-    const scope = plan.scope ?? `openid profile email phone address roles permissions groups${plan.claims ? ' own' : ''}`;
+    const scope =
+      plan.scope ?? `openid profile email phone address roles permissions groups${plan.claims ? ' own' : ''}`;
     const asked = Object.entries(wishes).filter((wish): wish is [string, string] => wish[1] !== undefined);
     const parameters = { scope, ...(api && { resource: api }), ...(!isDevice && Object.fromEntries(asked)) };
     const DPoP = isProfile(plan.auth) ? oidc.getDPoPHandle(config, await oidc.randomDPoPKeyPair('ES256')) : undefined;
