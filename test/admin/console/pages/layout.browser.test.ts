@@ -121,6 +121,7 @@ it('an application is deleted after its name was typed; another name has a sente
   await page.goto(at);
   await page.fill('[name=typed_name]', 'wiki');
   await page.click('button:has-text("Delete Old wiki")');
+  await page.waitForSelector('[name=typed_name][aria-invalid=true]');
   expect(await page.title()).toContain('Error:');
   const described = await page.getAttribute('[name=typed_name][aria-invalid=true]', 'aria-describedby');
   expect(await page.textContent(`[id="${described}"]`)).toContain(
