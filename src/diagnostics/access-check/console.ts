@@ -152,10 +152,10 @@ async function checkPage(
     ...(search && !account ? [unknown(sameNameText(user, search) ?? noUser(user))] : []),
     ...(app && !application ? [unknown(t('console.access-check.no-application', { app }))] : []),
   ];
-  // Of somebody or something that was named and not found there are none.
-  const isFound = (account || !user) && (application || !app);
+  // An unknown user or application has no attempts.
+  const isKnown = (account || !user) && (application || !app);
   const about = { userId: account?.id, clientId: application?.clientId, requestId: request };
-  const attempts = isFound && (user || app || request) ? [await attemptsBlock(services, about)] : [];
+  const attempts = isKnown && (user || app || request) ? [await attemptsBlock(services, about)] : [];
   if (!account || !asked || !application) {
     const isOnlyUser = account && !app && !request;
     const mayList = frame.meets(ctx, within('gatehouse.applications:read'));
