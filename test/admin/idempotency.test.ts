@@ -53,6 +53,39 @@ describe('a create with an Idempotency-Key', () => {
     expect(await again(later)).toEqual({ response: created('dead'), isRepeated: true });
   });
 
+  it('neither takes nor ends the lock of a later call when it took longer than its own', async () => {
+    const later = () => new Date(people.now().getTime() + 61_000);
+    const endings = ['commits', 'fails'] as const;
+    for (const ending of endings) {
+      const key = `slow-${ending}`;
+      let finishSlow = () => {};
+      const isTime = new Promise<void>((resolve) => {
+        finishSlow = resolve;
+      });
+      const slow = idempotency.once(request(key), async (record) => {
+        await isTime;
+        if (ending === 'fails') throw new Error('too late');
+        await create(`${key}-first`, record);
+        return created(`${key}-first`);
+      });
+      slow.catch(() => {});
+      await expect
+        .poll(() => people.db.idempotencyKey.count({ where: { responseSealed: null, requestHash: key } }))
+        .toBe(1);
+      // The same key for another request, as the first one is given up.
+      const other = { ...request(key), requestHash: `${key}-other` };
+      const second = await createIdempotency({ ...people, now: later }).once(other, async (record) => {
+        finishSlow();
+        await expect(slow).rejects.toMatchObject(
+          ending === 'fails' ? { message: 'too late' } : { code: 'in_progress' },
+        );
+        await create(`${key}-second`, record);
+        return created(`${key}-second`);
+      });
+      expect(second).toEqual({ response: created(`${key}-second`), isRepeated: false });
+    }
+  });
+
   it('stores no response when the change fails after it was recorded', async () => {
     const failing = idempotency.once(request('failed'), async (record) => {
       await roles.create({ name: 'failed' }, {}, async (_role, tx) => {

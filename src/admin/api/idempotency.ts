@@ -37,14 +37,14 @@ export function createIdempotency({ db, vault, now }: { db: Db; vault: Vault; no
     return conflict('in_progress', { headers: { 'Retry-After': String(retryAfter) } });
   }
 
-  /** The stored response; undefined when this call has to make it. */
-  async function begin(id: string, requestHash: string): Promise<StoredResponse | undefined> {
+  /** The stored response, or the lock of this call, which has to make it. */
+  async function begin(id: string, requestHash: string): Promise<{ stored: StoredResponse } | { lockedUntil: Date }> {
     // The key of a call that never finished, because its server died, is free again after a while.
     await db.idempotencyKey.deleteMany({ where: { id, expiresAt: { lte: now() } } });
     try {
-      const expiresAt = inSeconds(limits.api.idempotencyLockSeconds);
-      await db.idempotencyKey.create({ data: { id, requestHash, createdAt: now(), expiresAt } });
-      return undefined;
+      const lockedUntil = inSeconds(limits.api.idempotencyLockSeconds);
+      await db.idempotencyKey.create({ data: { id, requestHash, createdAt: now(), expiresAt: lockedUntil } });
+      return { lockedUntil };
     } catch (error) {
       if (!isUniqueConstraintError(error)) throw error;
     }
@@ -53,7 +53,7 @@ export function createIdempotency({ db, vault, now }: { db: Db; vault: Vault; no
     if (row.requestHash !== requestHash) throw unprocessable('key_reused');
     if (row.responseSealed === null) throw inProgress(row.expiresAt);
     try {
-      return JSON.parse(vault.open(row.responseSealed, context(id)).toString()) as StoredResponse;
+      return { stored: JSON.parse(vault.open(row.responseSealed, context(id)).toString()) as StoredResponse };
     } catch (cause) {
       if (cause instanceof VaultError) throw conflict('changed_outside', { cause });
       throw cause;
@@ -70,23 +70,21 @@ export function createIdempotency({ db, vault, now }: { db: Db; vault: Vault; no
       work: (record: RecordResponse) => Promise<StoredResponse>,
     ): Promise<{ response: StoredResponse; isRepeated: boolean }> {
       const id = sha256(`${caller}\n${key}`);
-      const stored = await begin(id, requestHash);
-      if (stored) return { response: stored, isRepeated: true };
+      const begun = await begin(id, requestHash);
+      if ('stored' in begun) return { response: begun.stored, isRepeated: true };
+      // Not the lock of a later call, which got the key when this call took longer than its own: that one ends later.
+      const ownLock = { id, responseSealed: null, expiresAt: begun.lockedUntil };
       const record: RecordResponse = async (response, tx) => {
         const responseSealed = vault.seal(JSON.stringify(response), context(id));
         const expiresAt = inSeconds(limits.api.idempotencySeconds);
-        // Not the key of a later call, which got it when this call took longer than its lock.
-        const { count } = await tx.idempotencyKey.updateMany({
-          where: { id, responseSealed: null },
-          data: { responseSealed, expiresAt },
-        });
+        const { count } = await tx.idempotencyKey.updateMany({ where: ownLock, data: { responseSealed, expiresAt } });
         if (count !== 1) throw inProgress();
       };
       try {
         return { response: await work(record), isRepeated: false };
       } catch (error) {
         // Nothing was created: the key may be used for the corrected request.
-        await db.idempotencyKey.deleteMany({ where: { id, responseSealed: null } });
+        await db.idempotencyKey.deleteMany({ where: ownLock });
         throw error;
       }
     },
