@@ -23,6 +23,8 @@ let idp: TestIdp;
 let web: Listening;
 let answer: { status?: number; location?: string; body: string };
 let fetched = 0;
+/** What happens between the request for the metadata and the answer. */
+let meanwhile: (() => Promise<void>) | undefined;
 let refresh: ReturnType<typeof createMetadataRefresh>;
 let pages: HttpClient;
 let api: ApiCaller;
@@ -70,8 +72,9 @@ beforeAll(async () => {
   // Taken, so that the server's own job does not come in between.
   const lock = { name: METADATA_JOB, holder: 'this test', lockedUntil: new Date('2100-01-01') };
   await services.db.jobLock.upsert({ where: { name: METADATA_JOB }, create: lock, update: {} });
-  web = await listen((_request, response) => {
+  web = await listen(async (_request, response) => {
     fetched += 1;
+    await meanwhile?.();
     response.writeHead(answer.status ?? 200, answer.location ? { location: answer.location } : {}).end(answer.body);
   });
   refresh = createMetadataRefresh({
@@ -171,6 +174,20 @@ describe('metadata behind a URL', () => {
     expect(await stored()).toBe(before);
     expect((await lastEvent('invalid'))?.reason?.length).toBeGreaterThan(10);
     expect(idp.log.join('')).toContain('the last valid one stays in use');
+  });
+
+  it('is left for the next run when its application was changed while it was fetched', async () => {
+    const received = { attributes: ' cacheDuration="PT8H"' };
+    meanwhile = () => idp.services.applications.setEnabled(id, false, { source: 'file' });
+    expect(await refreshWith(received)).toBe('unchanged');
+    expect(await idp.services.applications.find(entityId)).toMatchObject({ enabled: false });
+    expect(await stored()).toBe(metadata());
+    meanwhile = () => idp.services.applications.remove(id, { source: 'file' });
+    await idp.services.applications.setEnabled(id, true, { source: 'file' });
+    expect(await refreshWith(received)).toBe('unchanged');
+    meanwhile = undefined;
+    await register();
+    expect(await refreshWith(received)).toBe('changed');
   });
 
   it('is not fetched while its application is disabled', async () => {

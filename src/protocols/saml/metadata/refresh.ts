@@ -10,6 +10,7 @@ import { limits } from '../../../base/limits.ts';
 import { messageOf } from '../../../base/platform/errors.ts';
 import { sha256 } from '../../../base/platform/random.ts';
 import { type Tx, transaction } from '../../../base/storage/database.ts';
+import { lockRow } from '../../../base/storage/row-lock.ts';
 import { isFirstUse } from '../../../base/storage/seen-ids.ts';
 import { faultLine } from '../../../base/texts/faults.ts';
 import type { Core } from '../../../core/core.ts';
@@ -40,7 +41,7 @@ interface Received {
 
 /** Refreshes all of them that are due, one after the other; stops early when the signal aborts. */
 export function createMetadataRefresh(services: Core & ApplicationServices & { fetchMetadata: FetchMetadata }) {
-  const { db, now, logger, applications, fetchMetadata } = services;
+  const { db, sql, now, logger, applications, fetchMetadata } = services;
   const reports = createRefreshReports(services);
   const state = createRefreshState(services);
 
@@ -52,8 +53,21 @@ export function createMetadataRefresh(services: Core & ApplicationServices & { f
       await state.read(application.id, url, received.nextReadAt);
       return 'unchanged';
     }
-    const { changes, mustWait } = judge(application, received.xml);
-    return (mustWait ? storeWaiting : apply)(application, url, received, changes);
+    return transaction(db, async (tx) => {
+      const current = await lockUnchanged(application, tx);
+      // The next run reads its metadata again.
+      if (!current) return 'unchanged';
+      const { changes, mustWait } = judge(current, received.xml);
+      return (mustWait ? storeWaiting : apply)(current, url, received, changes, tx);
+    });
+  }
+
+  /** The application with its row locked; undefined when it was changed or removed since it was read, such as while its metadata was fetched. */
+  async function lockUnchanged({ id, clientId, updatedAt }: SamlApplication, tx: Tx) {
+    await lockRow(tx, sql, 'applications', id);
+    const current = await applications.find(clientId, tx);
+    const isUnchanged = current?.id === id && current.updatedAt.getTime() === updatedAt.getTime();
+    return isUnchanged && current.protocol === 'saml' ? current : undefined;
   }
 
   /** Fetches and checks the document. Undefined when it is rejected, which is recorded. */
@@ -79,31 +93,28 @@ export function createMetadataRefresh(services: Core & ApplicationServices & { f
     return new Date(now().getTime() + Math.min(Math.max(cacheSeconds ?? most, least), most) * 1000);
   }
 
-  const storeWaiting = (
+  async function storeWaiting(
     application: SamlApplication,
     url: string,
     { xml, nextReadAt }: Received,
     changes: readonly MetadataChange[],
-  ) =>
-    transaction(db, async (tx): Promise<Outcome> => {
-      const waiting = await state.wait(application.id, url, nextReadAt, { xml, changes }, tx);
-      if (waiting === 'new') await reports.waiting(application, url, changes, tx);
-      return waiting === 'rejected' ? 'unchanged' : 'waiting';
-    });
+    tx: Tx,
+  ): Promise<Outcome> {
+    const waiting = await state.wait(application.id, url, nextReadAt, { xml, changes }, tx);
+    if (waiting === 'new') await reports.waiting(application, url, changes, tx);
+    return waiting === 'rejected' ? 'unchanged' : 'waiting';
+  }
 
   async function apply(
     application: SamlApplication,
     url: string,
     { xml, nextReadAt }: Received,
     changes: readonly MetadataChange[],
+    tx: Tx,
   ): Promise<Outcome> {
-    const { id, clientId, name } = application;
-    await transaction(db, async (tx) => {
-      await applyMetadata(applications, application, xml, { tx });
-      await state.read(id, url, nextReadAt, tx);
-      if (changes.length > 0) await reports.applied(application, url, changes, tx);
-    });
-    logger.info({ clientId, url }, `metadata of ${name} was updated`);
+    await applyMetadata(applications, application, xml, { tx });
+    await state.read(application.id, url, nextReadAt, tx);
+    if (changes.length > 0) await reports.applied(application, url, changes, tx);
     return 'changed';
   }
 
@@ -116,7 +127,9 @@ export function createMetadataRefresh(services: Core & ApplicationServices & { f
       if (url === undefined) continue;
       const outcome = await refresh(application, url);
       result[outcome] += 1;
-      if (outcome !== 'changed') await reports.expired(application);
+      const { clientId, name } = application;
+      if (outcome === 'changed') logger.info({ clientId, url }, `metadata of ${name} was updated`);
+      else await reports.expired(application);
     }
     return result;
   };
