@@ -398,6 +398,24 @@ describe('the protocol', () => {
     await hr.send('DELETE', `/Groups/${String(id)}`);
   });
 
+  it('writes nothing for a request whose attributes cannot be read', async () => {
+    const tooLong = 'x'.repeat(4001);
+    for (const [path, json] of [
+      ['Users', { userName: 'unread@corp.example' }],
+      ['Groups', { displayName: 'Unread' }],
+    ] as const) {
+      const total = async () => (await hr.ok('GET', `/${path}`)).totalResults;
+      const before = await total();
+      expect((await hr.send('POST', `/${path}?attributes=${tooLong}`, json)).status).toBe(400);
+      expect(await total()).toBe(before);
+      const { id } = await hr.ok('POST', `/${path}`, json);
+      const replaced = { ...json, externalId: 'unread' };
+      expect((await hr.send('PUT', `/${path}/${String(id)}?attributes=${tooLong}`, replaced)).status).toBe(400);
+      expect((await hr.ok('GET', `/${path}/${String(id)}`)).externalId).toBeUndefined();
+      await hr.ok('DELETE', `/${path}/${String(id)}`, undefined, 204);
+    }
+  });
+
   it('searches people and groups together at the root', async () => {
     const group = await hr.ok('POST', '/Groups', { displayName: 'Even all' });
     const search = (body: object) => hr.ok('POST', '/.search', body, 200);

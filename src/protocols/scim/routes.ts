@@ -205,21 +205,22 @@ export function createScim(
     router.get(endpoint, (ctx) => answer(ctx, queryOf(ctx)));
     router.post(`${endpoint}/.search`, async (ctx) => answer(ctx, await bodyOf(ctx, listQuery)));
     router.post(endpoint, async (ctx) => {
-      send(ctx, type, await service.create(await bodyOf(ctx, body), requestOf(ctx)), queryOf(ctx), 201);
+      const query = queryOf(ctx);
+      send(ctx, type, await service.create(await bodyOf(ctx, body), requestOf(ctx)), query, 201);
     });
     router.get(`${endpoint}/:id`, async (ctx) => {
       const query = queryOf(ctx);
       send(ctx, type, await service.get(ctx.params.id ?? '', requestOf(ctx), needsMembers(query)), query);
     });
     router.put(`${endpoint}/:id`, async (ctx) => {
+      const query = queryOf(ctx);
       const given = await bodyOf(ctx, body);
-      const replaced = await service.replace(ctx.params.id ?? '', given, requestOf(ctx), ifMatch(ctx, type));
-      send(ctx, type, replaced, queryOf(ctx));
+      send(ctx, type, await service.replace(ctx.params.id ?? '', given, requestOf(ctx), ifMatch(ctx, type)), query);
     });
     router.patch(`${endpoint}/:id`, async (ctx) => {
       const { id = '' } = ctx.params;
-      const steps = await stepsOf(await bodyOf(ctx, patchBody), type, id);
       const query = queryOf(ctx);
+      const steps = await stepsOf(await bodyOf(ctx, patchBody), type, id);
       // Without members in the answer a change of a large group stays cheap (RFC 7644 3.5.2).
       const isAnswered = type === userType || namesIn(query.attributes).length > 0;
       const hasMembers = isAnswered && needsMembers(query);
