@@ -87,7 +87,7 @@ export function createRejectedSignIns({ rejections, repeatedEntries }: Core & Pe
     };
 
   /** Records it, and returns the error whose page the person gets. */
-  async function pageOf(
+  async function recordForPage(
     request: RequestInfo,
     { connectionId, connectionName, next, other }: RejectedSignIn,
     error: FederationError,
@@ -108,7 +108,7 @@ export function createRejectedSignIns({ rejections, repeatedEntries }: Core & Pe
   return {
     /** Records it, and returns the code under which administrators find it. */
     record,
-    pageOf,
+    recordForPage,
 
     /** Runs `work`; a FederationError becomes an error page and is recorded. */
     async withErrorPage<T>(
@@ -119,7 +119,7 @@ export function createRejectedSignIns({ rejections, repeatedEntries }: Core & Pe
       try {
         return await work();
       } catch (error) {
-        throw error instanceof FederationError ? await pageOf(request, await about(), error) : error;
+        throw error instanceof FederationError ? await recordForPage(request, await about(), error) : error;
       }
     },
   };

@@ -37,7 +37,7 @@ export function createSignIns(services: UpstreamSignInServices & { signInPolicy:
         () => completeSignIn(services, proven, account, uid, by),
       ),
     async rejectOtherAccount({ connectionId }, uid, request) {
-      throw await rejected.pageOf(request, await aboutSignIn(services, connectionId, uid), otherAccount());
+      throw await rejected.recordForPage(request, await aboutSignIn(services, connectionId, uid), otherAccount());
     },
 
     async isDirectory(connectionId) {

@@ -297,7 +297,8 @@ function withoutProofs(attempt: Attempt): Attempt {
 
 /** What stays of the upstream when an account is proven here. */
 function upstreamAfter(before: Attempt, { userId, upstream }: Partial<Attempt>): Partial<Attempt> {
+  // Its identity is linked to the account that is proven here.
+  if (!before.upstream || before.upstream.linkTo) return {};
   const isOtherAccount = !upstream && userId !== undefined && userId !== before.userId;
-  // Unless it is the one to link, it is not the account that was signed in at the upstream.
-  return isOtherAccount && before.upstream && !before.upstream.linkTo ? { upstream: undefined } : {};
+  return isOtherAccount ? { upstream: undefined } : {};
 }

@@ -131,7 +131,7 @@ export function createGroupAdmin(services: AdminServices) {
   /** Checks and stores a change of many members, which `start` starts. */
   async function prepare(wanted: WantedChange): Promise<MemberChange> {
     const { groupId, by } = wanted;
-    await groups.assertMayAdd(groupId, { by });
+    await groups.assertMayPut(groupId, 'direct', { by });
     assertFreshProof(by, 'group.change-members', (await groups.get(groupId)).name);
     return groupChanges.prepare(wanted);
   }

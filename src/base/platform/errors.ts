@@ -1,11 +1,11 @@
-// What is read of an error that another module threw, whatever it is.
+// What can be read of anything that was thrown, an error or not.
 
 const MAX_CAUSES = 8;
 
-/** Its message; of something else that was thrown, its text. */
+/** The message of an error, or its code or name where that is empty; of any other value, its text. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // The error of a host with several addresses has none.
+  // Node's error has only a code when it could connect to none of a host's addresses.
   return error.message || ('code' in error ? String(error.code) : error.name);
 }
 

@@ -121,9 +121,9 @@ export interface ProtectedStatements extends Statements {
   genuine<Row>(table: ProtectedTable, statement: Statement, ...values: SqlValue[]): Promise<Row[]>;
 }
 
-/** What services get. Rows hold numbers for integers and a Date for a timestamp, but for those of `in`. */
+/** What services get. Rows hold numbers for integers and a Date for a timestamp, except in a transaction (`in`). */
 export interface Sql extends DatabaseProperties, UnitOfWork, ProtectedStatements {
-  /** As of PlainSql. */
+  /** As `in` of PlainSql. */
   in(tx: RawQueries): ProtectedStatements;
   /** For rows that a statement writes, and for those that it joins. */
   macs: ProtectedRows;

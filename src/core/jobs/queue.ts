@@ -31,13 +31,13 @@ export type AttemptResult =
   | { outcome: 'done'; detail?: string }
   /**
    * `closesLane`: the destination takes nothing at all now, so its other jobs are left for the next run.
-   * `isUncounted`: the attempt said nothing about this job, so it is none of its tries.
+   * `isUncounted`: the attempt said nothing about this job, so it does not count as one of its tries.
    */
   | { outcome: 'retry'; reason: string; pauseSeconds?: number; closesLane?: boolean; isUncounted?: boolean }
   /** The job becomes a dead letter: it stays in the table, and is tried again only when an administrator says so. */
   | { outcome: 'give-up'; reason: string };
 
-/** Of an attempt that is repeated. */
+/** Why and when an attempt is repeated. */
 interface Failure {
   reason: string;
   nextTryAt: Date;

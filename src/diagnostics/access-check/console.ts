@@ -320,6 +320,7 @@ async function rejectionItems(rejections: readonly Rejection[], names: Names): P
   }));
 }
 
+/** Which of the user and the application of a rejected request are known. */
 function known(user: Mark | null, app: Mark | null): 'both' | 'user' | 'application' | 'none' {
   if (user && app) return 'both';
   if (user) return 'user';

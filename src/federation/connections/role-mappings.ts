@@ -22,7 +22,7 @@ export interface Mappings {
   groupMappings: readonly Mapping[];
 }
 
-/** The mappings that this server wrote, by their group. */
+/** The mappings that this server wrote, in the order of the groups of the upstream. */
 export async function listMappings(connectionId: string, tx: Tx): Promise<Mappings> {
   const named = { select: { id: true, name: true } };
   const roles = await tx.connectionRoleMapping.findMany({
@@ -54,7 +54,7 @@ export function mapped(groups: readonly string[], mappings: readonly Mapping[]):
   return new Map(mappings.filter(({ upstream }) => held.has(upstream)).map(({ id, name }) => [id, name]));
 }
 
-/** Makes what these groups of the upstream give what the user has from the connection. Whether anything changed. */
+/** Sets the roles and groups that the user has by the connection to what these groups of the upstream give. True when that changed any. */
 export async function giveMapped(
   { groups, setConnectionRoles }: People,
   { connectionId, userId }: { connectionId: string; userId: string },

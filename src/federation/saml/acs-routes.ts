@@ -120,7 +120,7 @@ interface Unauthentic {
   fault: FederationError;
 }
 
-/** The connections of the issuer whose keys verify the answer, and why another one or none does not. */
+/** The connections of the issuer whose keys verify the answer, and why the last other one rejected it, or that none has this issuer. */
 async function authenticate(
   services: UpstreamSamlServices,
   issuer: string,
@@ -166,7 +166,7 @@ async function rejectSignature(
   const isOfEncryption = fault.cause instanceof SamlError && OF_ENCRYPTION.includes(fault.cause.code);
   const code = isOfEncryption ? 'upstream_encryption_not_accepted' : 'upstream_signature_invalid';
   const rejection = new FederationError(code, { rule, reason, expected, received });
-  const page = await rejected.pageOf(ctx.state.request, aboutAnswer(connection), rejection);
+  const page = await rejected.recordForPage(ctx.state.request, aboutAnswer(connection), rejection);
   if (ctx.get('Accept').includes('text/html')) throw page;
   ctx.status = 401;
   ctx.type = 'text/plain';

@@ -57,7 +57,7 @@ export function createGroupChanges(
    * invalid_input with the first mistakes and their number.
    */
   async function check({ kind, groupId, members, by }: WantedChange): Promise<void> {
-    await groups.assertMayAdd(groupId, { by });
+    await groups.assertMayPut(groupId, 'direct', { by });
     const at = now();
     const known = new Set<string>();
     const rows = members.map(({ userId }) => userId);
@@ -119,7 +119,7 @@ export function createGroupChanges(
 
   /** Starts what was prepared. Throws not_found, and conflict where it is started already. */
   async function start(groupId: string, id: string, by: Actor, tx: Tx): Promise<MemberChange> {
-    await groups.assertMayAdd(groupId, { by }, tx);
+    await groups.assertMayPut(groupId, 'direct', { by }, tx);
     const data = { state: 'waiting', by: storedActor(by), expiresAt: expiryOf(now) };
     const { count } = await tx.bulkChange.updateMany({ where: { id, groupId, state: 'prepared' }, data });
     const change = await get(groupId, id, tx);

@@ -609,9 +609,6 @@ export function createGroups(
         return work(group, tx);
       }),
     mayJoin,
-    /** Throws unless the actor may add people as an administrator does: the right, and not in the file. */
-    assertMayAdd: async (id: string, options: GroupChange = {}, tx: Tx = db): Promise<void> =>
-      void (await joinable(id, 'direct', options, tx)),
     confersAdmin: (id: string, tx: Tx = db) => rights.confersAdmin([id], tx),
     create,
     update,
@@ -681,7 +678,7 @@ function throwTaken(error: unknown): never {
   throw isUniqueConstraintError(error) ? conflict('group_name_taken', { cause: error }) : error;
 }
 
-/** A membership that is to be, and what the person is in by now. Throws invalid_input for times in the wrong order. */
+/** The times of a membership to store, and the memberships that the person has already. Throws invalid_input for times in the wrong order. */
 function membershipOf<Row extends Times & { userId: string; source: string }>(
   { userId, since = null, until = null }: NewMember,
   held: readonly Row[],

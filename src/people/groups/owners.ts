@@ -60,7 +60,7 @@ export function createGroupOwners(core: Core & { groups: Groups; accounts: Accou
     return found;
   }
 
-  /** Counts so many additions by the person, or throws too_many_requests (429) and counts none: fewer of them can be allowed. */
+  /** Counts so many additions by the person, or throws too_many_requests (429) and counts none, so that fewer can still be allowed. */
   async function countAdditions(count: number, userId: string): Promise<void> {
     for (let counted = 0; counted < count; counted += 1) {
       const { allowed, retryAfterSeconds } = await rateLimits.consume('group-additions:account', userId);

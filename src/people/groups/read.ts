@@ -102,7 +102,7 @@ export function createGroupReads(core: Core) {
       apis: apis.map(({ identifier }) => identifier),
       /** The roles with permissions that are limited to the group, which end. */
       limited: limited.map(({ name }) => name).slice(0, take),
-      /** How many there are of those of which at most NAMED are named. */
+      /** How many there are in all: the lists above end after NAMED names. */
       totals: {
         roles: await stored.groupRole.count({ where: ofGroup }),
         applications: await stored.applicationGroup.count({ where: ofGroup }),

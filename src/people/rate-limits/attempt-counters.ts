@@ -20,7 +20,7 @@ export type Begun =
   | { outcome: 'counted' }
   /** The attempts in flight decide whether this one is allowed, or they have just been decided: it tries again. */
   | { outcome: 'in-flight' }
-  /** Decided failures alone reach `below` or the limit of the policy. */
+  /** Decided failures alone reach the limit of the policy, or `below`: then the seconds mean nothing (lockout.ts asks for a CAPTCHA). */
   | { outcome: 'limit'; retryAfterSeconds: number };
 
 /** A counter of an attempt; `below`: counts it only while fewer are counted. */

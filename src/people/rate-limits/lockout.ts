@@ -189,7 +189,10 @@ async function startCounting(
   return startOneByOne(counters, all);
 }
 
-/** A parallel request was first with one of the counters, or that of all names is at its limit: it alone stops no attempt, but lets it fail. */
+/**
+ * The counters one after the other, when they could not be counted together: a parallel request was first with one of them, or that of all names
+ * is at its limit, which does not stop the attempt but makes it fail.
+ */
 async function startOneByOne(
   counters: AttemptCounters,
   all: readonly (UsedCounter & { below: number | undefined })[],
