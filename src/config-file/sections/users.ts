@@ -330,7 +330,6 @@ export async function exportUsers(
     const grants = row.roles.map(({ role: { name }, since, until }) => ({ name, since, until }));
     const held = lasting(grants, now()).filter(({ name }) => known.has(name));
     const entry = {
-      username: row.username,
       sub: row.id,
       email: row.email,
       email_verified: row.emailVerified,
@@ -346,6 +345,6 @@ export async function exportUsers(
       active_until: row.activeUntil?.toISOString(),
       roles: declaredRoles(held),
     };
-    return { ...withoutDefaults(entry, defaults), username: row.username };
+    return { username: row.username, ...withoutDefaults(entry, defaults) };
   });
 }
