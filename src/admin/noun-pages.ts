@@ -81,7 +81,7 @@ export function pagesOf<Item>(services: ConsoleServices, noun: Resource<Item>) {
           return { to: home, notice: done };
         },
       }),
-    /** A page of one: its name, the way to the list, and that the file declares it. @param mayRelease takes it out of the file */
+    /** A page of one: its name, the way to the list, and that the file declares it. @param mayRelease whether the administrator may take it out of the file */
     pageOf(
       { subject, meets }: Visit<Item>,
       { tags = [], blocks, ...page }: PageOfOne,

@@ -11,6 +11,10 @@ import { byId } from './api/parts.ts';
 /** What the configuration file may declare, in the words of the notices about it. */
 export type Declared = 'user' | 'role' | 'group' | 'connection' | 'api' | 'application' | 'settings' | 'sign-up-codes';
 
+/**
+ * A noun of administration, described once: what it is called, what it needs, how it is found and represented. Its endpoints (`endpointsOf`)
+ * and its pages (`pagesOf` in noun-pages.ts) are made from it and call the same actions.
+ */
 export interface Resource<Item> {
   /** As in the operations `getRole` and `listRoles`. */
   names: readonly [one: string, many: string];
@@ -22,7 +26,7 @@ export interface Resource<Item> {
   /** What the list is called, where a page leads back to it. */
   title: PageText;
   nameOf(item: Item): string;
-  /** Of a noun whose items the configuration file may declare. */
+  /** How the configuration file declares one. Absent where no file does, and for users, applications and sign-up codes, whose pages say it themselves. */
   declared?: {
     section: Section;
     /** What the notice on the page of one calls it. */

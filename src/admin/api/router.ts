@@ -19,7 +19,7 @@ import { etagOf } from './versions.ts';
 type LongList = NonNullable<Endpoint['longList']>;
 type ReadCall = Omit<Call<unknown, unknown, unknown>, 'record'>;
 
-/** Without an Idempotency-Key no response is stored. */
+/** A response that is a stream is not stored. */
 const recordNothing = async () => {};
 const MAX_FAULTS = 50;
 /** Rows of a long list that are checked in one turn of the event loop. */

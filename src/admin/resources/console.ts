@@ -28,6 +28,7 @@ const pathOf = (identifier: string) => `${HOME}/${encodeURIComponent(identifier)
 const ADD: Action = { label: t('console.apis.add'), icon: 'plus', href: `${HOME}/new` };
 
 const listIn = listAt(HOME, {}, ['identifier', '-identifier']);
+
 export function apiRoutes(services: ConsoleServices) {
   const { admin } = services;
   const { resources } = admin;

@@ -19,7 +19,7 @@ import { productPresets, webAddress } from './products.ts';
 /** The field of an uploaded document. */
 export const METADATA_FILE = 'metadata_file';
 
-/** What is typed as another value than it is declared. */
+/** How a typed text becomes the declared value. */
 const readers = {
   /** Also an empty one. */
   text: (typed: string) => typed,
@@ -30,9 +30,9 @@ const readers = {
 } as const;
 
 const ownField = z.strictObject({
-  /** Of the declaration. */
+  /** The key of the declaration. */
   key: z.string(),
-  /** Of the field, where another one has the key. */
+  /** The name of the field in the form; the key by default. */
   name: z.string().optional(),
   label: z.string().optional(),
   hint: z.string().default(''),
@@ -95,7 +95,7 @@ function formKey(
   return { key, fields, read };
 }
 
-/** A choice without that of none. */
+/** A choice without the option that chooses nothing. */
 function withoutNone(key: FormKey): FormKey {
   const fields: FormKey['fields'] = (values) =>
     key.fields(values).map((field) => {
