@@ -155,3 +155,38 @@ itOnBothInLongRun('a leaver who saves the profile again and again loses the acce
   };
   await expect.poll(saves, { interval: 700 }).toMatchObject({ active: false });
 });
+
+it('a comparison that a stop of the server interrupts leaves nobody out', async () => {
+  const made = await target(idp, other, { role: 'halt' });
+  await people('halted', 'halt', 1);
+  await settle(idp);
+  const { db, provisioning } = idp.services;
+  // Taken, so that the server's own jobs do not come in between.
+  const names = { name: { in: ['provisioning', 'provisioning-deliveries'] } };
+  const lock = { holder: 'this test', lockedUntil: new Date('2100-01-01') };
+  await db.jobLock.updateMany({ where: names, data: lock });
+  const [changes] = provisioning.jobs;
+  const where = { applicationId: made.applicationId, kind: 'user' };
+  const compared: string[] = [];
+  for (let looks = 0; looks < 8; looks += 1) {
+    await db.provisionedObject.updateMany({ where, data: { isActive: false, pending: '' } });
+    await decide(made, 'compare');
+    await changes?.run(abortedAfter(looks));
+    await changes?.run(new AbortController().signal);
+    compared.push((await db.provisionedObject.findFirstOrThrow({ where })).pending);
+  }
+  expect(compared).toEqual(Array(8).fill('update'));
+  await db.jobLock.updateMany({ where: names, data: { lockedUntil: new Date(0) } });
+});
+
+/** A signal that aborts when it is looked at once more than so many times. */
+function abortedAfter(looks: number): AbortSignal {
+  const controller = new AbortController();
+  let left = looks;
+  return new Proxy(controller.signal, {
+    get(signal, key) {
+      if (key === 'aborted' && left-- === 0) controller.abort();
+      return Reflect.get(signal, key, signal);
+    },
+  });
+}

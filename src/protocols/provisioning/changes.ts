@@ -24,7 +24,7 @@ const OF_PERSON =
 const OF_ALL = /^(group\.(updated|deleted|child-|role-)|role\.deleted|backup\.restored)/;
 const OF_APPLICATION = /^application\.(updated|enabled)$/;
 
-/** How far a comparison has come: first those who are there, then those who may be. */
+/** How far a comparison has come: first those whom the application has, then the others who may use it. */
 export interface Place {
   phase: 'there' | 'here';
   after: string;
@@ -101,6 +101,8 @@ export function createChanges(services: Core & ApplicationServices & { targets: 
     for (let piece = 0; piece < PIECES && !signal.aborted; piece += 1) {
       const { users, groups, next } = await pageAt(target, position);
       await examine(target, users, { isNews: false }, signal);
+      // Some of them may not have been compared: the next run begins with this page again.
+      if (signal.aborted) return true;
       if (groups.length > 0) await differences.examineGroups(target, groups);
       if (!next) {
         await finish(target, position);
@@ -112,7 +114,7 @@ export function createChanges(services: Core & ApplicationServices & { targets: 
     return true;
   }
 
-  /** At most so many of those who are compared: people and groups that are there, then the other people who may be. */
+  /** One page of a comparison: people and groups that the application has, then the other people who may use it. */
   async function pageAt(
     target: Target,
     { phase, after }: Place,
