@@ -341,7 +341,7 @@ export function createScimUsers(
 
   /**
    * @param attributesAfter the attributes after the change, from those before
-   * @param ifMatch throws precondition_failed (412) where the version is another one
+   * @param ifMatch where it returns false, the change throws precondition_failed (412)
    */
   function change(
     id: string,

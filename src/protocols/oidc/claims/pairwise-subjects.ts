@@ -29,7 +29,7 @@ export async function createSubjects({ db, vault }: Core) {
     of: (sector: string | undefined, accountId: string): string =>
       sector === undefined ? accountId : pairwise(sector, accountId),
 
-    /** The account of a subject of this sector; undefined for anything else. */
+    /** The account of a subject of this sector, undefined for anything else. Without a sector, the subject is the id of the account. */
     accountOf(sector: string | undefined, subject: string): string | undefined {
       if (sector === undefined) return subject;
       const octets = Buffer.from(subject, 'base64url');
