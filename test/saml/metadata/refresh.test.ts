@@ -8,6 +8,7 @@ import { createMetadataRefresh, METADATA_JOB } from '../../../src/protocols/saml
 import { consoleOf, staff } from '../../admin/console/support.ts';
 import { type ApiCaller, aPerson, aService, tokenOfLongAgo } from '../../admin/support.ts';
 import { testClock } from '../../support/clock.ts';
+import { signRows } from '../../support/database/row-macs.ts';
 import { type HttpClient, httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { type Listening, listen } from '../../support/listen.ts';
@@ -22,6 +23,8 @@ const [first, second, third] = [aCredential(), aCredential(), aCredential()];
 let idp: TestIdp;
 let web: Listening;
 let answer: { status?: number; location?: string; body: string };
+/** The document at /broken. */
+let brokenAnswer = '';
 let fetched = 0;
 /** What happens between the request for the metadata and the answer. */
 let meanwhile: (() => Promise<void>) | undefined;
@@ -72,7 +75,8 @@ beforeAll(async () => {
   // Taken, so that the server's own job does not come in between.
   const lock = { name: METADATA_JOB, holder: 'this test', lockedUntil: new Date('2100-01-01') };
   await services.db.jobLock.upsert({ where: { name: METADATA_JOB }, create: lock, update: {} });
-  web = await listen(async (_request, response) => {
+  web = await listen(async (request, response) => {
+    if (request.url === '/broken') return void response.end(brokenAnswer);
     fetched += 1;
     await meanwhile?.();
     response.writeHead(answer.status ?? 200, answer.location ? { location: answer.location } : {}).end(answer.body);
@@ -174,6 +178,25 @@ describe('metadata behind a URL', () => {
     expect(await stored()).toBe(before);
     expect((await lastEvent('invalid'))?.reason?.length).toBeGreaterThan(10);
     expect(idp.log.join('')).toContain('the last valid one stays in use');
+  });
+
+  it('is read of the other applications where the registered metadata of one is not valid any more', async () => {
+    const { applications, db } = idp.services;
+    await register({ acs: [oldAcs, 'https://wiki.example/second'] });
+    // Before the other one in the order of the job.
+    const brokenEntity = 'https://broken.example';
+    const broken = serviceProvider.parse({ name: 'Aaa', metadata_url: `${web.origin}/broken` });
+    const settings = settingsOf(broken, metadata({ entity: brokenEntity }));
+    const { id: brokenId } = await applications.createSaml({ ...broken, entityId: brokenEntity, settings }, {});
+    const row = await db.asStored.application.findUniqueOrThrow({ where: { id: brokenId } });
+    const withoutMetadata = JSON.stringify({ ...JSON.parse(row.metadata), metadata_xml: '<EntityDescriptor/>' });
+    await db.asStored.application.update({ where: { id: brokenId }, data: { metadata: withoutMetadata, mac: '' } });
+    await signRows(idp.services);
+    brokenAnswer = metadata({ entity: brokenEntity });
+    expect(await refreshWith({})).toBe('changed');
+    expect(await stored()).toBe(metadata());
+    expect(idp.log.join('')).toContain('the metadata of Aaa could not be refreshed');
+    await applications.remove(brokenId, {});
   });
 
   it('is left for the next run when its application was changed while it was fetched', async () => {

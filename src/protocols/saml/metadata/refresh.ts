@@ -12,6 +12,7 @@ import { sha256 } from '../../../base/platform/random.ts';
 import { type Tx, transaction } from '../../../base/storage/database.ts';
 import { lockRow } from '../../../base/storage/row-lock.ts';
 import { isFirstUse } from '../../../base/storage/seen-ids.ts';
+import { unavailableIn } from '../../../base/storage/unavailable.ts';
 import { faultLine } from '../../../base/texts/faults.ts';
 import type { Core } from '../../../core/core.ts';
 import { changesKey, type MetadataChange } from './differences.ts';
@@ -39,7 +40,7 @@ interface Received {
   nextReadAt: Date;
 }
 
-/** Refreshes all of them that are due, one after the other; stops early when the signal aborts. */
+/** Refreshes all that are due, one after the other; one that fails does not stop the others. Stops early when the signal aborts. */
 export function createMetadataRefresh(services: Core & ApplicationServices & { fetchMetadata: FetchMetadata }) {
   const { db, sql, now, logger, applications, fetchMetadata } = services;
   const reports = createRefreshReports(services);
@@ -125,9 +126,13 @@ export function createMetadataRefresh(services: Core & ApplicationServices & { f
       if (application.protocol !== 'saml' || !application.enabled) continue;
       const url = application.metadata.metadata_url;
       if (url === undefined) continue;
-      const outcome = await refresh(application, url);
-      result[outcome] += 1;
       const { clientId, name } = application;
+      const outcome = await refresh(application, url).catch((err: unknown): Outcome => {
+        if (unavailableIn(err)) throw err;
+        logger.error({ err, clientId, url }, `the metadata of ${name} could not be refreshed`);
+        return 'failed';
+      });
+      result[outcome] += 1;
       if (outcome === 'changed') logger.info({ clientId, url }, `metadata of ${name} was updated`);
       else await reports.expired(application);
     }

@@ -7,6 +7,7 @@ import type { Applications } from '../../../applications/applications.ts';
 import { conflict, notFound } from '../../../base/http/errors.ts';
 import { sha256 } from '../../../base/platform/random.ts';
 import { type Tx, transaction } from '../../../base/storage/database.ts';
+import { lockRow } from '../../../base/storage/row-lock.ts';
 import { t } from '../../../base/texts/text.ts';
 import type { Actor } from '../../../core/audit/audit.ts';
 import type { Core } from '../../../core/core.ts';
@@ -21,7 +22,7 @@ export interface WaitingMetadata {
   changes: MetadataChange[];
 }
 
-export function createWaitingMetadata({ db, now, audit, applications }: Core & ApplicationServices) {
+export function createWaitingMetadata({ db, sql, now, audit, applications }: Core & ApplicationServices) {
   async function findWaiting(applicationId: string, tx: Tx) {
     const state = await tx.samlMetadata.findUnique({ where: { applicationId } });
     if (!state?.pendingXml || !state.pendingSince) return undefined;
@@ -40,6 +41,7 @@ export function createWaitingMetadata({ db, now, audit, applications }: Core & A
     decision: 'approved' | 'rejected',
   ): Promise<void> =>
     transaction(db, async (tx) => {
+      await lockRow(tx, sql, 'applications', applicationId);
       const current = await findWaiting(applicationId, tx);
       if (!current) throw notFound({ message: t('console.applications.metadata.none-waits') });
       const { application, xml, found } = current;
