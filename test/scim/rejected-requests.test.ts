@@ -119,3 +119,14 @@ it('a request without a valid token is none of a connection, and is not recorded
   expect(page.status).toBe(401);
   expect(page.text).not.toContain('Reference');
 });
+
+it('a body that is no object is rejected, and explained', async () => {
+  for (const body of [0, false, '', 1, 'ann', ['ann']])
+    for (const [method, path] of [
+      ['POST', '/Users'],
+      ['PATCH', '/Users/nobody'],
+    ] as const) {
+      const one = await rejected(method, path, body);
+      expect([one.status, one.found?.rules[0]?.rule], JSON.stringify(body)).toEqual([400, 'scim_request']);
+    }
+});

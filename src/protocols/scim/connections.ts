@@ -8,7 +8,7 @@ import { emailDomain } from '../../base/network/domains.ts';
 import { randomId, sha256 } from '../../base/platform/random.ts';
 import { createThrottle } from '../../base/platform/throttle.ts';
 import { nameUpTo } from '../../base/schemas/line-schema.ts';
-import { isUniqueConstraintError, type Tx, withinTransaction } from '../../base/storage/database.ts';
+import { type Db, isUniqueConstraintError, type Tx, withinTransaction } from '../../base/storage/database.ts';
 import { check, rule, textFault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -101,12 +101,7 @@ export interface ScimToken {
   lastUsedAt: Date | null;
 }
 
-type Row = {
-  [Key in keyof Omit<ScimConnection, keyof ScimDeclaration>]: Key extends 'source' ? string : ScimConnection[Key];
-} & Record<'name' | 'ownedDomains' | 'adopt' | 'deletePolicy' | 'mappings', string> & {
-    clientId: string | null;
-    mayCreate: boolean;
-  };
+type Row = Awaited<ReturnType<Db['scimConnection']['findMany']>>[number];
 
 /** Whether the configuration file changes it, which alone changes what it declares. */
 export interface ScimChange {
@@ -178,10 +173,10 @@ export function createScimConnections({ db, vault, now, audit, logger }: Core) {
     update: (id: string, given: ScimDeclaration, by: Actor, { source = 'local', tx }: ScimChange = {}) =>
       withinTransaction(db, tx, async (own): Promise<ScimConnection> => {
         const before = declarationOf(await changeable(id, source, own));
-        const fills = ({ owned_domains: domains, mappings }: ScimDeclaration) =>
-          JSON.stringify([domains, mappings.attributes]);
-        const isSame = fills(before) === fills(given);
-        const data = { id, ...columnsOf(given), source, updatedAt: now(), ...(!isSame && { isApplied: false }) };
+        const fillsTheSame =
+          isDeepStrictEqual(before.owned_domains, given.owned_domains) &&
+          isDeepStrictEqual(before.mappings.attributes, given.mappings.attributes);
+        const data = { id, ...columnsOf(given), source, updatedAt: now(), ...(!fillsTheSame && { isApplied: false }) };
         const where = { id, ...PRESENT };
         await own.scimConnection.update({ where, data, select: { id: true } }).catch(throwTaken);
         const difference = { before, after: given };

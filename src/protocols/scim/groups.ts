@@ -112,9 +112,11 @@ export function createScimGroups({ db, sql, now, groups, users }: Core & People 
       const named = [...new Set(ids)];
       if (kind !== 'remove') await assertUsers(named, request, tx);
       const inside = await insideOf(groupId, kind === 'replace' ? undefined : named, options.via, tx);
-      const leaving = { add: [], remove: inside, replace: without(inside, named) }[kind];
-      const joining = kind === 'remove' ? [] : without(named, inside).map((userId) => ({ userId }));
+      let leaving: string[] = [];
+      if (kind === 'remove') leaving = inside;
+      if (kind === 'replace') leaving = without(inside, named);
       if (leaving.length > 0) await groups.removeMembers(groupId, leaving, options);
+      const joining = kind === 'remove' ? [] : without(named, inside).map((userId) => ({ userId }));
       if (joining.length > 0) await groups.addMembers(groupId, joining, options);
     }
   }

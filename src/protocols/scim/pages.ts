@@ -12,10 +12,13 @@ import type { Resource, Values } from './resource-values.ts';
 const READ = 250;
 /** Milliseconds of a turn in which resources are compared with a filter. */
 const TURN_MS = 10;
-/** Of a list by `startIndex` that goes so far, the next page begins where the last one ended, for some minutes. */
+/** From this `startIndex` on, the end of a page is kept for some minutes, because the next page begins there. */
 const FAR = 1000;
 const KEPT_MS = 5 * 60 * 1000;
+/** Ends that are kept, of all lists. */
 const MOST_KEPT = 200;
+/** A condition that no row meets. */
+const NOTHING = { connectionId: '' };
 
 /** Where a page begins: after so many, or at a cursor; an empty one is the beginning. */
 export type Place = { limit: number } & ({ offset: number } | { cursor: string });
@@ -79,19 +82,20 @@ export async function narrow(
   if (!filter) return { where: [] };
   const where: object[] = [];
   const rest: Filter[] = [];
-  for (const one of filter.kind === 'and' ? filter.of : [filter]) {
+  const conditions = filter.kind === 'and' ? filter.of : [filter];
+  for (const one of conditions) {
     const [name = '', value = ''] = equalText(one) ?? [];
-    const found = isStorable(value) ? await indexed(name, value) : { connectionId: '' };
+    const found = isStorable(value) ? await indexed(name, value) : NOTHING;
     if (found) where.push(found);
-    if (!(found && name === related && isValueAlone(one))) rest.push(one);
+    const isDecided = found && name === related && isValueAlone(one);
+    if (!isDecided) rest.push(one);
   }
   if (rest.some((one) => mentions(one, related)))
     throw scimError(
       'invalidFilter',
       `${related} are compared by \`${related}.value eq "…"\` only, alone or with \`and\`.`,
     );
-  const [first] = rest;
-  return { where, ...(first && { rest: rest.length === 1 ? first : { kind: 'and', of: rest } }) };
+  return rest.length === 0 ? { where } : { where, rest: { kind: 'and', of: rest } };
 }
 
 /** `groups[value eq "…"]` without another condition, or `groups.value eq "…"`. */
@@ -136,25 +140,25 @@ export async function pageOf({
   read: Read;
   complete(items: Resource[]): Promise<{ items: Resource[]; isCut: boolean }>;
 }): Promise<Page> {
-  const before = 'cursor' in place ? continuedOf(place.cursor) : places.find(list, place.offset);
+  const continued = 'cursor' in place ? continuedOf(place.cursor) : places.find(list, place.offset);
   const offset = 'offset' in place ? place.offset : 0;
   const { limit } = place;
 
   async function pageOfFitting(by: Filter): Promise<{ onPage: Resource[]; total: number }> {
     const fitting = await fittingOf(by, read);
-    const mark = 'cursor' in place ? before?.mark : undefined;
+    const mark = 'cursor' in place ? continued?.mark : undefined;
     const start = mark ? fitting.findIndex(({ createdAt, id }) => isAfter({ at: createdAt, id }, mark)) : offset;
     return { onPage: start < 0 ? [] : fitting.slice(start, start + limit + 1), total: fitting.length };
   }
 
   async function pageOfAll(): Promise<{ onPage: Resource[]; total: number }> {
-    const total = before?.total ?? (await count());
-    const start = before?.mark ?? (offset > 0 ? await markAt(offset - 1) : undefined);
+    const total = continued?.total ?? (await count());
+    const start = continued?.mark ?? (offset > 0 ? await markAt(offset - 1) : undefined);
     const isEmpty = limit === 0 || (offset > 0 && !start);
     return { onPage: isEmpty ? [] : await firstOf(read, start, limit + 1), total };
   }
 
-  // With the first one of the next page.
+  // With the first one of the next page, which tells whether there is one.
   const { onPage, total } = await (filter ? pageOfFitting(filter) : pageOfAll());
   const { items: found, isCut } = await complete(onPage.slice(0, limit));
   const last = found.at(-1);

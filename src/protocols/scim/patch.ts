@@ -2,6 +2,7 @@
 // list that do not exist yet, and members to remove in `value`.
 import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
+import { present } from '../../base/platform/defined.ts';
 import { inTurns } from '../../base/platform/turns.ts';
 import { scimError } from './errors.ts';
 import { type Complex, type Filter, fits, listOf, type Path, parsePath, type Value } from './filter.ts';
@@ -51,8 +52,7 @@ export async function stepsOf(
     for (const [, part] of parts) values += Array.isArray(part) ? part.length : 1;
     if (values > MAX_MEMBERS) throw scimError('tooMany', `The operations have more than ${MAX_MEMBERS} values.`);
     for (const [key, part] of parts)
-      if (path) steps.push({ op, path: parsePath(key, type), value: part });
-      else steps.push(...stepOf(op, key, part, type));
+      if (path || !isIgnored(key, type)) steps.push({ op, path: parsePath(key, type), value: part });
     if (steps.length > limits.scim.operations)
       throw scimError('tooMany', `The operations change more than ${limits.scim.operations} attributes.`);
   }
@@ -68,15 +68,13 @@ function attributesIn(op: Step['op'], value: unknown): [string, unknown][] {
   return Object.entries(value);
 }
 
-/** Keys without a meaning here are ignored, as in a body; a path that cannot be read is an error. */
-function stepOf(op: Step['op'], key: string, value: unknown, type: ResourceType): Step[] {
+/** Whether a key of an operation without a path means nothing here, as in a body. Throws invalidPath for a path that cannot be read. */
+function isIgnored(key: string, type: ResourceType): boolean {
   const isPath = /[[.:]/.test(key);
-  if (!isPath && !type.attributes.has(key.toLowerCase())) return [];
-  const path = parsePath(key, type);
-  const { attribute } = path;
+  if (!isPath && !type.attributes.has(key.toLowerCase())) return true;
+  const { attribute } = parsePath(key, type);
   // `meta` and `groups` of a resource that the client has read.
-  if (attribute.mutability === 'readOnly' && attribute.name !== 'id') return [];
-  return [{ op, path, value }];
+  return attribute.mutability === 'readOnly' && attribute.name !== 'id';
 }
 
 function assertMutable({ attribute, sub }: Path, value: unknown, id: string): void {
@@ -88,48 +86,61 @@ function assertMutable({ attribute, sub }: Path, value: unknown, id: string): vo
 /** Carries out a step. Throws noTarget and invalidValue. */
 export function applyStep(values: Values, step: Step): void {
   const { name } = step.path.attribute;
-  const after = step.op === 'remove' ? withoutPart(values.get(name), step) : withValue(values.get(name), step);
+  const before = values.get(name);
+  const after = step.op === 'remove' ? withoutPart(before, step) : withValue(before, step);
   if (after === undefined || (Array.isArray(after) && after.length === 0)) values.delete(name);
   else values.set(name, after);
 }
 
-function withValue(before: Value | undefined, { op, path, value }: Step): Value | undefined {
-  const { attribute, sub, filter } = path;
-  if (filter) return withFiltered(listOf(before), path, filter, { op, value });
-  if (sub) {
-    const read = readValue(sub, value, `${attribute.name}.${sub.name}`);
-    if (!attribute.multiValued) return withPart(before instanceof Map ? before : undefined, sub, read);
-    const list = listOf(before);
-    return (list.length === 0 ? [new Map()] : list).flatMap((one) => withPart(one, sub, read) ?? []);
-  }
-  const read = readValue(attribute, value);
-  if (attribute.multiValued) {
-    const added = listOf(read);
-    const same = new Set(added.flatMap((one) => identityOf(one) ?? []));
-    const kept = op === 'add' ? listOf(before).filter((one) => !same.has(identityOf(one) ?? '')) : [];
-    return onePrimary(limitedList([...kept, ...added], attribute.name));
-  }
-  const isMerged = attribute.type === 'complex' && before instanceof Map && read instanceof Map;
-  return isMerged ? new Map([...(before as Complex), ...(read as Complex)]) : read;
+/** The value of an attribute after `add` or `replace`. */
+function withValue(before: Value | undefined, step: Step): Value | undefined {
+  const { attribute, sub, filter } = step.path;
+  if (filter) return withFiltered(listOf(before), filter, step);
+  if (sub) return withSub(before, attribute, readSub(sub, step), sub);
+  const read = readValue(attribute, step.value);
+  if (attribute.multiValued) return withList(listOf(before), listOf(read), step);
+  // The parts of an object that are not named stay.
+  if (attribute.type === 'complex' && before instanceof Map && read instanceof Map)
+    return new Map([...(before as Complex), ...(read as Complex)]);
+  return read;
 }
 
-/** The list with the values that fit changed; one that does not exist yet is made of what the filter says. */
-function withFiltered(
-  list: readonly Complex[],
-  { attribute, sub }: Path,
-  filter: Filter,
-  { op, value }: Pick<Step, 'op' | 'value'>,
-): Complex[] {
+const readSub = (sub: Attribute, { path: { attribute }, value }: Step): Value | undefined =>
+  readValue(sub, value, `${attribute.name}.${sub.name}`);
+
+/** A sub-attribute is set in an object, or in each value of a list; in an empty list it is a new value. */
+function withSub(
+  before: Value | undefined,
+  { multiValued }: Attribute,
+  read: Value | undefined,
+  sub: Attribute,
+): Value | undefined {
+  if (!multiValued) return withPart(before instanceof Map ? before : undefined, sub, read);
+  const list = listOf(before).length === 0 ? [new Map()] : listOf(before);
+  return present(list.map((one) => withPart(one, sub, read)));
+}
+
+/** `replace` puts another list in place of the one before; `add` adds to it, and replaces values that are the same. */
+function withList(before: readonly Complex[], added: readonly Complex[], { op, path }: Step): Value {
+  const same = new Set(added.map(identityOf));
+  const kept = op === 'add' ? before.filter((one) => !one.has('value') || !same.has(identityOf(one))) : [];
+  return onePrimary(limitedList([...kept, ...added], path.attribute.name));
+}
+
+/** Changes the values of a list that fit. Where none fits, a new one has what the filter says. */
+function withFiltered(list: readonly Complex[], filter: Filter, step: Step): Complex[] {
+  const { attribute, sub } = step.path;
   const seed = seedOf(filter);
-  const change = (one: Complex): Complex[] => {
-    if (sub) return [withPart(one, sub, readValue(sub, value, `${attribute.name}.${sub.name}`)) ?? []].flat();
-    const [read] = listOf(readValue(attribute, value));
-    return read ? [new Map([...(op === 'add' ? one : (seed ?? [])), ...read])] : [];
+  const changed = (one: Complex): Complex | undefined => {
+    if (sub) return withPart(one, sub, readSub(sub, step));
+    const [read] = listOf(readValue(attribute, step.value));
+    // `replace` keeps what the filter says, so that the value still fits.
+    return read && new Map([...(step.op === 'add' ? one : (seed ?? [])), ...read]);
   };
   if (list.some((one) => fits(filter, one)))
-    return onePrimary(list.flatMap((one) => (fits(filter, one) ? change(one) : [one])));
+    return onePrimary(present(list.map((one) => (fits(filter, one) ? changed(one) : one))));
   if (!seed) throw scimError('noTarget', 'No value fits the filter of the path.');
-  return onePrimary(limitedList([...list, ...change(seed)], attribute.name));
+  return onePrimary(limitedList(present([...list, changed(seed)]), attribute.name));
 }
 
 /** What a value has that fits `type eq "work" and primary eq true`; undefined for a filter with anything but equations. */
@@ -144,18 +155,19 @@ function seedOf(filter: Filter): Complex | undefined {
   return new Map(read === undefined ? [] : [[attribute.name, read]]);
 }
 
+/** The value of an attribute after `remove`. */
 function withoutPart(before: Value | undefined, { path: { attribute, sub, filter }, value }: Step): Value | undefined {
   if (attribute.required) throw scimError('invalidValue', `${attribute.name} cannot be removed.`);
   if (!attribute.multiValued) return sub && before instanceof Map ? withPart(before, sub, undefined) : undefined;
-  const isAll = value === undefined && !filter && !sub;
-  if (isAll) return undefined;
-  const removed = filter || sub ? [] : namedIn(attribute, value);
-  const concerns = (one: Complex) =>
-    filter ? fits(filter, one) : sub || removed.some((other) => includes(one, other));
-  return listOf(before).flatMap((one) => {
-    if (!concerns(one)) return [one];
-    return sub ? (withPart(one, sub, undefined) ?? []) : [];
-  });
+  const list = listOf(before);
+  if (!filter && !sub) {
+    if (value === undefined) return undefined;
+    const named = namedIn(attribute, value);
+    return list.filter((one) => !named.some((other) => includes(one, other)));
+  }
+  const isMeant = (one: Complex) => !filter || fits(filter, one);
+  if (!sub) return list.filter((one) => !isMeant(one));
+  return present(list.map((one) => (isMeant(one) ? withPart(one, sub, undefined) : one)));
 }
 
 /** The values that an operation names: none only by an empty list, because a mistake is not to remove all. Throws invalidValue. */
@@ -175,8 +187,7 @@ function withPart(of: Complex | undefined, { name }: Attribute, value: Value | u
 }
 
 /** Equal for values of a list that are the same one (RFC 7644 3.5.2.1): the same `value`, of the same kind. */
-const identityOf = (one: Complex): string | undefined =>
-  one.has('value') ? JSON.stringify([keyOf(one.get('value')), keyOf(one.get('type'))]) : undefined;
+const identityOf = (one: Complex): string => JSON.stringify([keyOf(one.get('value')), keyOf(one.get('type'))]);
 
 /** Whether the value has everything that the other says. */
 function includes(one: Complex, other: Complex): boolean {
@@ -184,7 +195,7 @@ function includes(one: Complex, other: Complex): boolean {
 }
 
 const keyOf = (value: Value | undefined): string | undefined =>
-  typeof value === 'string' ? value.toLowerCase() : value === undefined ? undefined : JSON.stringify(value);
+  typeof value === 'string' ? value.toLowerCase() : JSON.stringify(value);
 
 /** Who joins and who leaves by a step about `members`. */
 export type MemberStep = { kind: 'add' | 'remove' | 'replace'; ids: string[] };
@@ -212,7 +223,7 @@ function idsIn(filter: Filter): string[] {
   throw scimError('invalidPath', 'Members are removed by `members[value eq "…"]`.');
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -7,6 +7,7 @@ import { logError, toAppError } from '../../base/http/error-handler.ts';
 import { AppError, methodNotAllowed, notFound, tooManyRequests, unauthorized } from '../../base/http/errors.ts';
 import { bodyLimit, parse, parseJson, parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
+import { defined } from '../../base/platform/defined.ts';
 import { sha256 } from '../../base/platform/random.ts';
 import { inTurns } from '../../base/platform/turns.ts';
 import type { Core } from '../../core/core.ts';
@@ -18,10 +19,10 @@ import type { EndSession } from '../logout/end-session.ts';
 import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
 import type { ScimConnections } from './connections.ts';
 import { errorJson, scimError, scimTypeOf } from './errors.ts';
-import { type Filter, listOf, parseFilter, parsePath } from './filter.ts';
+import { type Complex, type Filter, listOf, type Path, parseFilter, parsePath } from './filter.ts';
 import { createScimGroups } from './groups.ts';
 import type { Place } from './pages.ts';
-import { patchBody, stepsOf } from './patch.ts';
+import { isObject, patchBody, stepsOf } from './patch.ts';
 import { type Resource, toJson } from './resource-values.ts';
 import { GROUP, groupType, LIST_RESPONSE, type ResourceType, schemaJson, schemas, userType } from './schemas.ts';
 import { createScimUsers, type ScimRequest, schemasOf } from './users.ts';
@@ -45,6 +46,12 @@ const listQuery = z.object({
 type ListQuery = z.output<typeof listQuery>;
 
 const body = z.record(z.string(), z.unknown());
+
+/** A request whose token was checked, with its body as far as it was read: for the record of a rejection. */
+interface Call {
+  request: ScimRequest;
+  body?: unknown;
+}
 
 export function createScim(
   services: Core & People & { endSession: EndSession; scimConnections: ScimConnections; tokens: ApiTokens },
@@ -101,23 +108,21 @@ export function createScim(
 
   const locationOf = ({ endpoint }: ResourceType, id: string) => `${base}${endpoint}/${encodeURIComponent(id)}`;
 
-  /** As the client reads it, with an ETag of all but the times, and the groups, which change without a change of the user. */
+  const withAddresses = (list: readonly Complex[], type: ResourceType) =>
+    list.map((one) => ({ ...toJson(one), $ref: locationOf(type, String(one.get('value'))) }));
+
+  /** As the client reads it. */
   function resourceJson(type: ResourceType, { id, values, createdAt, updatedAt }: Resource) {
-    const own: Record<string, unknown> = toJson(values);
-    for (const [name, of] of [
-      ['groups', groupType],
-      ['members', userType],
-    ] as const)
-      if (listOf(values.get(name)).length > 0)
-        own[name] = listOf(values.get(name)).map((one) => ({
-          ...toJson(one),
-          $ref: locationOf(of, String(one.get('value'))),
-        }));
-    const named = { schemas: type === userType ? schemasOf(values) : [GROUP], id, ...own };
-    const version = `W/"${sha256(JSON.stringify({ ...named, groups: undefined })).slice(0, 20)}"`;
+    const attributes = toJson(values);
+    const [groups, members] = [listOf(values.get('groups')), listOf(values.get('members'))];
+    if (groups.length > 0) attributes.groups = withAddresses(groups, groupType);
+    if (members.length > 0) attributes.members = withAddresses(members, userType);
+    const json = { schemas: type === userType ? schemasOf(values) : [GROUP], id, ...attributes };
+    // The ETag covers neither the times nor the groups of a user, which change without a change of the user.
+    const version = `W/"${sha256(JSON.stringify({ ...json, groups: undefined })).slice(0, 20)}"`;
     const [created, lastModified] = [createdAt.toISOString(), updatedAt.toISOString()];
     const meta = { resourceType: type.name, created, lastModified, location: locationOf(type, id), version };
-    return { ...named, meta };
+    return { ...json, meta };
   }
 
   function send(ctx: Context, type: ResourceType, resource: Resource, query: ListQuery, status = 200): void {
@@ -239,12 +244,11 @@ export function createScim(
     const query = await bodyOf(ctx, listQuery);
     const place = placeOf(query);
     if ('cursor' in place) throw scimError('invalidCursor', 'Cursors are for /Users and /Groups.');
-    const filters = resources.map(({ type }) => filterFor(query, type));
-    if (filters.every(({ error }) => error)) throw filters[0]?.error;
+    const searches = resources.map(({ type, service }) => ({ type, service, ...filterFor(query, type) }));
+    if (searches.every(({ error }) => error)) throw searches[0]?.error;
     const all: object[] = [];
     let total = 0;
-    for (const [index, { type, service }] of resources.entries()) {
-      const { filter, error } = filters[index] ?? {};
+    for (const { type, service, filter, error } of searches) {
       if (error) continue;
       const rest = { limit: place.limit - all.length, offset: Math.max(place.offset - total, 0) };
       const page = await service.list(filter, rest, requestOf(ctx), needsMembers(query));
@@ -292,13 +296,12 @@ function pageJson(
   { total, next }: { total: number; next?: string },
   { startIndex = 1, cursor }: ListQuery,
 ) {
-  const place =
-    cursor === undefined ? { startIndex: Math.max(startIndex, 1) } : next !== undefined && { nextCursor: next };
   return {
     schemas: [LIST_RESPONSE],
     totalResults: total,
     itemsPerPage: resources.length,
-    ...place,
+    ...(cursor === undefined && { startIndex: Math.max(startIndex, 1) }),
+    ...(next !== undefined && { nextCursor: next }),
     Resources: resources,
   };
 }
@@ -319,51 +322,42 @@ function needsMembers({ attributes, excludedAttributes }: ListQuery): boolean {
 
 /** The attributes that the request wants (RFC 7644 3.9); those that are always returned stay. */
 function selected(json: Record<string, unknown>, type: ResourceType, query: ListQuery): Record<string, unknown> {
-  const isAlways = (name: string) =>
-    name === 'schemas' || type.attributes.get(name.toLowerCase())?.returned === 'always';
-  const wanted = namesIn(query.attributes).flatMap((name) => known(name, type));
-  if (namesIn(query.attributes).length > 0)
-    return withOnly(json, (name) => isAlways(name) || wanted.some((one) => one.name === name), wanted);
-  const excluded = namesIn(query.excludedAttributes).flatMap((name) => known(name, type));
-  const whole = excluded.filter(({ sub }) => sub === undefined).map(({ name }) => name);
-  const kept = Object.entries(json).filter(([name]) => isAlways(name) || !whole.includes(name));
-  return Object.fromEntries(
-    kept.map(([name, value]) => {
-      const subs = excluded.flatMap((one) => (one.name === name && one.sub !== undefined ? [one.sub] : []));
-      return [name, subs.length === 0 ? value : partsOf(value, (part) => !subs.includes(part))];
-    }),
-  );
+  const wanted = namesIn(query.attributes);
+  const isExclusion = wanted.length === 0;
+  const paths = knownPaths(isExclusion ? namesIn(query.excludedAttributes) : wanted, type);
+  const kept: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(json)) {
+    const isAlways = name === 'schemas' || type.attributes.get(name.toLowerCase())?.returned === 'always';
+    const ofName = paths.filter(({ attribute }) => attribute.name === name);
+    const isWhole = ofName.some(({ sub }) => sub === undefined);
+    const subs = ofName.flatMap(({ sub }) => sub?.name ?? []);
+    if (isExclusion) {
+      if (isWhole && !isAlways) continue;
+      kept[name] = subs.length === 0 ? value : withSubs(value, (sub) => !subs.includes(sub));
+    } else {
+      if (ofName.length === 0 && !isAlways) continue;
+      kept[name] = ofName.length === 0 || isWhole ? value : withSubs(value, (sub) => subs.includes(sub));
+    }
+  }
+  return kept;
 }
 
-function withOnly(
-  json: Record<string, unknown>,
-  isWanted: (name: string) => boolean,
-  wanted: readonly { name: string; sub: string | undefined }[],
-): Record<string, unknown> {
-  const kept = Object.entries(json).filter(([name]) => isWanted(name));
-  return Object.fromEntries(
-    kept.map(([name, value]) => {
-      const ofName = wanted.filter((one) => one.name === name);
-      const isWhole = ofName.length === 0 || ofName.some(({ sub }) => sub === undefined);
-      return [name, isWhole ? value : partsOf(value, (part) => ofName.some(({ sub }) => sub === part))];
-    }),
-  );
-}
-
-function partsOf(value: unknown, isKept: (part: string) => boolean): unknown {
-  if (Array.isArray(value)) return value.map((one) => partsOf(one, isKept));
+/** The value, or each of a list, with those of its sub-attributes. */
+function withSubs(value: unknown, isKept: (sub: string) => boolean): unknown {
+  if (Array.isArray(value)) return value.map((one) => withSubs(one, isKept));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).filter(([name]) => isKept(name)));
 }
 
-/** Names that this server does not have select nothing. */
-function known(name: string, type: ResourceType): { name: string; sub: string | undefined }[] {
-  try {
-    const { attribute, sub } = parsePath(name, type);
-    return [{ name: attribute.name, sub: sub?.name }];
-  } catch {
-    return [];
-  }
+/** Names that this server does not have are left out. */
+function knownPaths(names: readonly string[], type: ResourceType): Path[] {
+  return names.flatMap((name) => {
+    try {
+      return parsePath(name, type);
+    } catch {
+      return [];
+    }
+  });
 }
 
 function resourceTypeJson({ name, endpoint, schema, extension }: ResourceType, base: string) {
@@ -411,12 +405,6 @@ function serviceProviderConfig(base: string) {
   };
 }
 
-/** A request of a known connection, with its body as far as it was read. */
-interface Call {
-  request: ScimRequest;
-  body?: unknown;
-}
-
 const MOST_NAMES = 20;
 const MOST_TEXT = 300;
 
@@ -442,22 +430,25 @@ async function recordRejection(
 ): Promise<string | undefined> {
   const rule = ruleOf(error, path);
   if (!rule || (rule === 'scim_resource' && ['GET', 'HEAD'].includes(method))) return undefined;
-  const own = body as Readonly<Record<string, unknown>> | undefined;
+  const given = isObject(body) ? body : undefined;
   const text = (value: unknown) => (typeof value === 'string' ? value.slice(0, MOST_TEXT) : undefined);
-  const filter = text(own?.filter) ?? text(query.filter);
-  const names = own && (Array.isArray(own.Operations) ? operationsIn(own.Operations) : Object.keys(own));
+  const filter = text(given?.filter) ?? text(query.filter);
+  const names = given && (Array.isArray(given.Operations) ? operationsIn(given.Operations) : Object.keys(given));
   const sent = names?.slice(0, MOST_NAMES).join(', ').slice(0, MOST_TEXT);
   // The name is what the administrator looks for.
-  const taken = rule === 'scim_unique' ? (text(own?.userName) ?? text(own?.displayName)) : undefined;
-  const values = { method, path, filter, sent, name: taken, address: request.address };
-  const given = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const received = (rule === 'scim_filter' ? filter : rule === 'scim_request' ? sent : taken) ?? `${method} ${path}`;
+  const taken = rule === 'scim_unique' ? (text(given?.userName) ?? text(given?.displayName)) : undefined;
+  const ofRule: Partial<Record<RuleId, string | undefined>> = {
+    scim_filter: filter,
+    scim_request: sent,
+    scim_unique: taken,
+  };
+  const received = ofRule[rule] ?? `${method} ${path}`;
   return rejections.recordFirst(request, {
     endpoint: 'scim',
     reason: scimTypeOf(error) ?? error.code,
     message: errorJson(error).detail,
     clientId: connection.id,
-    received: Object.fromEntries(given),
+    received: defined({ method, path, filter, sent, name: taken, address: request.address }),
     rules: ruleResults([rule], { rule, received, expected: EXPECTED[rule] }),
   });
 }
@@ -466,7 +457,7 @@ async function recordRejection(
 const operationsIn = (operations: readonly unknown[]): string[] =>
   operations.slice(0, MOST_NAMES).map((one) => {
     const { op, path, value } = (one ?? {}) as Readonly<Record<string, unknown>>;
-    const names = typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
+    const names = isObject(value) ? Object.keys(value) : [];
     return [String(op), typeof path === 'string' ? path : names.slice(0, MOST_NAMES).join(' ')].join(' ');
   });
 

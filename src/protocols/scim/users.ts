@@ -133,21 +133,19 @@ export function createScimUsers(
     return user;
   }
 
-  /** Writes the attributes, and to the account what differs from `before`. */
-  async function store(
+  /** Changes in the account, also its state, what differs between the attributes. */
+  async function updateAccount(
     account: Account,
     { before, after }: { before: Complex; after: Values },
-    request: ScimRequest,
+    { connection, by }: ScimRequest,
     tx: Tx,
   ): Promise<void> {
-    const { connection, by } = request;
-    const isActive = after.get('active');
     const changed = differenceOf(account, profileOf(before, connection), profileOf(after, connection));
     if (Object.keys(changed).length > 0) {
       await accounts.update(account.id, changed, by, tx);
       await reportNewAddress(account, changed.email, by, tx);
     }
-    await obey(account, { said: isActive, before: before.get('active') }, by, tx);
+    await setState(account, { before: before.get('active'), after: after.get('active') }, by, tx);
   }
 
   /** Gives a person what the connection fills. A failure, such as a value that an own field rejects, is logged: the others go on. */
@@ -202,15 +200,14 @@ export function createScimUsers(
   }
 
   /** `false` disables, always. `true` enables only whom the directory disabled: an administrator's decision stays. */
-  async function obey(
+  async function setState(
     { id, isEnabled }: Account,
-    { said, before }: Record<'said' | 'before', Value | undefined>,
+    { before, after }: Record<'before' | 'after', Value | undefined>,
     by: Actor,
     tx: Tx,
   ): Promise<void> {
-    if (said === true && before === false && !isEnabled) await accounts.setActive(id, true, by, tx);
-    if (said !== false || !isEnabled) return;
-    await disableAccount(services, id, by, tx);
+    if (after === false && isEnabled) await disableAccount(services, id, by, tx);
+    if (after === true && before === false && !isEnabled) await accounts.setActive(id, true, by, tx);
   }
 
   /** The addresses by which a filter finds the person. */
@@ -270,7 +267,7 @@ export function createScimUsers(
     await tx.scimUser.deleteMany({ where: { userId: account.id } });
     const { attributes, ...rest } = profile;
     const own = Object.entries(attributes ?? {}).filter(([, value]) => value !== null);
-    await accounts.update(account.id, { ...rest, attributes: filledWith(own) }, by, tx);
+    await accounts.update(account.id, { ...rest, attributes: withFields(own) }, by, tx);
     return account;
   }
 
@@ -280,8 +277,9 @@ export function createScimUsers(
     for (const login of new Set([username, email])) {
       const account = login ? await accounts.findByLogin(login, tx) : undefined;
       if (!account) continue;
-      const where = { userId: account.id, connectionId: connection.id, deletedAt: { not: null } };
-      const leaver = (await tx.scimUser.findFirst({ where })) ? await lockedLeaver(account.id, tx) : undefined;
+      const deletedHere = { userId: account.id, connectionId: connection.id, deletedAt: { not: null } };
+      const row = await tx.scimUser.findFirst({ where: deletedHere });
+      const leaver = row ? await lockedLeaver(account.id, tx) : undefined;
       if (leaver?.account) await giveAway(leaver.account, by, tx);
       else found.set(account.id, account);
     }
@@ -335,7 +333,7 @@ export function createScimUsers(
     const { attributes } = differenceOf(account, profileOf(before, request.connection), wanted);
     const { attributes: _all, ...profile } = wanted;
     await accounts.update(userId, { ...profile, ...(attributes && { attributes }) }, request.by, tx);
-    await obey(account, { said: values.get('active') ?? true, before: before.get('active') }, request.by, tx);
+    await setState(account, { before: before.get('active'), after: values.get('active') ?? true }, request.by, tx);
     return userId;
   }
 
@@ -352,23 +350,23 @@ export function createScimUsers(
     return transaction(db, async (tx) => {
       const row = await locked(request, id, ifMatch, tx);
       const before = valuesOf(row);
-      const wasActive = before.get('active');
-      // What the request says of it, if anything.
-      const mentioned: Values = new Map(before);
-      mentioned.delete('active');
-      const after = await attributesAfter(mentioned);
+      // Without the state, so that afterwards there is one only where the request says it.
+      const withoutState: Values = new Map(before);
+      withoutState.delete('active');
+      const after = await attributesAfter(withoutState);
       assertUserName(after, request.connection, before);
       const externalId = textAt(after, 'externalId') ?? null;
       const account = await accounts.findWithLater(id, tx);
       if (!account) throw unknown();
-      const said = after.get('active');
-      const content = contentOf(
-        said === undefined && wasActive === false ? new Map([...after, ['active', false]]) : after,
-      );
-      const isSame = content === row.content && (said !== false || !account.isEnabled);
+      const stored: Values = new Map(after);
+      // Whom the directory disabled stays so until it says something else.
+      if (!after.has('active') && before.get('active') === false) stored.set('active', false);
+      const content = contentOf(stored);
+      const disables = after.get('active') === false && account.isEnabled;
+      const isSame = content === row.content && !disables;
       if (isSame && !missingIn(account, after, request)) return one(id, request, tx);
       assertChangeable(account);
-      await store(account, { before, after }, request, tx);
+      await updateAccount(account, { before, after }, request, tx);
       const data = { userId: id, connectionId: request.connection.id, externalId, content, deletedAt: null };
       await tx.scimUser
         .update({ where: { userId: id }, data: { ...data, updatedAt: now() }, select: { userId: true } })
@@ -399,7 +397,7 @@ export function createScimUsers(
         const row = { userId, connectionId: connection.id, externalId, content: contentOf(values), deletedAt: null };
         await tx.scimUser.create({ data: { ...row, createdAt: at, updatedAt: at }, select: { userId: true } });
         await storeAddresses(userId, new Map(), values, tx);
-        await obey(account, { said: values.get('active'), before: undefined }, by, tx);
+        await setState(account, { before: undefined, after: values.get('active') }, by, tx);
         return one(userId, request, tx);
       });
     },
@@ -428,7 +426,7 @@ export function createScimUsers(
         if (connection.delete_policy === 'delete') {
           return removeAccount(services, id, by, tx);
         }
-        await obey(account, { said: false, before: undefined }, by, tx);
+        await setState(account, { before: undefined, after: false }, by, tx);
         const { externalId } = row;
         const values = valuesOf(row);
         // Whom an administrator disabled does not come back enabled.
@@ -590,10 +588,9 @@ type ScimProfile = Profile & { attributes?: Record<string, string | boolean | nu
 
 /** What the attributes mean for the account. */
 function profileOf(values: Complex, connection: ScimConnection): ScimProfile {
-  const text = (...path: string[]) => textAt(values, ...path) ?? null;
   const email = firstOf(values, 'emails', ['work'])?.get('value');
   const address = firstOf(values, 'addresses', ['work']);
-  const username = (text('userName') ?? '').normalize('NFC').trim();
+  const username = (textAt(values, 'userName') ?? '').normalize('NFC').trim();
   const verified = typeof email === 'string' && isInOwned(email, connection);
   const part = (name: string) => (address ? textAt(address, name) : undefined);
   return {
@@ -601,13 +598,7 @@ function profileOf(values: Complex, connection: ScimConnection): ScimProfile {
     email: typeof email === 'string' ? email : null,
     emailVerified: verified,
     emailProven: verified,
-    ...Object.fromEntries(
-      Object.entries(textFields).flatMap(([field, { scim, kind }]) => {
-        const found = scim?.map((path) => text(...path.split('.')));
-        const values = kind === 'language' ? found?.map(localeOf) : found;
-        return values ? [[field, values.find((value) => value !== null) ?? null]] : [];
-      }),
-    ),
+    ...textFieldsOf(values),
     phoneNumber: phoneOf(values),
     address: address
       ? {
@@ -623,6 +614,18 @@ function profileOf(values: Complex, connection: ScimConnection): ScimProfile {
       Object.entries(connection.mappings.attributes).map(([field, path]) => [field, valueAt(values, path)]),
     ),
   };
+}
+
+/** The fields that are texts: each has the first of its attributes with a value. */
+function textFieldsOf(values: Complex): Record<string, string | null> {
+  const fields: Record<string, string | null> = {};
+  for (const [field, { scim: paths, kind }] of Object.entries(textFields)) {
+    if (!paths) continue;
+    const given = paths.map((path) => textAt(values, ...path.split('.')) ?? null);
+    const usable = kind === 'language' ? given.map(localeOf) : given;
+    fields[field] = usable.find((value) => value !== null) ?? null;
+  }
+  return fields;
 }
 
 /** The first language of an Accept-Language (RFC 7643 4.1.1) that is one. */
@@ -670,24 +673,25 @@ function differenceOf(
   after: ScimProfile,
 ) {
   const old = before as unknown as Record<string, unknown>;
-  const isOther = ([name, value]: [string, unknown]) =>
-    name !== 'attributes' && JSON.stringify(old[name]) !== JSON.stringify(value);
+  const fields = Object.entries(after).filter(([name]) => name !== 'attributes');
+  const isOther = ([name, value]: [string, unknown]) => JSON.stringify(old[name]) !== JSON.stringify(value);
+  const names = new Set(fields.filter(isOther).map(([name]) => name));
   const isUnverified =
     after.emailVerified && isSameAddress(email, after.email ?? null) && !(emailVerified && emailProven);
-  const isRenamed = isUnverified || Object.entries(after).some((one) => SIGN_IN_NAMES.includes(one[0]) && isOther(one));
-  const changed = Object.entries(after).filter((one) => isOther(one) || (isRenamed && SIGN_IN_NAMES.includes(one[0])));
-  const own = Object.entries(after.attributes ?? {}).filter(([name, value]) =>
-    value === null ? (before.attributes?.[name] ?? null) !== null : attributes[name] !== value,
-  );
+  if (isUnverified || SIGN_IN_NAMES.some((name) => names.has(name))) for (const name of SIGN_IN_NAMES) names.add(name);
+  const own = Object.entries(after.attributes ?? {}).filter(([name, value]) => {
+    const wasGiven = (before.attributes?.[name] ?? null) !== null;
+    return value === null ? wasGiven : attributes[name] !== value;
+  });
   return {
-    ...(Object.fromEntries(changed) as Partial<Profile>),
-    ...(own.length > 0 && { attributes: filledWith(own) }),
+    ...(Object.fromEntries(fields.filter(([name]) => names.has(name))) as Partial<Profile>),
+    ...(own.length > 0 && { attributes: withFields(own) }),
   };
 }
 
-/** The own fields of an account with these, of which null ones are empty. */
-const filledWith = (own: readonly [string, string | boolean | null][]) => (all: Account['attributes']) =>
-  Object.fromEntries(Object.entries({ ...all, ...Object.fromEntries(own) }).filter(([, value]) => value !== null));
+/** A change of an account's own fields, which sets these; null empties a field. */
+const withFields = (given: readonly [string, string | boolean | null][]) => (all: Account['attributes']) =>
+  Object.fromEntries(Object.entries({ ...all, ...Object.fromEntries(given) }).filter(([, value]) => value !== null));
 
 async function changedBy(values: Values, steps: readonly Step[]): Promise<Values> {
   for await (const step of inTurns(steps, STEPS)) applyStep(values, step);
