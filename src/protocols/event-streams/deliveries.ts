@@ -150,7 +150,11 @@ export function createEventDeliveries(
   const send = createSender(services);
   const securityEvents = createSecurityEvents(services);
 
-  /** The next events of the stream, or of its replay; undefined where there are none, or enough are waiting. @param open how many wait */
+  /**
+   * The next events of the stream, or of its replay; undefined where there are none, or enough are waiting. Removes the stream of a deleted
+   * application.
+   * @param open how many wait
+   */
   async function planOf(
     row: StreamRow,
     { isReplay, open }: { isReplay: boolean; open: number },
@@ -371,8 +375,9 @@ export function createEventDeliveries(
   /** Two smaller batches in place of one; each is tried, and halved again if need be. */
   async function halve(delivery: Delivery, events: readonly SealedEvent[], reason: string): Promise<AttemptResult> {
     const { id, positions, row } = delivery;
-    const halves = [events.slice(0, events.length >> 1), events.slice(events.length >> 1)];
-    const [first = [], second = []] = halves.map((half) => half.flatMap(({ chainSeq }) => chainSeq ?? []));
+    const seqs = events.flatMap(({ chainSeq }) => chainSeq ?? []);
+    const middle = Math.floor(seqs.length / 2);
+    const [first, second] = [seqs.slice(0, middle), seqs.slice(middle)];
     const [last = 0, next = 0] = [first.at(-1), second[0]];
     const listed = (seqs: readonly number[]) => (positions === null ? null : JSON.stringify(seqs));
     const at = now();
@@ -450,8 +455,9 @@ export function createEventDeliveries(
     tx: Tx = db,
   ): Promise<void> {
     const at = now();
-    const isOld = lastSuccessAt === null || at.getTime() - lastSuccessAt.getTime() > 60_000;
-    if (kind !== 'alert' && !isOld && failingSince === null) return;
+    // Once a minute is enough, but for an alert and after failures.
+    const isNoted = lastSuccessAt !== null && at.getTime() - lastSuccessAt.getTime() <= 60_000;
+    if (kind !== 'alert' && isNoted && failingSince === null) return;
     const retryAt = kind === 'alert' ? new Date(at.getTime() + quiet_minutes * 60_000) : null;
     const data = { ...NO_FAILURES, lastSuccessAt: at, retryAt };
     await tx.eventStream.updateMany({ where: { id }, data });

@@ -39,6 +39,12 @@ interface Delivered {
   createdAt: Date;
 }
 
+/** Whom a token is about, and what it says. */
+interface Content {
+  subject: SubjectId;
+  claims: Details;
+}
+
 type SignalOf = (details: Details, at: Date) => Signal | undefined;
 
 const caep =
@@ -58,11 +64,14 @@ const changedAddress: SignalOf = ({ before, after }) => {
   return { uri: IDENTIFIER_CHANGED, claims: {}, change: { old: { ...old, email }, replacement } };
 };
 
-/** An end that had come is taken back, or moved on. */
+const endOf = (fields: unknown) => (fields as { activeUntil?: string | null } | undefined)?.activeUntil;
+
+/** The account had ended by then, and now has no end, or a later one. */
 const resumed: SignalOf = ({ before, after }, at) => {
-  const [ended, ends] = [before, after].map((one) => (one as { activeUntil?: string | null } | undefined)?.activeUntil);
-  if (!ended || ends === undefined || new Date(ended) > at) return undefined;
-  return ends === null || new Date(ends) > at ? { uri: `${RISC}account-enabled`, claims: {} } : undefined;
+  const [endBefore, endAfter] = [endOf(before), endOf(after)];
+  const hadEnded = typeof endBefore === 'string' && new Date(endBefore) <= at;
+  const isActive = endAfter === null || (endAfter !== undefined && new Date(endAfter) > at);
+  return hadEnded && isActive ? { uri: `${RISC}account-enabled`, claims: {} } : undefined;
 };
 
 /** The end of one session is no signal: it means one browser, which a logout token names. */
@@ -159,31 +168,42 @@ export function createSecurityEvents(services: Core & ApplicationServices) {
     return whoUsedIt;
   }
 
-  /** Whom the signal is about, and its claims; undefined where the receiver gets nothing of it. */
+  const userOf = async ({ subjectId }: SealedEvent) =>
+    subjectId === null ? null : db.user.findUnique({ where: { id: subjectId } });
+
+  /** About the old address; undefined unless it was verified. The new one is named only where it is. */
+  async function contentOfChange(
+    event: SealedEvent,
+    { old, replacement }: NonNullable<Signal['change']>,
+  ): Promise<Content | undefined> {
+    const user = await userOf(event);
+    // Where the event does not say it, as the account is now.
+    const isVerified = ({ emailVerified }: Address) => emailVerified ?? user?.emailVerified ?? false;
+    if (!isVerified(old)) return undefined;
+    const isNamed = typeof replacement.email === 'string' && isVerified(replacement);
+    const subject = { format: 'email', email: old.email };
+    return { subject, claims: isNamed ? { 'new-value': replacement.email } : {} };
+  }
+
+  /** The address of the person, of a deleted one the last. Only a verified one: another may belong to somebody else. */
+  async function verifiedAddressOf(event: SealedEvent): Promise<string | undefined> {
+    const { before } = JSON.parse(event.data) as { before?: { email?: string | null; emailVerified?: boolean } };
+    const person = (await userOf(event)) ?? (event.type === 'account.deleted' ? before : undefined);
+    return person?.email && person.emailVerified ? person.email : undefined;
+  }
+
+  /** Undefined where the receiver gets nothing of the signal. */
   async function contentOf(
-    { subjectId, data, type }: SealedEvent,
+    event: SealedEvent,
     { claims, change }: Signal,
     application: OidcApplication,
     { format }: SignalReceiver,
-  ): Promise<{ subject: SubjectId; claims: Details } | undefined> {
-    const findUser = async () => (subjectId === null ? null : db.user.findUnique({ where: { id: subjectId } }));
-    if (change) {
-      const user = await findUser();
-      // Where the event does not say it, as the account is now.
-      const isVerified = ({ emailVerified }: Address) => emailVerified ?? user?.emailVerified ?? false;
-      const { old, replacement } = change;
-      if (!isVerified(old)) return undefined;
-      const isNamed = typeof replacement.email === 'string' && isVerified(replacement);
-      const subject = { format: 'email', email: old.email };
-      return { subject, claims: isNamed ? { 'new-value': replacement.email } : {} };
-    }
+  ): Promise<Content | undefined> {
+    if (change) return contentOfChange(event, change);
+    const { subjectId } = event;
     if (subjectId === null) return undefined;
-    if (format === 'email' && mayLearnAddresses(application)) {
-      const { before } = JSON.parse(data) as { before?: { email?: string | null; emailVerified?: boolean } };
-      const { email, emailVerified } = (await findUser()) ?? ((type === 'account.deleted' && before) || {});
-      // An unproven address may belong to another person.
-      if (email && emailVerified) return { subject: { format: 'email', email }, claims };
-    }
+    const email = format === 'email' && mayLearnAddresses(application) ? await verifiedAddressOf(event) : undefined;
+    if (email !== undefined) return { subject: { format: 'email', email }, claims };
     return { subject: { format: 'iss_sub', iss: issuer, sub: await subjectOf(application, subjectId) }, claims };
   }
 

@@ -246,7 +246,7 @@ function toSyslog(event: EventBody): string {
   const priority = data.outcome === 'success' ? PRIORITY.success : PRIORITY.failure;
   const header = `<${priority}>1 ${timestamp} ${printable(HOST, 255)} gatehouse - ${printable(type, 32)} -`;
   const textOf = (content: object) => `${header} \ufeff${JSON.stringify({ ...event, data: content })}`;
-  // By an `after` that is no shorter, so that an event is the same in a replay.
+  // `after` may differ in a replay. As if it were as long as `chain`, which no `after` exceeds, so that `data` is cut the same.
   const around =
     Buffer.byteLength(textOf({ id: data.id })) - JSON.stringify(chain.after).length + JSON.stringify(chain).length;
   const most = MOST_OCTETS - around;

@@ -179,6 +179,24 @@ export function createSsf(
     wake('audit-chain', db);
   }
 
+  /** Throws invalid_input for a sent value other than the stream's own. */
+  function assertUnchanged(key: 'iss' | 'aud', given: unknown, own: string): void {
+    if (given !== undefined && String(given) !== own) throw invalidInput([fault([key], 'never-changes')]);
+  }
+
+  /** What the receiver has chosen, as it would send it. */
+  const choiceOf = ({ receiver, url, events }: EventStream) =>
+    ({
+      delivery: { method: receiver?.method, ...(!receiver?.isPolled && { endpoint_url: url }) },
+      events_requested: [...events],
+      description: receiver?.description,
+      format: receiver?.format,
+    }) as Chosen;
+
+  const urlOf = ({ isPolled }: SignalReceiver, { delivery: { endpoint_url: url } }: Chosen): string =>
+    isPolled || url === undefined ? base : url;
+
+  /** What the request lacks has its default with PUT, and stays with PATCH. */
   async function change(ctx: Context, method: 'patch' | 'put'): Promise<void> {
     const { application, by } = await identify(ctx, 'ssf.manage');
     const given: Partial<Chosen> & z.output<typeof identified> = await parseJson(
@@ -186,26 +204,16 @@ export function createSsf(
       method === 'put' ? replacement : changes,
     );
     const stream = await streamOf({ application, by }, given.stream_id);
-    for (const [key, value] of [
-      ['iss', issuer],
-      ['aud', application.clientId],
-    ] as const)
-      if (given[key] !== undefined && String(given[key]) !== value) throw invalidInput([fault([key], 'never-changes')]);
-    const { receiver, url, events } = stream;
-    const before = {
-      delivery: { method: receiver?.method, ...(!receiver?.isPolled && { endpoint_url: url }) },
-      events_requested: [...events],
-      description: receiver?.description,
-      format: receiver?.format,
-    } as Chosen;
-    const chosen = { ...(method === 'put' ? configuration.parse({}) : before), ...given };
+    assertUnchanged('iss', given.iss, issuer);
+    assertUnchanged('aud', given.aud, application.clientId);
+    const chosen = { ...(method === 'put' ? configuration.parse({}) : choiceOf(stream)), ...given };
     assertSound(chosen, application);
-    const next = receiverOf(chosen, application);
-    const { endpoint_url: target, authorization_header: authorization } = chosen.delivery;
-    const to = next.isPolled || target === undefined ? base : target;
+    const receiver = receiverOf(chosen, application);
+    const url = urlOf(receiver, chosen);
+    const { authorization_header: sent } = chosen.delivery;
     // A header is for the address that it came with.
-    const header = to === url ? authorization : (authorization ?? null);
-    const changed = { url: to, receiver: next, events: chosen.events_requested, authorization: header };
+    const authorization = url === stream.url ? sent : (sent ?? null);
+    const changed = { url, receiver, events: chosen.events_requested, authorization };
     ctx.body = json(await eventStreams.changeReceiver(stream, changed, by), application);
   }
 
@@ -234,17 +242,15 @@ export function createSsf(
     if ((await eventStreams.ofReceiver(application)).length > 0)
       throw conflict('conflict', { message: 'This receiver has a stream already.' });
     const receiver = receiverOf(chosen, application);
-    const { endpoint_url: url, authorization_header: authorization } = chosen.delivery;
-    const target = receiver.isPolled || url === undefined ? base : url;
     const { clientId } = application;
     const declared = unused.parse({
       name: `SSF ${clientId.slice(0, 60)} ${application.id}`,
-      url: target,
+      url: urlOf(receiver, chosen),
       applications: [clientId],
     });
     const { stream } = await eventStreams.create(
       { ...declared, kind: 'ssf', events: chosen.events_requested },
-      authorization ?? undefined,
+      chosen.delivery.authorization_header ?? undefined,
       by,
       { receiver },
     );

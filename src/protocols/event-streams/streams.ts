@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { webUriFault } from '../../applications/uris.ts';
 import { conflict, invalidInput, notFound, ownedByFile } from '../../base/http/errors.ts';
+import { defined } from '../../base/platform/defined.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { nameUpTo } from '../../base/schemas/line-schema.ts';
 import {
@@ -159,16 +160,14 @@ const OF_ALERTS = ['at_least', 'within_minutes', 'quiet_minutes'] as const;
 /** The faults of fields that do not go together. */
 export function streamRules(given: StreamDeclaration): Fault[] {
   const { kind, format, url } = given;
-  const isSyslog = format === 'syslog';
-  const isMail = recipientsOf(url) !== undefined;
+  const faults: Fault[] = [];
+  if (kind !== 'siem' && format !== 'json') faults.push(fault(['format'], 'only-siem'));
   const isChosen = (name: (typeof OF_ALERTS)[number]) => given[name] !== eventStreamFields[name].parse(undefined);
-  return [
-    ...(kind !== 'siem' && format !== 'json' ? [fault(['format'], 'only-siem')] : []),
-    ...(kind === 'alert' ? [] : OF_ALERTS.filter(isChosen).map((name) => fault([name], 'only-alert'))),
-    ...(isSyslogUrl(url) === (kind === 'siem' && isSyslog) && (kind === 'alert' || !isMail)
-      ? []
-      : [fault(['url'], kind === 'alert' ? 'stream-recipients' : 'stream-url')]),
-  ];
+  if (kind !== 'alert') faults.push(...OF_ALERTS.filter(isChosen).map((name) => fault([name], 'only-alert')));
+  const isOfFormat = isSyslogUrl(url) === (kind === 'siem' && format === 'syslog');
+  const isOfKind = kind === 'alert' || recipientsOf(url) === undefined;
+  if (!isOfFormat || !isOfKind) faults.push(fault(['url'], kind === 'alert' ? 'stream-recipients' : 'stream-url'));
+  return faults;
 }
 
 /** Whether each request is signed (Standard Webhooks): the secret never leaves, and a replaced one signs for a while. */
@@ -184,8 +183,8 @@ export function secretFaults(stream: StreamDeclaration, secret: string): Fault[]
 }
 
 /**
- * The faults of a change. A secret is for the origin that it came with, whose receiver knows it and could sign events for another one: `secret` is
- * the one for the new address, of a SIEM or in the configuration file.
+ * The faults of a change. A secret stays with the origin that it came with, whose receiver knows it and could sign events for another one.
+ * @param secret the one for the new address, of a SIEM or in the configuration file
  */
 export function changeFaults(stored: EventStream, given: StreamDeclaration, secret: string | undefined): Fault[] {
   if (given.kind !== stored.kind) return [fault(['kind'], 'never-changes')];
@@ -199,7 +198,7 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
   const seal = (id: string, secret: string) => vault.seal(secret, `event_streams:${id}`);
   const open = (id: string, sealed: string) => vault.open(sealed, `event_streams:${id}`).toString();
 
-  let known = { areAny: false, readAt: 0 };
+  const known = { areAny: false, readAt: 0 };
 
   /** The path of an address can be a credential, such as that of a chat's webhook, and other streams send the log elsewhere. */
   const logged = <T extends { url?: string }>(given: T): T =>
@@ -222,6 +221,12 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
     return [secretSealed, isLasting ? previousSecretSealed : null].flatMap((sealed) =>
       sealed === null ? [] : [open(id, sealed)],
     );
+  }
+
+  /** The position of the newest event: a stream that begins there gets the events to come. */
+  async function headOf(tx: Tx): Promise<number> {
+    const head = await tx.auditChain.findUnique({ where: { id: 'head' }, select: { seq: true } });
+    return head?.seq ?? 0;
   }
 
   async function get(id: string, tx: Tx = db): Promise<EventStream> {
@@ -267,11 +272,11 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
     areAny(): boolean {
       const at = now().getTime();
       if (Math.abs(at - known.readAt) > KNOWN_MS) {
-        known = { ...known, readAt: at };
-        const read = (count: number) => {
-          known = { ...known, areAny: count > 0 };
+        known.readAt = at;
+        const note = (count: number) => {
+          known.areAny = count > 0;
         };
-        db.eventStream.count({ where: { enabled: true } }).then(read, () => {}); // the next one reads it again
+        db.eventStream.count({ where: { enabled: true } }).then(note, () => {}); // a later request reads it again
       }
       return known.areAny;
     },
@@ -291,26 +296,25 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
       transaction(db, async (tx): Promise<EventStream> => {
         const { id } = stream;
         const { authorization, receiver, events, status, reason = null, ...declared } = change;
-        if (status === 'disabled')
-          await tx.eventDelivery.deleteMany({ where: { streamId: id, doneAt: null, failedAt: null } });
-        const head = await tx.auditChain.findUnique({ where: { id: 'head' }, select: { seq: true } });
+        const at = now();
         const chosen = receiver ?? stream.receiver;
         const isPaused = status === undefined ? stream.receiver?.isPaused : status === 'paused';
-        const at = now();
-        const data = {
+        const choices = defined({
           ...declared,
-          ...(chosen && { receiver: JSON.stringify({ ...chosen, isPaused }) }),
-          ...(events && { events: JSON.stringify(events) }),
-          ...(authorization !== undefined && { secretSealed: authorization && seal(id, authorization) }),
-          ...(status && {
-            ...NO_FAILURES,
-            enabled: status !== 'disabled',
-            pausedAt: status === 'paused' ? at : null,
-            lastError: status === 'enabled' ? null : reason,
-          }),
-          ...(status && !stream.enabled && { cursor: head?.seq ?? 0 }),
-          updatedAt: at,
+          receiver: chosen && JSON.stringify({ ...chosen, isPaused }),
+          events: events && JSON.stringify(events),
+          secretSealed: authorization && seal(id, authorization),
+        });
+        const ofStatus = status && {
+          ...NO_FAILURES,
+          enabled: status !== 'disabled',
+          pausedAt: status === 'paused' ? at : null,
+          lastError: status === 'enabled' ? null : reason,
+          ...(!stream.enabled && { cursor: await headOf(tx) }),
         };
+        if (status === 'disabled')
+          await tx.eventDelivery.deleteMany({ where: { streamId: id, doneAt: null, failedAt: null } });
+        const data = { ...choices, ...ofStatus, updatedAt: at };
         await tx.eventStream.update({ where: { id }, data, select: { id: true } });
         await record('updated', stream, by, tx, { after: { ...logged(declared), receiver, events, status } });
         wake('event-streams', tx);
@@ -346,25 +350,21 @@ export function createEventStreams({ db, vault, now, audit, wake }: Core) {
           throw conflict('conflict', { message: t('console.event-streams.error.too-many', { count: most }) });
         if (isSigned(given)) await assertOwn(id, secret, own);
         const made = secret ?? (isSigned(given) ? newWebhookSecret() : undefined);
-        const head = await own.auditChain.findUnique({ where: { id: 'head' }, select: { seq: true } });
         const at = now();
-        const secrets = {
-          secretSealed: made === undefined ? null : seal(id, made),
-          previousSecretSealed: null,
-          previousUntil: null,
-        };
         const data = {
           id,
           ...(await storedColumns(given, [], own)),
           receiver: receiver ? JSON.stringify(receiver) : '',
           source,
-          ...secrets,
-          cursor: head?.seq ?? 0,
+          secretSealed: made === undefined ? null : seal(id, made),
+          previousSecretSealed: null,
+          previousUntil: null,
+          cursor: await headOf(own),
           createdAt: at,
           updatedAt: at,
         };
         await own.eventStream.create({ data }).catch(throwTaken);
-        known = { ...known, areAny: true };
+        known.areAny = true;
         await record('created', { id, name: given.name }, by, own, { after: logged(given) });
         return { stream: await get(id, own), secret: made };
       }),
@@ -547,11 +547,16 @@ export function declarationOf(stream: StreamDeclaration): StreamDeclaration {
 }
 
 function columnsOf(given: StreamDeclaration) {
-  const { events, applications, groups, at_least, within_minutes, quiet_minutes, ...rest } = declarationOf(given);
-  const alert = { atLeast: at_least, withinMinutes: within_minutes, quietMinutes: quiet_minutes };
-  const lists = { events, applications, groups };
-  const texts = Object.entries(lists).map(([name, list]) => [name, JSON.stringify(list)]);
-  return { ...rest, ...alert, ...(Object.fromEntries(texts) as Record<keyof typeof lists, string>) };
+  const { events, applications, groups, at_least, within_minutes, quiet_minutes, ...same } = declarationOf(given);
+  return {
+    ...same,
+    events: JSON.stringify(events),
+    applications: JSON.stringify(applications),
+    groups: JSON.stringify(groups),
+    atLeast: at_least,
+    withinMinutes: within_minutes,
+    quietMinutes: quiet_minutes,
+  };
 }
 
 /** A row of `event_streams`. */
