@@ -150,22 +150,23 @@ function singleValues(paths: readonly string[], attributes: Attributes): Operati
 
 /** A list is written as a whole: to replace a value that is not there is an error (RFC 7644 3.5.2.3). */
 function wholeLists(paths: readonly string[], attributes: Attributes): Operation[] {
-  const listOf = (path: string) => {
-    const { urn, name, type } = partsOf(path);
-    return type === undefined ? undefined : `${urn === undefined ? '' : `${urn}:`}${name}`;
-  };
-  const lists = [...new Set(paths.flatMap((path) => listOf(path) ?? []))];
-  const single = singleValues(
-    paths.filter((path) => listOf(path) === undefined),
-    attributes,
-  );
-  const whole = lists.map((list) => {
-    const entries = new Map([...attributes].filter(([path]) => listOf(path) === list));
+  const single = paths.filter((path) => listOf(path) === undefined);
+  const operations = singleValues(single, attributes);
+  const lists = new Set(paths.flatMap((path) => listOf(path) ?? []));
+  for (const list of lists) {
+    const resource = nested(new Map([...attributes].filter(([path]) => listOf(path) === list)));
     const { urn, name } = partsOf(list);
-    const resource = nested(entries);
-    return setOrRemove(list, urn === undefined ? resource[name] : (resource[urn] as Json | undefined)?.[name]);
-  });
-  return [...single, ...whole];
+    const parent = urn === undefined ? resource : (resource[urn] as Json | undefined);
+    operations.push(setOrRemove(list, parent?.[name]));
+  }
+  return operations;
+}
+
+/** The list to which the value belongs; undefined for a single value. */
+function listOf(path: string): string | undefined {
+  const { urn, name, type } = partsOf(path);
+  if (type === undefined) return undefined;
+  return urn === undefined ? name : `${urn}:${name}`;
 }
 
 /** The body of a PATCH that adds members, or removes them, by their IDs there. */

@@ -195,8 +195,12 @@ export function createChanges(services: Core & ApplicationServices & { targets: 
     const isApproved = state.approvedAt !== null && now().getTime() - state.approvedAt.getTime() < HOUR_MS;
     if (held > 0 && isTooMany && !isApproved) return targets.stop(target, { leaving, of });
     if (state.stoppedAt) await targets.update(id, { stoppedAt: null });
-    for (let left = held; left > 0 && !signal.aborted; await nextTurn())
-      left -= (await differences.release(target)) || left;
+    for (let released = 0; released < held && !signal.aborted; await nextTurn()) {
+      const count = await differences.release(target);
+      // Those who are left were found just now, and wait a moment.
+      if (count === 0) return;
+      released += count;
+    }
   }
 
   let isComparing = false;

@@ -37,6 +37,10 @@ const MOST_REASON = 300;
 
 type Resource = Record<string, unknown>;
 
+/** The attribute with the name of an object, by the place of its kind. */
+const NAME_AT = { '/Users': 'userName', '/Groups': 'displayName' } as const;
+type Place = keyof typeof NAME_AT;
+
 interface Delivery extends ProvisionedRow {
   lane: string;
   target: Target;
@@ -83,20 +87,16 @@ export function createDeliveries(
   const { db, now, audit, accounts, applications, targets, differences, clients } = services;
 
   /** The object that the application has already, found by the external ID, else by its name there. Throws TargetRejected for one that may not be taken over. */
-  async function find(
-    { target, scim }: Attempt,
-    place: '/Users' | '/Groups',
-    attributes: Attributes,
-    nameOfName: 'userName' | 'displayName',
-  ): Promise<Resource | undefined> {
+  async function find({ target, scim }: Attempt, place: Place, attributes: Attributes): Promise<Resource | undefined> {
+    const nameAttribute = NAME_AT[place];
     const externalId = String(attributes.get('externalId') ?? '');
-    const name = String(attributes.get(nameOfName) ?? '');
+    const name = String(attributes.get(nameAttribute) ?? '');
     // Some know no filter for it.
     const byId = await scim('GET', `${place}?${filterOf('externalId', externalId)}`).catch(ifRejected({}));
     const own = resourcesOf(byId).find((one) => one.externalId === externalId);
     if (own && idOf(own)) return own;
-    const byName = resourcesOf(await scim('GET', `${place}?${filterOf(nameOfName, name)}`));
-    const same = byName.find((one) => sameName(one[nameOfName], name) && idOf(one));
+    const byName = resourcesOf(await scim('GET', `${place}?${filterOf(nameAttribute, name)}`));
+    const same = byName.find((one) => sameName(one[nameAttribute], name) && idOf(one));
     if (!same || same.externalId === externalId) return same;
     const isFree = same.externalId === undefined || same.externalId === null || same.externalId === '';
     if (isFree && target.provision.adopt === 'user_name') return same;
@@ -109,31 +109,31 @@ export function createDeliveries(
   /** Creates the object, or finds the one that is there. */
   async function createOrFind(
     attempt: Attempt,
-    place: '/Users' | '/Groups',
+    place: Place,
     { attributes, body }: { attributes: Attributes; body: Resource },
   ): Promise<{ id: string; isFound: boolean }> {
-    const name = place === '/Users' ? 'userName' : 'displayName';
     // The names of groups need not be unique there; and a first attempt may have been interrupted.
     const looksFirst = place === '/Groups' || attempt.row.tries > 0;
-    const before = looksFirst ? await find(attempt, place, attributes, name) : undefined;
-    const made = before
-      ? undefined
-      : await attempt.scim('POST', place, body).catch(async (error: unknown) => {
-          if (!(error instanceof TargetRejected) || error.status !== 409) throw error;
-          const conflicting = await find(attempt, place, attributes, name);
-          if (!conflicting) throw error;
-          return { ...conflicting, isFound: true };
-        });
-    const id = idOf(before ?? made ?? {});
+    let found = looksFirst ? await find(attempt, place, attributes) : undefined;
+    let made: Resource | undefined;
+    if (!found)
+      try {
+        made = await attempt.scim('POST', place, body);
+      } catch (error) {
+        if (!isStatus(error, 409)) throw error;
+        found = await find(attempt, place, attributes);
+        if (!found) throw error;
+      }
+    const id = idOf(found ?? made ?? {});
     if (id === undefined) throw new TargetRejected(200, 'answered without an id');
-    return { id, isFound: before !== undefined || made?.isFound === true };
+    return { id, isFound: found !== undefined };
   }
 
   /** Whether an object is gone there. Throws TargetUnavailable where nothing at all is found, as at a wrong address or behind a proxy. */
   async function isGone({ scim, row }: Attempt, path: string): Promise<boolean> {
     if (!(await scim('GET', path).then(() => false, ifRejected(true, 404, 410)))) return false;
-    const [place, name] = path.startsWith('/Users') ? ['/Users', 'userName'] : ['/Groups', 'displayName'];
-    const list = await scim('GET', `${place}?${filterOf(name, row.id)}`).catch(ifRejected({}));
+    const place = path.startsWith('/Users') ? '/Users' : '/Groups';
+    const list = await scim('GET', `${place}?${filterOf(NAME_AT[place], row.id)}`).catch(ifRejected({}));
     if (isList(list)) return true;
     throw new TargetUnavailable('found nothing (404), not even a list');
   }
@@ -423,11 +423,12 @@ export function createDeliveries(
       ...(action && { sentAt: at }),
       ...(delivery.isActive && !isActive && { leftAt: at }),
     };
-    const isDone =
-      !isUnfinished &&
-      (await tx.provisionedObject.updateMany({ where: { id, version }, data: { ...data, pending: '' } })).count > 0;
+    const done = { ...data, pending: '' };
+    const { count } = isUnfinished
+      ? { count: 0 }
+      : await tx.provisionedObject.updateMany({ where: { id, version }, data: done });
     // There is more to send, or it changed while it was sent. A leaver stays held.
-    if (!isDone) {
+    if (count === 0) {
       const again = { ...data, pending: 'update', tries: 0, nextTryAt: at };
       await tx.provisionedObject.updateMany({ where: { id, isHeld: true }, data });
       await tx.provisionedObject.updateMany({ where: { id, isHeld: false }, data: again });
@@ -440,7 +441,7 @@ export function createDeliveries(
     if (action) await record(delivery, 'provisioning.sent', { action, ...result.data }, tx);
   }
 
-  /** The groups of a person who is there now, or not any more. */
+  /** The memberships of a person whose account there is new, or gone: they are sent, or wait for the next account. */
   async function followUser(
     { target, localId, remoteId: before }: Delivery,
     { remoteId }: Result,
@@ -448,12 +449,17 @@ export function createDeliveries(
   ): Promise<void> {
     if (remoteId === before) return;
     const ofPerson = { applicationId: target.id, userId: localId };
-    const [from, to] = remoteId === null ? [['in', 'add'], 'wait'] : [['wait', 'in'], 'add'];
-    const rows = await tx.provisionedMember.findMany({ where: { ...ofPerson, state: { in: from } } });
-    await tx.provisionedMember.updateMany({ where: { ...ofPerson, state: { in: from } }, data: { state: to } });
-    if (remoteId === null) await tx.provisionedMember.deleteMany({ where: { ...ofPerson, state: 'remove' } });
+    const members = tx.provisionedMember;
+    if (remoteId === null) {
+      await members.updateMany({ where: { ...ofPerson, state: { in: ['in', 'add'] } }, data: { state: 'wait' } });
+      await members.deleteMany({ where: { ...ofPerson, state: 'remove' } });
+      return;
+    }
+    const where = { ...ofPerson, state: { in: ['wait', 'in'] } };
+    const rows = await members.findMany({ where });
+    await members.updateMany({ where, data: { state: 'add' } });
     const groupIds = rows.map(({ groupId }) => groupId);
-    if (remoteId !== null) await differences.markGroups(target, groupIds, tx);
+    await differences.markGroups(target, groupIds, tx);
   }
 
   function record(

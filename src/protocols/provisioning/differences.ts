@@ -13,7 +13,8 @@ import type { Target } from './targets.ts';
 /** How long a group waits for further changes of its members, so that one request has many. */
 const GATHER_MS = 3000;
 
-export type Pending = '' | 'create' | 'update' | 'deactivate' | 'delete';
+const PENDING = ['', 'create', 'update', 'deactivate', 'delete'] as const;
+export type Pending = (typeof PENDING)[number];
 
 export interface ProvisionedRow {
   id: string;
@@ -152,7 +153,8 @@ export function createDifferences({ db, now, accounts }: Core & People) {
     const at = now();
     const wanted = wantedOf(target, account);
     const { pending } = differenceOf(target, { account, wanted }, row);
-    const isHeld = isLeaving(pending) && (row?.isHeld || row?.pending !== pending);
+    const wasReleased = row?.pending === pending && !row.isHeld;
+    const isHeld = isLeaving(pending) && !wasReleased;
     const isClaimed = row?.claimedUntil != null && row.claimedUntil > at;
     // A held leaver who is marked again would wait again, and one whose profile changes every few seconds for ever.
     const isSame = row?.pending === pending && (row.isHeld || !isNews || pending === '');
@@ -166,7 +168,10 @@ export function createDifferences({ db, now, accounts }: Core & People) {
     };
   }
 
-  /** Brings the memberships of a person in line. Returns the groups that change. */
+  /**
+   * Brings the memberships of a person in line. One waits for the person's account there (`wait`), is to be sent (`add`, `remove`), or is there
+   * (`in`). Returns the groups that change.
+   */
   async function joinGroups(
     target: Target,
     { userId, groups, isThere }: { userId: string; groups: readonly string[]; isThere: boolean },
@@ -201,12 +206,12 @@ export function createDifferences({ db, now, accounts }: Core & People) {
   /** Stores what changes for people: their rows, their marks, and their memberships with the groups that change by them. */
   async function apply(target: Target, { created = [], marks, joining, isNews = true }: Steps, tx: Tx): Promise<void> {
     await createRows(created, tx);
-    const kinds = new Map(marks.map(({ pending, isHeld }) => [`${pending} ${isHeld}`, { pending, isHeld }]));
-    for (const { pending, isHeld } of kinds.values()) {
-      const alike = marks.filter((one) => one.pending === pending && one.isHeld === isHeld);
-      const marked = alike.map(({ id }) => id);
-      await mark(marked, { pending, isHeld, isNews }, tx);
-    }
+    for (const pending of PENDING)
+      for (const isHeld of [false, true]) {
+        const alike = marks.filter((one) => one.pending === pending && one.isHeld === isHeld);
+        const ids = alike.map(({ id }) => id);
+        if (ids.length > 0) await mark(ids, { pending, isHeld, isNews }, tx);
+      }
     const userId = { in: joining.map((person) => person.userId) };
     const memberships = await tx.provisionedMember.findMany({ where: { applicationId: target.id, userId } });
     const changed = new Set<string>();

@@ -10,6 +10,7 @@ import {
 } from '../../applications/application.ts';
 import { type ProvisionSettings, withDefaults } from '../../applications/fields/provisioning.ts';
 import { conflict, notFound } from '../../base/http/errors.ts';
+import { present } from '../../base/platform/defined.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import { type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
 import { t } from '../../base/texts/text.ts';
@@ -69,17 +70,21 @@ export function createTargets(services: Core) {
     });
   }
 
-  async function targetOf(application: Application, stored: TargetState | null | undefined): Promise<Target[]> {
+  /** Undefined for an application without provisioning. */
+  async function targetOf(
+    application: Application,
+    stored: TargetState | null | undefined,
+  ): Promise<Target | undefined> {
     const { id, protocol, metadata } = application;
     const { provision } = metadata;
-    if (!provision) return [];
+    if (!provision) return undefined;
     // A moment after the address was declared, nothing is known of it.
     const state = stored?.url === provision.url ? stored : { ...NEW_STATE, ...pauseOf(stored) };
     const sector = protocol === 'oidc' ? sectorOfMetadata(metadata) : undefined;
     subjects ??= await createSubjects(services);
     const { of } = subjects;
     const subjectOf = (accountId: string) => of(sector, accountId);
-    return [{ id, application, provision: withDefaults(provision), state, subjectOf }];
+    return { id, application, provision: withDefaults(provision), state, subjectOf };
   }
 
   async function list(): Promise<Target[]> {
@@ -89,7 +94,7 @@ export function createTargets(services: Core) {
     const states = await db.provisioningTarget.findMany({ where: { applicationId: { in: ids } } });
     const stateOf = new Map(states.map((state) => [state.applicationId, state]));
     const targets = await Promise.all(applications.map((one) => targetOf(one, stateOf.get(one.id))));
-    return targets.flat().filter(({ provision, state }) => state.url === provision.url);
+    return present(targets).filter(({ provision, state }) => state.url === provision.url);
   }
 
   /** Begins with new ones, and forgets those that are none any more, in pieces. */
@@ -116,13 +121,24 @@ export function createTargets(services: Core) {
     await tx.provisioningTarget.upsert({ where: { applicationId }, create: data, update: {} });
   }
 
-  /** @param next what is declared instead, at another address */
-  async function forget(applicationId: string, next: ProvisionSettings | undefined, signal: AbortSignal) {
+  /**
+   * Returns false where the signal stops it.
+   * @param next what is declared instead, at another address
+   */
+  async function forget(
+    applicationId: string,
+    next: ProvisionSettings | undefined,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const where = { applicationId };
-    for (const rows of [db.provisionedMember, db.provisionedObject] as const)
+    const deletions = [
+      () => db.provisionedMember.deleteMany({ where, limit: PIECE }),
+      () => db.provisionedObject.deleteMany({ where, limit: PIECE }),
+    ];
+    for (const deletePiece of deletions)
       for (let count: number = PIECE; count === PIECE; await nextTurn()) {
         if (signal.aborted) return false;
-        ({ count } = await (rows as typeof db.provisionedObject).deleteMany({ where, limit: PIECE }));
+        ({ count } = await deletePiece());
       }
     await transaction(db, async (tx) => {
       const state = await tx.provisioningTarget.delete({ where });
@@ -202,7 +218,7 @@ export function createTargets(services: Core) {
     /** Undefined for an application without provisioning. */
     async find(application: Application): Promise<Target | undefined> {
       const state = await db.provisioningTarget.findUnique({ where: { applicationId: application.id } });
-      return (await targetOf(application, state))[0];
+      return targetOf(application, state);
     },
 
     failed: (target: Target, { message, pauseSeconds }: TargetUnavailable) =>
