@@ -36,6 +36,7 @@ export function createDirectoryUsers(
       found = await directory.findAgain(connection, subject);
     } catch (error) {
       if (!(error instanceof FederationError)) throw error;
+      // As if the check had been so long ago that the next one is due soon.
       const again = new Date(at.getTime() - (limits.ldap.stateSeconds - RETRY_SECONDS) * 1000);
       await identities.takeCheck({ ...identity, checkedAt: at }, again);
       const detail = { connection: connection.id, message: error.reason, received: error.received };
@@ -75,16 +76,17 @@ async function recordState(
 ): Promise<boolean> {
   const { db, now, audit, connections, identities } = services;
   const reason = goneReason(found);
+  const isGone = reason !== undefined;
   const mappings = await connections.mappings(connection.id);
   return transaction(db, async (tx) => {
     // Roles by group follow the directory, as at a sign-in; those of a user who is gone end.
     const { names, isComplete } = found?.identity.groups ?? { names: [], isComplete: true };
-    const held = reason === undefined ? names : [];
-    if (reason !== undefined || isComplete)
-      await giveMapped(services, { connectionId: connection.id, userId }, held, mappings, {}, tx);
-    if ((reason === undefined) === (goneSince === null)) return false;
-    await identities.setGone(id, reason === undefined ? null : now(), tx);
-    if (reason === undefined) return false;
+    if (isGone || isComplete)
+      await giveMapped(services, { connectionId: connection.id, userId }, isGone ? [] : names, mappings, {}, tx);
+    const wasGone = goneSince !== null;
+    if (isGone === wasGone) return false;
+    await identities.setGone(id, isGone ? now() : null, tx);
+    if (!isGone) return false;
     const data = { connection: connection.id };
     await audit.record({ type: 'sign-in.upstream', outcome: 'failure', reason, subjectId: userId, data }, tx);
     return true;

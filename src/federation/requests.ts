@@ -5,7 +5,6 @@ import { z } from 'zod';
 import type { Base } from '../base/base.ts';
 import { limits } from '../base/limits.ts';
 import { randomToken, sha256 } from '../base/platform/random.ts';
-import type { Vault } from '../base/platform/vault.ts';
 import { hotStatements } from '../base/storage/statements.ts';
 import type { UpstreamAnswer } from './upstream.ts';
 
@@ -65,9 +64,24 @@ export const statements = hotStatements('upstream-requests', {
     WHERE answer_id = ? AND purpose = ? AND bound_to = ? AND redeemed_at IS NULL AND expires_at > ?`,
   redeem: 'UPDATE upstream_requests SET redeemed_at = ? WHERE id = ? AND redeemed_at IS NULL',
   storeIdentity: 'UPDATE upstream_requests SET answer_sealed = ?, expires_at = ? WHERE id = ?',
+  end: 'UPDATE upstream_requests SET answer_sealed = NULL, expires_at = ? WHERE id = ?',
   findIdentity: `SELECT answer_sealed AS "answerSealed" FROM upstream_requests
     WHERE id = ? AND bound_to = ? AND redeemed_at IS NOT NULL AND expires_at > ?`,
 });
+
+interface NewRow {
+  id: string;
+  connectionId: string;
+  purpose: Purpose;
+  boundTo: string;
+  dataSealed: string;
+  /** Null: not yet, as `redeemedAt`. */
+  answerSealed: string | null;
+  redeemedAt: Date | null;
+  createdAt: Date;
+  /** Until it expires. */
+  seconds: number;
+}
 
 interface AnsweredRow {
   id: string;
@@ -76,31 +90,33 @@ interface AnsweredRow {
   answerSealed: string;
 }
 
-const context = (id: string) => `upstream_requests:${id}`;
+export function createUpstreamRequests({ sql, vault, now }: Base) {
+  const contextOf = (id: string) => `upstream_requests:${id}`;
+  const seal = (id: string, value: unknown) => vault.seal(JSON.stringify(value), contextOf(id));
+  const decrypt = (id: string, text: string): unknown => JSON.parse(vault.open(text, contextOf(id)).toString());
 
-export function createUpstreamRequests(dependencies: Base) {
-  return { ...answeredRequests(dependencies), ...provenIdentities(dependencies) };
-}
+  async function insert({ id, connectionId, purpose, boundTo, ...row }: NewRow): Promise<void> {
+    const { dataSealed, answerSealed, redeemedAt, createdAt, seconds } = row;
+    const expiresAt = new Date(createdAt.getTime() + seconds * 1000);
+    const columns = [id, connectionId, purpose, boundTo, dataSealed, answerSealed, redeemedAt, createdAt, expiresAt];
+    await sql.execute(statements.store, ...columns);
+  }
 
-/** Encrypts and decrypts the stored data of a request. */
-function encryption(vault: Vault) {
-  return {
-    seal: (id: string, value: unknown) => vault.seal(JSON.stringify(value), context(id)),
-    decrypt: (id: string, text: string): unknown => JSON.parse(vault.open(text, context(id)).toString()),
-  };
-}
-
-function answeredRequests({ sql, vault, now }: Base) {
-  const { seal, decrypt } = encryption(vault);
   return {
     async store({ handle, connectionId, purpose, boundTo, memory, demands: demanded }: NewRequest): Promise<void> {
       const id = sha256(handle);
       const createdAt = now();
-      const expiresAt = new Date(createdAt.getTime() + limits.upstream.requestSeconds * 1000);
-      const binding = { connectionId, purpose, boundTo, sentAt: createdAt.toISOString() };
-      const dataSealed = seal(id, { memory, demands: demanded, ...binding });
-      const row = [id, connectionId, purpose, boundTo, dataSealed, null, null, createdAt, expiresAt];
-      await sql.execute(statements.store, ...row);
+      const binding = { connectionId, purpose, boundTo };
+      const data = { memory, demands: demanded, ...binding, sentAt: createdAt.toISOString() };
+      await insert({
+        id,
+        ...binding,
+        dataSealed: seal(id, data),
+        answerSealed: null,
+        redeemedAt: null,
+        createdAt,
+        seconds: limits.upstream.requestSeconds,
+      });
     },
 
     /**
@@ -138,40 +154,34 @@ function answeredRequests({ sql, vault, now }: Base) {
         sentAt: new Date(data.sentAt),
       };
     },
-  };
-}
 
-/** The identities that answers proved, until the end of the sign-in. */
-function provenIdentities({ sql, vault, now }: Base) {
-  const { seal, decrypt } = encryption(vault);
-  return {
-    /** Stores the identity that a redeemed answer proved, encrypted, until the sign-in is finished. */
+    /** Stores the identity that a redeemed answer proved, encrypted and in place of the answer, until the sign-in is finished. */
     async storeIdentity(id: string, identity: unknown): Promise<void> {
       const expiresAt = new Date(now().getTime() + limits.interaction.seconds * 1000);
       await sql.execute(statements.storeIdentity, seal(id, identity), expiresAt, id);
     },
 
-    /** The same for an identity that was proven without a redirect of the browser (a directory); returns the id. */
+    /**
+     * The same for an identity that was proven without a redirect of the browser (a directory); returns the id. The row is that of a request which
+     * is answered and redeemed already.
+     */
     async storeIdentityWithoutRequest(
       identity: unknown,
       { connectionId, boundTo }: Pick<NewRequest, 'connectionId' | 'boundTo'>,
     ): Promise<string> {
       const id = sha256(randomToken());
-      const createdAt = now();
-      const expiresAt = new Date(createdAt.getTime() + limits.interaction.seconds * 1000);
-      const dataSealed = seal(id, { memory: {}, demands: { forced: false } });
-      const row = [
+      const at = now();
+      await insert({
         id,
         connectionId,
-        'sign-in',
+        purpose: 'sign-in',
         boundTo,
-        dataSealed,
-        seal(id, identity),
-        createdAt,
-        createdAt,
-        expiresAt,
-      ];
-      await sql.execute(statements.store, ...row);
+        dataSealed: seal(id, { memory: {}, demands: { forced: false } }),
+        answerSealed: seal(id, identity),
+        redeemedAt: at,
+        createdAt: at,
+        seconds: limits.interaction.seconds,
+      });
       return id;
     },
 
@@ -181,9 +191,9 @@ function provenIdentities({ sql, vault, now }: Base) {
       return row?.answerSealed ? decrypt(id, row.answerSealed) : undefined;
     },
 
-    /** The sign-in is finished: erases the identity, and lets the row go. */
+    /** The sign-in is finished: erases the identity, and lets the row expire. */
     async end(id: string): Promise<void> {
-      await sql.execute(statements.storeIdentity, null, now(), id);
+      await sql.execute(statements.end, now(), id);
     },
   };
 }

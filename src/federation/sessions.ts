@@ -23,9 +23,18 @@ export const statements = hotStatements('upstream-sessions', {
   attach: 'UPDATE upstream_sessions SET session_uid = ?, expires_at = ?, mac = ? WHERE id = ?',
 });
 
-export function createUpstreamSessions(dependencies: Core) {
-  const { db, sql, now } = dependencies;
-  const { seal, toSession } = createUpstreamSessionRows(dependencies);
+export function createUpstreamSessions({ db, sql, now, vault }: Core) {
+  const contextOf = (id: string) => `${TABLE}:${id}`;
+  const seal = (id: string, handle: UpstreamSessionHandle | undefined) =>
+    vault.seal(JSON.stringify(handle ?? null), contextOf(id));
+
+  function toSession(row: SessionRow): UpstreamSession {
+    const { id, sessionUid, connectionId, userId, subject, dataSealed, createdAt } = row;
+    const data: unknown = JSON.parse(vault.open(dataSealed, contextOf(id)).toString());
+    const handle = handleSchema.nullable().parse(data) ?? undefined;
+    return { id, sessionUid, connectionId, userId, subject, handle, beganAt: new Date(createdAt) };
+  }
+
   const find = async (id: string): Promise<SessionRow | undefined> => {
     const [row] = await sql.genuine<SessionRow>(TABLE, statements.find, id);
     return row;
@@ -47,16 +56,22 @@ export function createUpstreamSessions(dependencies: Core) {
     ): Promise<string> {
       const row = { id: randomId(), sessionUid: NOT_ATTACHED, connectionId, userId, subject };
       const createdAt = now();
-      const values = [
-        ...[row.id, row.sessionUid, connectionId, userId, subject],
-        (handle?.kind === 'oidc' ? handle.sid : handle?.sessionIndex) ?? null,
+      const expiresAt = new Date(createdAt.getTime() + limits.interaction.seconds * 1000);
+      const sid = (handle?.kind === 'oidc' ? handle.sid : handle?.sessionIndex) ?? null;
+      await (tx ? sql.in(tx) : sql).execute(
+        statements.begin,
+        row.id,
+        row.sessionUid,
+        connectionId,
+        userId,
+        subject,
+        sid,
         handle ? nameHash(handle) : null,
         seal(row.id, handle),
         sql.macs.macOf(TABLE, row),
         createdAt,
-        new Date(createdAt.getTime() + limits.interaction.seconds * 1000),
-      ];
-      await (tx ? sql.in(tx) : sql).execute(statements.begin, ...values);
+        expiresAt,
+      );
       return row.id;
     },
 
@@ -129,17 +144,12 @@ export interface UpstreamSession {
 const NOT_ATTACHED = '.';
 
 export const handleSchema: z.ZodType<UpstreamSessionHandle> = z.union([
-  z.object({ kind: z.literal('oidc'), sid: z.string().optional(), idToken: z.string() }).transform((one) => ({
-    ...one,
-    sid: one.sid,
-  })),
-  z
-    .object({
-      kind: z.literal('saml'),
-      sessionIndex: z.string().optional(),
-      nameId: z.record(z.string(), z.string()),
-    })
-    .transform((one) => ({ ...one, sessionIndex: one.sessionIndex })),
+  z.object({ kind: z.literal('oidc'), sid: z.string().optional(), idToken: z.string() }),
+  z.object({
+    kind: z.literal('saml'),
+    sessionIndex: z.string().optional(),
+    nameId: z.record(z.string(), z.string()),
+  }),
 ]);
 
 /** What a LogoutRequest is looked up by. Its qualifiers are compared afterwards, because senders leave them out. */
@@ -160,17 +170,4 @@ interface SessionRow {
   subject: string;
   dataSealed: string;
   createdAt: Date;
-}
-
-function createUpstreamSessionRows({ vault }: Core) {
-  return {
-    seal: (id: string, handle: UpstreamSessionHandle | undefined) =>
-      vault.seal(JSON.stringify(handle ?? null), `${TABLE}:${id}`),
-    toSession({ dataSealed, createdAt, ...row }: SessionRow): UpstreamSession {
-      const { id, sessionUid, connectionId, userId, subject } = row;
-      const data: unknown = JSON.parse(vault.open(dataSealed, `${TABLE}:${id}`).toString());
-      const handle = handleSchema.nullable().parse(data) ?? undefined;
-      return { id, sessionUid, connectionId, userId, subject, handle, beganAt: new Date(createdAt) };
-    },
-  };
 }

@@ -45,9 +45,13 @@ export function createSsoIds(services: People & { connections: Connections; iden
   ): Promise<Map<string, string>> {
     const subjects = new Map(accounts.flatMap(({ id, ssoId }) => (ssoId === null ? [] : [[id, ssoId]])));
     const identitiesOfUsers = subjects.size === 0 ? [] : await identities.ofUsers([...subjects.keys()], tx);
-    const ofSsoIds = identitiesOfUsers.filter(({ userId, subject }) => subjects.get(userId) === subject);
-    // The first linked identity counts.
-    return new Map(ofSsoIds.reverse().map(({ userId, connectionId }) => [userId, connectionId]));
+    const found = new Map<string, string>();
+    for (const { userId, subject, connectionId } of identitiesOfUsers) {
+      const isOfSsoId = subjects.get(userId) === subject;
+      // The first linked identity counts.
+      if (isOfSsoId && !found.has(userId)) found.set(userId, connectionId);
+    }
+    return found;
   }
 
   return {
@@ -72,18 +76,19 @@ export function createSsoIds(services: People & { connections: Connections; iden
       const identitiesOfUser = await identities.ofUser(id, tx);
       const old = before === null ? undefined : identitiesOfUser.find((one) => one.subject === before);
       if (subject === null && connectionId) throw invalidInput([fault(['ssoConnection'], 'needs-sso-id')]);
-      const kept = connectionId === undefined ? old?.connectionId : connectionId;
+      const wanted = connectionId === undefined ? old?.connectionId : connectionId;
       // Undefined: the account is to have no connection.
-      const next = subject !== null && kept != null ? { connectionId: kept, subject } : undefined;
+      const next = subject !== null && wanted != null ? { connectionId: wanted, subject } : undefined;
       if (next && !(await connections.find(next.connectionId, tx)))
         throw invalidInput([fault(['ssoConnection'], 'no-connection', { id: next.connectionId })]);
       const isNext = (one: { connectionId: string; subject: string }) =>
         one.connectionId === next?.connectionId && one.subject === next.subject;
-      if (old ? isNext(old) : !next) return false;
+      const isUnchanged = old ? isNext(old) : next === undefined;
+      if (isUnchanged) return false;
       if (old) {
         await identities.unlink(id, old.id, by, tx);
-        const others = identitiesOfUser.filter((one) => one.id !== old.id);
-        const staysConnected = [...others, next].some((one) => one?.connectionId === old.connectionId);
+        const left = identitiesOfUser.filter((one) => one.id !== old.id);
+        const staysConnected = [...left, next].some((one) => one?.connectionId === old.connectionId);
         if (!staysConnected) await leave(id, old.connectionId, by, tx);
       }
       if (next && !identitiesOfUser.some(isNext)) {

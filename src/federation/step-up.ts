@@ -62,10 +62,10 @@ export function stepUpRequest(
   // The password itself: no stronger factor states that it was used.
   const levels =
     level === PASSWORD_ACR ? (['password'] as const) : signInLevels.slice(Math.max(0, acrLevel(level) - 1));
-  const isTrusted = levels.some((one) => [trusted_acr[one], trusted_amr[one]].some((values) => values?.length));
-  if (!isTrusted) return undefined;
+  const weakestIn = (values: typeof acr_values | typeof trusted_acr | typeof trusted_amr) =>
+    levels.map((one) => values[one] ?? []).find(({ length }) => length > 0);
+  if (!weakestIn(trusted_acr) && !weakestIn(trusted_amr)) return undefined;
   const canRequest = kind === 'oidc' || settings.request_authn_context;
-  const values = [acr_values, trusted_acr].flatMap((of) => levels.map((one) => of[one] ?? []));
-  const acrValues = (canRequest && values.find(({ length }) => length > 0)) || [];
+  const acrValues = canRequest ? (weakestIn(acr_values) ?? weakestIn(trusted_acr) ?? []) : [];
   return { acrValues: [...acrValues], isForced: acrValues.length === 0 };
 }

@@ -32,8 +32,8 @@ export type UpstreamAnswer = Record<string, string>;
 
 /** What a logout at the upstream needs. */
 export type UpstreamSessionHandle =
-  | { kind: 'oidc'; sid: string | undefined; idToken: string }
-  | { kind: 'saml'; sessionIndex: string | undefined; nameId: Record<string, string> };
+  | { kind: 'oidc'; sid?: string | undefined; idToken: string }
+  | { kind: 'saml'; sessionIndex?: string | undefined; nameId: Record<string, string> };
 
 /** Who the upstream says the user is; everything in it was verified. */
 export interface UpstreamIdentity {

@@ -113,16 +113,15 @@ function inOtherLanguages(
     const parts = taggedName(claim);
     return parts ? [{ claim, ...parts }] : [];
   });
-  const found = Object.entries(mapping).flatMap(([field, path]) => {
+  const found: [string, string][] = [];
+  for (const [field, path] of Object.entries(mapping)) {
     const name = taggableName(field);
-    if (name === undefined) return [];
-    return tagged
-      .filter(({ base }) => base === path)
-      .flatMap(({ claim, tag }) => {
-        const text = textOf(claims[claim]);
-        return text === undefined ? [] : [[`${name}#${canonicalTag(tag)}`, text] as const];
-      });
-  });
+    if (name === undefined) continue;
+    for (const { claim, base, tag } of tagged) {
+      const text = base === path ? textOf(claims[claim]) : undefined;
+      if (text !== undefined) found.push([`${name}#${canonicalTag(tag)}`, text]);
+    }
+  }
   return Object.fromEntries(found.slice(0, MAX_TAGGED));
 }
 

@@ -133,12 +133,14 @@ interface ConnectionRules extends Mappings {
   domains: readonly string[];
 }
 
+/** An identity that its upstream has proven. */
 interface Proven {
   connection: Connection;
   identity: UpstreamIdentity;
   rules: ConnectionRules;
 }
 
+/** A sign-in with the account that it found, or is to create. */
 interface Case extends Proven {
   facts: AccountFacts;
   match: Exclude<Match, { outcome: 'rejected' | 'prove' }>;
@@ -355,16 +357,20 @@ function rejected(
   { settings }: Connection,
   { profile, known, invited, holder }: AccountFacts,
 ): FederationError {
-  const disabled = [known, invited, holder].find((one) => one?.isActive === false);
+  const received = `${profile.email ?? profile.username ?? 'no address'}${settings.link_only ? ' (link_only)' : ''}`;
+  if (fault === 'not_invited')
+    return new FederationError(fault, {
+      rule: 'account',
+      reason: 'The user has no account, and the connection doesn’t create accounts.',
+      expected: 'an account, or create_users: true',
+      received,
+    });
   return new FederationError(fault, {
     rule: 'account',
-    userId: fault === 'account_inactive' ? disabled?.id : undefined,
-    reason:
-      fault === 'account_inactive'
-        ? 'The user’s account is disabled, has ended or hasn’t begun.'
-        : 'The user has no account, and the connection doesn’t create accounts.',
-    expected: fault === 'account_inactive' ? 'an active account' : 'an account, or create_users: true',
-    received: `${profile.email ?? profile.username ?? 'no address'}${settings.link_only ? ' (link_only)' : ''}`,
+    userId: [known, invited, holder].find((one) => one?.isActive === false)?.id,
+    reason: 'The user’s account is disabled, has ended or hasn’t begun.',
+    expected: 'an active account',
+    received,
   });
 }
 
@@ -432,6 +438,11 @@ function isSame(email: string | null, stated: string | undefined): boolean {
   return email !== null && stated !== undefined && plain(email) === plain(stated);
 }
 
+function matchOf(account: Account, stated: string | undefined): Candidate['matches'] {
+  if (isSame(account.email, stated)) return 'address';
+  return isAddressOf(account, stated) ? 'look-alike' : 'username';
+}
+
 function profileOf(connection: Connection, { claims }: UpstreamIdentity, domains: readonly string[]): MappedProfile {
   const rules = {
     attributes: attributesOf(connection),
@@ -456,7 +467,7 @@ async function candidateOf(
     id: account.id,
     isActive: account.isActive,
     emailVerified: account.emailVerified,
-    matches: isSame(account.email, stated) ? 'address' : isAddressOf(account, stated) ? 'look-alike' : 'username',
+    matches: matchOf(account, stated),
     hasOwnCredential: passkeys > 0 || hasPassword || linked.length > 0,
     keepsAddress:
       isStaff(account) || (await accounts.directoriesOf([account.id], tx)).get(account.id)?.deletedAt === null,

@@ -307,6 +307,7 @@ type Stored = Omit<DocumentRow, 'kind' | 'triedAt' | 'lastError'> & {
 function fromRow(row: Stored): DocumentRow | undefined {
   const { mac: _mac, ...rest } = row;
   const hasFailed = row.content !== '' && row.failingSince !== null;
+  // There is no column for it: a failure puts the next reading off by `retrySeconds` (storeError).
   const triedAt = hasFailed ? addSeconds(row.nextReadAt, -limits.connections.retrySeconds) : row.readAt;
   const lastError = row.lastError === null ? null : readStoredText(row.lastError);
   return { ...rest, lastError, kind: row.kind as DocumentKind, triedAt };

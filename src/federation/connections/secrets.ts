@@ -102,12 +102,14 @@ export function isRejected({ rejectedAt, rejectedReason }: SecretInfo, now: Date
 /**
  * The secret because of which nobody can sign in: the newest password of a directory, where the directory has rejected each that is stored;
  * the newest client secret or key, which is the one that is sent.
+ * @param secrets the newest first
  */
 export function rejectedSecret(secrets: readonly SecretInfo[], now: Date): SecretInfo | undefined {
   const passwords = secrets.filter(({ purpose }) => purpose === 'bind-password');
   if (passwords.length > 0) return passwords.every((one) => isRejected(one, now)) ? passwords[0] : undefined;
-  const newest = secrets.filter(({ purpose }, index) => secrets.findIndex((one) => one.purpose === purpose) === index);
-  return newest.find((one) => isRejected(one, now));
+  const newestOf = new Map<SecretPurpose, SecretInfo>();
+  for (const one of secrets) if (!newestOf.has(one.purpose)) newestOf.set(one.purpose, one);
+  return [...newestOf.values()].find((one) => isRejected(one, now));
 }
 
 /** Stores that the upstream rejected the secret. False where that was known, here or at another node. */

@@ -306,22 +306,33 @@ async function groupsOf(
 ): Promise<GroupList | undefined> {
   const { groups, active_directory: isActiveDirectory, base_dn: base } = settings;
   if (!groups) return undefined;
-  if (!isActiveDirectory) {
-    if (groups.base_dn === undefined) return listedGroups(entry, groups);
-    return groups.nested ? nestedGroups(session, groups, entry.dn) : membersOf(session, groups, entry.dn);
-  }
-  const root = groups.base_dn ?? domainRootOf(base);
+  if (isActiveDirectory) return groupsInDomain(session, groups, entry, groups.base_dn ?? domainRootOf(base));
+  if (groups.base_dn === undefined) return listedGroups(entry, groups);
+  return groups.nested ? nestedGroups(session, groups, entry.dn) : membersOf(session, groups, entry.dn);
+}
+
+/** Those of Active Directory. @param root where groups are searched for */
+async function groupsInDomain(
+  session: DirectorySession,
+  groups: GroupSettings,
+  entry: Entry,
+  root: string,
+): Promise<GroupList> {
   const primary = await primaryGroupOf(session, { ...groups, base_dn: root }, entry);
-  const inChain = { ...groups, base_dn: root, filter: IN_CHAIN };
-  const lists = groups.nested
-    ? await Promise.all([entry, ...primary].map(({ dn }) => membersOf(session, inChain, dn)))
-    : [groups.base_dn === undefined ? listedGroups(entry, groups) : await membersOf(session, groups, entry.dn)];
-  // A group outside of the base DN is named by its DN, as in memberOf.
-  const isListed = !groups.nested && groups.base_dn === undefined;
-  const names = [
-    ...lists.flatMap((list) => list.names),
-    ...(isListed ? primary.map(({ dn }) => dn) : namesOf(primary, groups)),
-  ];
+  if (groups.nested) {
+    const inChain = { ...groups, base_dn: root, filter: IN_CHAIN };
+    const lists = await Promise.all([entry, ...primary].map(({ dn }) => membersOf(session, inChain, dn)));
+    return joined(lists, namesOf(primary, groups));
+  }
+  if (groups.base_dn !== undefined)
+    return joined([await membersOf(session, groups, entry.dn)], namesOf(primary, groups));
+  // By its DN, as memberOf names the others.
+  const primaryNames = primary.map(({ dn }) => dn);
+  return joined([listedGroups(entry, groups)], primaryNames);
+}
+
+function joined(lists: readonly GroupList[], others: readonly string[]): GroupList {
+  const names = [...lists.flatMap((list) => list.names), ...others];
   return { names: [...new Set(names)], isComplete: lists.every(({ isComplete }) => isComplete) };
 }
 
@@ -556,32 +567,38 @@ function createReadDomain(now: Clock): ReadDomain {
 }
 
 async function readDomain(session: DirectorySession, root: string): Promise<Domain> {
-  const anything = filterWith('(objectClass=*)', 'dn', '');
-  const one = async (base: string, attributes: string[]) =>
-    (await session.search({ base, scope: 'base', filter: anything, attributes, max: 1 }).catch(() => undefined))
-      ?.entries[0];
-  const domain = await one(root, [THRESHOLD, WINDOW]);
-  const configuration = textOf(await one('', ['configurationNamingContext']), 'configurationNamingContext');
-  const partitions = configuration === undefined ? undefined : `CN=Partitions,${configuration}`;
-  const partition =
-    partitions === undefined
-      ? undefined
-      : await session
-          .search({ base: partitions, scope: 'sub', max: 1, filter: equals('nCName', root), attributes: NAMES })
-          .catch(() => undefined);
-  const dnsName = [...root.matchAll(/dc=([^,]+)/gi)].map(([, label = '']) => label.trim()).join('.');
-  const stated = NAMES.flatMap((name) => textOf(partition?.entries[0], name) ?? []);
+  const domain = await entryAt(session, root, [THRESHOLD, WINDOW]);
+  const stated = await namesInPartitions(session, root);
+  const labels = [...root.matchAll(/dc=([^,]+)/gi)].map(([, label = '']) => label.trim());
   // Where the partitions can't be read, the first label of the DNS name is the usual one.
-  const names = stated.length > 0 ? stated : [dnsName.split('.', 1).join('')];
+  const names = stated.length > 0 ? stated : labels.slice(0, 1);
+  const all = [...names, labels.join('.')].map((name) => name.toLowerCase());
   return {
-    names: [...new Set([...names, dnsName].map((name) => name.toLowerCase()))].filter((name) => name !== ''),
+    names: [...new Set(all)].filter((name) => name !== ''),
     lockout: lockoutIn(domain, THRESHOLD, WINDOW),
   };
 }
 
 const NAMES = ['nETBIOSName', 'dnsRoot'];
+const CONFIGURATION = 'configurationNamingContext';
 const THRESHOLD = 'lockoutThreshold';
 const WINDOW = 'lockOutObservationWindow';
+
+/** The names of the domain in the list that its forest keeps of all domains; none where it can't be read. */
+async function namesInPartitions(session: DirectorySession, root: string): Promise<string[]> {
+  const configuration = textOf(await entryAt(session, '', [CONFIGURATION]), CONFIGURATION);
+  if (configuration === undefined) return [];
+  const search = { base: `CN=Partitions,${configuration}`, scope: 'sub', attributes: NAMES, max: 1 } as const;
+  const found = await session.search({ ...search, filter: equals('nCName', root) }).catch(() => undefined);
+  return NAMES.flatMap((name) => textOf(found?.entries[0], name) ?? []);
+}
+
+/** The entry with this DN; undefined where it can't be read. */
+async function entryAt(session: DirectorySession, dn: string, attributes: string[]): Promise<Entry | undefined> {
+  const filter = filterWith('(objectClass=*)', 'dn', '');
+  const found = await session.search({ base: dn, scope: 'base', filter, attributes, max: 1 }).catch(() => undefined);
+  return found?.entries[0];
+}
 
 /** The policy of the password settings object that applies to the user (MS-ADTS 3.1.1.4.5.36); most accounts may not read it. */
 async function lockoutOfUser(
@@ -591,10 +608,8 @@ async function lockoutOfUser(
   const dn = textOf(entry, 'msDS-ResultantPSO');
   if (dn === undefined) return undefined;
   const [threshold, window] = ['msDS-LockoutThreshold', 'msDS-LockoutObservationWindow'] as const;
-  const search = { base: dn, scope: 'base', max: 1 } as const;
-  const filter = filterWith('(objectClass=*)', 'dn', '');
-  const found = await session.search({ ...search, filter, attributes: [threshold, window] }).catch(() => undefined);
-  return lockoutIn(found?.entries[0], threshold, window) ?? 'unreadable';
+  const settings = await entryAt(session, dn, [threshold, window]);
+  return lockoutIn(settings, threshold, window) ?? 'unreadable';
 }
 
 /** The window is negative, in intervals of 100 ns. */
@@ -620,15 +635,8 @@ function loginsOf(login: string, { names }: Domain): string[] {
   if (domain !== undefined && name !== undefined) return names.includes(domain.toLowerCase()) ? [name] : [];
   // Without userPrincipalName the name is that of the account at the DNS name of the domain (MS-ADTS 5.1.1.1.1).
   const at = login.lastIndexOf('@');
-  return at > 0 &&
-    names.includes(
-      login
-        .slice(at + 1)
-        .trim()
-        .toLowerCase(),
-    )
-    ? [login, login.slice(0, at)]
-    : [login];
+  const suffix = login.slice(at + 1).trim();
+  return at > 0 && names.includes(suffix.toLowerCase()) ? [login, login.slice(0, at)] : [login];
 }
 
 // Distinguished names (RFC 4514): whether an entry is below a base, and the suffix of a domain.

@@ -9,8 +9,9 @@ import { attributesOfLogin, equals } from './filter.ts';
 /** Attributes whose values are bytes, by the name that directories give them. */
 const BINARY = ['objectGUID', 'objectSid', 'logonHours'];
 const GUID_BYTES = 16;
-/** The order of the bytes, which is its own inverse. */
+/** The order of the bytes in Active Directory, which is its own inverse: the first three parts are little-endian (MS-DTYP 2.3.4.2). */
 const GUID_ORDER = [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15];
+const inGuidOrder = (bytes: Buffer) => Buffer.from(GUID_ORDER.map((at) => bytes[at] as number));
 
 /** What a search for a user requests. */
 export function requestedAttributes(connection: LdapConnection): { attributes: string[]; binary: string[] } {
@@ -59,14 +60,14 @@ export function subjectFilter(subject: string, { settings }: LdapConnection) {
   if (!BINARY.some((one) => one.toLowerCase() === attribute.toLowerCase())) return equals(attribute, subject);
   const bytes = Buffer.from(subject.replaceAll('-', ''), 'hex');
   const isGuid = isActiveDirectory && bytes.length === GUID_BYTES;
-  return equals(attribute, isGuid ? Buffer.from(GUID_ORDER.map((at) => bytes[at] as number)) : bytes);
+  return equals(attribute, isGuid ? inGuidOrder(bytes) : bytes);
 }
 
-/** Active Directory writes the first three parts of a GUID in little-endian order (MS-DTYP 2.3.4.2). */
+/** A GUID of Active Directory with its hyphens, another value as it is. */
 function identifierOf(bytes: Buffer, isActiveDirectory: boolean): string {
   if (!isActiveDirectory || bytes.length !== GUID_BYTES) return bytes.toString('hex');
-  const hex = GUID_ORDER.map((at) => (bytes[at] as number).toString(16).padStart(2, '0'));
-  return [0, 4, 6, 8, 10].map((from, at) => hex.slice(from, [4, 6, 8, 10, 16][at]).join('')).join('-');
+  const hex = inGuidOrder(bytes).toString('hex');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
 // What a directory says about the state of an account: in Active Directory why it would reject even the right password, in others

@@ -50,8 +50,8 @@ export async function withDirectory<T>(settings: Transport, { open, work }: Dire
     );
   });
   const clients: Client[] = [];
-  const isOver = () => isEnded;
   let isEnded = false;
+  const isOver = () => isEnded;
   const done = runInChildSpan('ldap', { kind: 'client', attributes: spanAttributes(settings) }, async () =>
     work(await firstServer(settings, { open, clients, isOver })),
   );

@@ -97,22 +97,30 @@ async function redeem(
 function assertAccepted(
   issuer: string | undefined,
   { error, error_description: text = '', iss, code }: UpstreamAnswer,
-) {
-  const reject = (fault: 'upstream_denied' | 'upstream_answer_invalid', rule: 'answer' | 'issuer', message: string) => {
-    const expected = rule === 'issuer' ? issuer : 'a code';
-    throw new FederationError(fault, {
-      rule,
-      reason: message,
-      expected,
-      received: rule === 'issuer' ? iss : (error ?? 'nothing'),
-    });
-  };
+): void {
   // Checked before any other parameter of the answer (RFC 9207 2.4).
   if (iss !== undefined && issuer !== undefined && iss !== issuer)
-    reject('upstream_answer_invalid', 'issuer', 'The answer comes from another issuer.');
+    throw new FederationError('upstream_answer_invalid', {
+      rule: 'issuer',
+      reason: 'The answer comes from another issuer.',
+      expected: issuer,
+      received: iss,
+    });
+  const expected = 'a code';
   if (error !== undefined)
-    reject(DENIED.includes(error) ? 'upstream_denied' : 'upstream_answer_invalid', 'answer', `${error} ${text}`.trim());
-  if (!code) reject('upstream_answer_invalid', 'answer', 'The answer has no code.');
+    throw new FederationError(DENIED.includes(error) ? 'upstream_denied' : 'upstream_answer_invalid', {
+      rule: 'answer',
+      reason: `${error} ${text}`.trim(),
+      expected,
+      received: error,
+    });
+  if (!code)
+    throw new FederationError('upstream_answer_invalid', {
+      rule: 'answer',
+      reason: 'The answer has no code.',
+      expected,
+      received: 'nothing',
+    });
 }
 
 /** The access token; some vendors answer errors with status 200. */

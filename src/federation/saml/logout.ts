@@ -1,3 +1,4 @@
+// Single logout with a SAML upstream: begun here, or by the upstream.
 import type { RequestInfo } from '../../base/platform/request-info.ts';
 import type { FrontChannel } from '../../protocols/logout/logout-run.ts';
 import { newMessageId, postMessage, redirectUrl } from '../../protocols/saml/messages/encode.ts';
@@ -208,21 +209,21 @@ async function endSessions(
     audit,
     repeatedEntries,
   }: UpstreamSamlServices,
-  { connections, request }: VerifiedRequest,
+  { connection, connections, request }: VerifiedRequest,
   by: { request: RequestInfo; frontChannel?: FrontChannel },
 ): Promise<SamlStatus | { runId: string }> {
-  const [{ id }] = connections;
-  const { entityId } = await identityProviders.of(connections[0]);
-  const event = { type: 'saml.logout', clientId: entityId, request: by.request, data: { connection: id } } as const;
+  const { entityId } = await identityProviders.of(connection);
+  const data = { connection: connection.id };
+  const event = { type: 'saml.logout', clientId: entityId, request: by.request, data } as const;
   const { nameId } = request;
   if (!nameId) {
     await repeatedEntries.record({ ...event, outcome: 'failure', reason: 'name_id_encrypted' });
     return { code: statusCodes.Requester, subcode: statusCodes.RequestUnsupported };
   }
   const named = [];
-  for (const connection of connections) {
-    const parties = { identityProvider: entityId, serviceProvider: ownServiceProvider.entityIdFor(connection) };
-    const stored = (await sessions.ofNameId(connection.id, nameId.value)).flatMap(participationOf);
+  for (const one of connections) {
+    const parties = { identityProvider: entityId, serviceProvider: ownServiceProvider.entityIdFor(one) };
+    const stored = (await sessions.ofNameId(one.id, nameId.value)).flatMap(participationOf);
     named.push(...selectSessions({ ...request, nameId }, stored, parties));
   }
   const [first] = named;
