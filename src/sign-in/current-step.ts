@@ -128,39 +128,36 @@ async function decide(
   attempt: Attempt,
 ): Promise<Omit<CurrentStep, keyof RequestOfSignIn>> {
   const { accounts, attempts, signInPolicy: policy } = services;
-  const { interaction, application, rule } = request;
+  const { interaction, application } = request;
   const { account, provenBySession } = await subjectOf(accounts, interaction, attempt);
   ctx.state.profileLanguage = account?.locale ?? undefined;
   if (account) ctx.state.sender = { userId: account.id };
   if (account && !account.isActive) return rejectInactive(attempts, account, attempt);
 
-  const ownAmr = policy.amrOf([...new Set([...provenBySession, ...attempt.amr])]);
-  const upstreamAmr = attempt.userId === undefined ? [] : (attempt.upstream?.amr ?? []);
-  const amr = policy.amrOf([...new Set([...ownAmr, ...upstreamAmr])]);
-  const lacking = request.lacking(amr);
-  const isPasswordMissing = lacking?.password === true && amr.length > 0;
-  const needsPassword = isPasswordMissing && account !== undefined && (await canEnterPassword(services, account, rule));
+  const proofs = proofsOf(services, request, attempt, provenBySession);
+  const { amr, requestedAcr, isPasswordMissing } = proofs;
+  const needsPassword =
+    isPasswordMissing && account !== undefined && (await canEnterPassword(services, account, request.rule));
   const isKnown = account !== undefined && amr.length > 0 && !needsPassword;
   // "Use another account" turns every prompt into a sign-in.
   const prompt = attempt.choosesOtherAccount ? 'login' : interaction.prompt.name;
-  const requestedAcr = [...requestedAcrs(interaction.params), ...(lacking?.acrs ?? [])];
 
   const requirements =
     isKnown && !SESSION_PROMPTS.includes(prompt)
-      ? await requirementsOf(services, ctx, { request, attempt, account, ownAmr, amr, requestedAcr })
+      ? await requirementsOf(services, ctx, { ...proofs, request, attempt, account })
       : NOTHING_MISSING;
   const { methods, level, channels, lacked, mustChangePassword } = requirements;
   // A password that cannot be entered here may be proven at the upstream.
-  const atUpstream = lacked ?? (isKnown && isPasswordMissing ? PASSWORD_ACR : undefined);
-  const stepUp = atUpstream && (await stepUpTo(services, atUpstream, request, attempt));
+  const levelAtUpstream = lacked ?? (isKnown && isPasswordMissing ? PASSWORD_ACR : undefined);
+  const stepUp = levelAtUpstream && (await stepUpTo(services, levelAtUpstream, request, attempt));
   const missing = isUpstreamNext(requirements, stepUp) ? 'upstream' : requirements.missing;
   const isDenied = isDeniedTo(account, attempt, application, ctx);
   // The denial replaces the enrolment, and not the code by email before it.
-  const setsUpFirst = (missing === 'enrolment' && !isDenied) || (missing === 'second-factor' && isMailedCode(methods));
-  const isOld = setsUpFirst && attempt.userId === undefined && !(await isRecent(services, interaction));
+  const setsUpFactor = (missing === 'enrolment' && !isDenied) || (missing === 'second-factor' && isMailedCode(methods));
+  // Never in an old session, which another person may use: the sign-in begins with the password.
+  const beginsAgain = setsUpFactor && attempt.userId === undefined && !(await isRecent(services, interaction));
   const progress = {
-    // A first factor is never set up in an old session, which another person may use: it begins with the password.
-    isIdentified: isKnown && !isOld,
+    isIdentified: isKnown && !beginsAgain,
     missing,
     mustChangePassword,
     isDenied,
@@ -183,21 +180,46 @@ async function decide(
   };
 }
 
-interface ProvenSoFar {
-  request: RequestOfSignIn;
-  attempt: Attempt;
-  account: Account;
+interface Proofs {
   /** The methods that this server has checked, and those with what an upstream states. */
   ownAmr: string[];
   amr: string[];
   requestedAcr: string[];
+  /** The request demands a password, and something else was proven. */
+  isPasswordMissing: boolean;
+}
+
+/** What is proven so far, by the session and in the attempt, and what the request demands. */
+function proofsOf(
+  { signInPolicy: { amrOf } }: SignInState,
+  { interaction, lacking: lackingOf }: RequestOfSignIn,
+  attempt: Attempt,
+  provenBySession: readonly string[],
+): Proofs {
+  const ownAmr = amrOf([...new Set([...provenBySession, ...attempt.amr])]);
+  const upstreamAmr = attempt.userId === undefined ? [] : (attempt.upstream?.amr ?? []);
+  const amr = amrOf([...new Set([...ownAmr, ...upstreamAmr])]);
+  const lacking = lackingOf(amr);
+  return {
+    ownAmr,
+    amr,
+    requestedAcr: [...requestedAcrs(interaction.params), ...(lacking?.acrs ?? [])],
+    isPasswordMissing: lacking?.password === true && amr.length > 0,
+  };
 }
 
 /** What the policy demands beyond what is proven so far. */
 async function requirementsOf(
   { browserCookie, ownClientId, signInPolicy }: SignInState,
   ctx: Context,
-  { request, attempt, account, ownAmr, amr, requestedAcr }: ProvenSoFar,
+  {
+    request,
+    attempt,
+    account,
+    ownAmr,
+    amr,
+    requestedAcr,
+  }: Proofs & { request: RequestOfSignIn; attempt: Attempt; account: Account },
 ): Promise<SignInRequirements> {
   const { interaction, application, clientId } = request;
   return signInPolicy.requirementsOf(account, {

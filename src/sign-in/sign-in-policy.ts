@@ -117,21 +117,20 @@ async function requirementsOf(
   context: SignInContext,
 ): Promise<SignInRequirements> {
   const { credentials, settings } = dependencies;
-  const { hasOwnPassword, application, isOwnPages, isTrustedBrowser, demand } = context;
-  const { requestedAcr, demandsMailedCode } = context;
+  const { application, demand } = context;
   const { channels, factors: own } = await factorsOf(dependencies, account);
-  const status = hasOwnPassword ? await credentials.status(account.id) : undefined;
-  const isShort = status !== undefined && !status.long && !hasSecondFactor(own);
-  const mustChangePassword = status?.mustChange === true || isShort;
+  const status = context.hasOwnPassword ? await credentials.status(account.id) : undefined;
+  const isTooShortAlone = status !== undefined && !status.long && !hasSecondFactor(own);
+  const mustChangePassword = status?.mustChange === true || isTooShortAlone;
   const input = {
     setting: settings().mfa,
     factors: own,
     proven: countedMethods(context),
     rule: stricterRule(stricterRule(application, staffRule(settings(), account)), demandedRule(demand, own)),
-    requestedAcr,
-    demandsMailedCode,
-    isRememberedBrowser: isTrustedBrowser,
-    recoveryStandsIn: isOwnPages,
+    requestedAcr: context.requestedAcr,
+    demandsMailedCode: context.demandsMailedCode,
+    isRememberedBrowser: context.isTrustedBrowser,
+    recoveryStandsIn: context.isOwnPages,
   };
   const next = nextFactor(input);
   // An impossible level does not stop the sign-in: the application learns it from `acr`, or from NoAuthnContext.

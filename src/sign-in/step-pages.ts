@@ -6,7 +6,7 @@ import { isOnThisComputer } from '../applications/uris.ts';
 import type { Context } from '../base/http/context.ts';
 import { readForm } from '../base/http/input.ts';
 import { type PageLink, type PageText, t } from '../base/texts/text.ts';
-import { type BrokenRule, type RuleId, ruleResults } from '../core/rejections/rules.ts';
+import { type RuleId, ruleResults } from '../core/rejections/rules.ts';
 import { missingFields, schemaToAsk } from '../people/accounts/person-fields.ts';
 import { termsDue } from '../people/accounts/terms.ts';
 import type { CaptchaWait } from '../people/rate-limits/captcha.ts';
@@ -265,6 +265,13 @@ const DENIED = {
   },
 } satisfies Partial<Record<RuleId, unknown>>;
 
+interface DenialDetails {
+  rule?: keyof typeof DENIED;
+  received?: string | undefined;
+  expected?: string | undefined;
+  api?: string;
+}
+
 async function showAccessDenied(
   { rejections, repeatedEntries, groupRequests }: SignInState,
   { ctx, current, appName }: Page,
@@ -273,7 +280,7 @@ async function showAccessDenied(
   const { request } = ctx.state;
   const { prompt } = interaction;
   // Recorded by the access check of the interaction policy, unless the step comes before it.
-  const details: Omit<Partial<BrokenRule>, 'rule'> & { rule?: keyof typeof DENIED; api?: string } =
+  const details: DenialDetails =
     prompt.name === 'access' ? prompt.details : accessDecisionRule(application, accountOf(current), request.address);
   const { rule = 'access', received, expected, api } = details;
   const { reason, message, lead, canAsk } = DENIED[rule];

@@ -224,8 +224,9 @@ async function errorOf(
       return new StepError('account_inactive', { ...(account && { message: inactiveText(account) }) });
     case 'rejected': {
       const { rejection: why, name: directory, passwordUrl } = result;
-      const next = passwordUrl &&
-        /^password_/.test(why) && { href: passwordUrl, label: t('sign-in.change-at-directory') };
+      const isAboutPassword = why.startsWith('password_');
+      const next =
+        passwordUrl && isAboutPassword ? { href: passwordUrl, label: t('sign-in.change-at-directory') } : undefined;
       const has = passwordUrl ? 'link' : 'none';
       return new StepError('upstream_not_allowed', {
         message: sentences([
@@ -238,8 +239,11 @@ async function errorOf(
     case 'wrong': {
       // Wrong ones under another name of the account may have locked it, which no response tells: the link is offered before it helps.
       const isRepeated = await lockout.needsCaptcha(attempt);
-      const next = mailServer.isSet() && isRepeated && { ...unlockLink, label: t('unlock.locked-out') };
-      return new StepError('sign_in_failed', { message: t('sign-in.wrong-password'), ...(next && { next }) });
+      const next = { ...unlockLink, label: t('unlock.locked-out') };
+      return new StepError('sign_in_failed', {
+        message: t('sign-in.wrong-password'),
+        ...(isRepeated && mailServer.isSet() && { next }),
+      });
     }
   }
 }
