@@ -34,9 +34,10 @@ const endFields = { until: empty.or(z.iso.date()), 'until.time': empty.or(z.iso.
 const withEnd = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.object(shape).and(
     z.object(endFields).transform(({ until: day, 'until.time': time }) => {
-      // A time without a day has passed.
-      const date = day === '' && time !== '' ? '1970-01-01' : day;
-      return { until: date === '' ? null : new Date(`${date}T${time === '' ? END_OF_DAY : `${time}:00`}Z`) };
+      if (day === '' && time === '') return { until: null };
+      // A time without a day is rejected, as an end that has passed.
+      const date = day === '' ? '1970-01-01' : day;
+      return { until: new Date(`${date}T${time === '' ? END_OF_DAY : `${time}:00`}Z`) };
     }),
   );
 const pageQuery = z.object({ after: z.string().max(1000).optional() });

@@ -5,6 +5,7 @@ import type { ApplicationServices } from '../applications/application-services.t
 import type { Extras, State } from '../base/http/context.ts';
 import { fullName } from '../base/http/pages/tokens.ts';
 import { limits } from '../base/limits.ts';
+import { present } from '../base/platform/defined.ts';
 import { enumeration, type PageText, t } from '../base/texts/text.ts';
 import type { OwnFactors } from '../people/mfa/account-factors.ts';
 import { hasSecondFactor } from '../people/mfa/policy.ts';
@@ -94,12 +95,12 @@ function warningsOf(own: OwnFactors) {
 }
 
 function describeFactors({ totp, passkeys, phone }: OwnFactors): PageText {
-  const present = [
-    ...(totp ? [t('overview.factor-app')] : []),
-    ...(passkeys > 0 ? [t('overview.factor-passkeys', { count: passkeys })] : []),
-    ...(phone ? [t('overview.factor-sms')] : []),
-  ];
-  return present.length > 0 ? enumeration(present) : t('overview.no-factors');
+  const factors = present([
+    totp && t('overview.factor-app'),
+    passkeys > 0 && t('overview.factor-passkeys', { count: passkeys }),
+    phone && t('overview.factor-sms'),
+  ]);
+  return factors.length > 0 ? enumeration(factors) : t('overview.no-factors');
 }
 
 // The warning that few recovery codes are left.

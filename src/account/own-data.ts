@@ -313,9 +313,9 @@ export function createOwnData(services: Core) {
     for (;;) {
       const page = await audit.list({ partyId: account.id, limit: PAGE, ...(before && { before }) });
       const entries = page.filter(({ type }) => audience !== 'person' || !type.startsWith('account.note-'));
-      const seen = entries.map((entry) => JSON.stringify(entryOf(entry, account.id, attributesSeenBy(audience))));
-      if (seen.length > 0) {
-        yield separator + seen.join(',\n');
+      const texts = entries.map((entry) => JSON.stringify(entryOf(entry, account.id, attributesSeenBy(audience))));
+      if (texts.length > 0) {
+        yield separator + texts.join(',\n');
         separator = ',\n';
       }
       if (page.length < PAGE) return;
@@ -323,15 +323,16 @@ export function createOwnData(services: Core) {
     }
   }
 
-  /** The data of an entry with those own fields that they may see. */
+  /** Leaves in the data of an entry, such as `before` and `after`, the own fields that they may see. */
   const attributesSeenBy = (audience: Audience) => (data: Row) => {
     const schema = settings.latest().user_attributes;
-    const seen = ([key, value]: [string, unknown]) => {
+    const seen: Row = { ...data };
+    for (const [key, value] of Object.entries(data)) {
       const { attributes } = (value ?? {}) as { attributes?: unknown };
-      if (typeof attributes !== 'string') return [key, value];
-      return [key, { ...(value as Row), attributes: loggedAttributes(audience, schema, attributes) }];
-    };
-    return Object.fromEntries(Object.entries(data).map(seen));
+      if (typeof attributes === 'string')
+        seen[key] = { ...(value as Row), attributes: loggedAttributes(audience, schema, attributes) };
+    }
+    return seen;
   };
 
   return {
@@ -449,9 +450,9 @@ function snake(row: Row): Record<string, Value> {
 function entryOf(entry: AuditEntry, userId: string, seen: (data: Row) => Row): Record<string, Value> {
   const { at: time, type, outcome, reason, actorId, actorApp, subjectId, clientId } = entry;
   const { apiKey, scim, ...data } = entry.data;
-  const isOwn = (actorId ?? userId) === userId && !scim;
+  const isOwn = (actorId === null || actorId === userId) && !scim;
   const isAbout = subjectId === userId;
-  const person = (id: string) => (id === userId ? 'self' : 'another person');
+  const nameOf = (id: string) => (id === userId ? 'self' : 'another person');
   const application = actorApp === null ? 'nobody who is signed in' : 'application';
   const program = scim ? 'directory' : application;
   return {
@@ -459,9 +460,9 @@ function entryOf(entry: AuditEntry, userId: string, seen: (data: Row) => Row): R
     type,
     outcome,
     reason,
-    by: actorId === null ? program : person(actorId),
+    by: actorId === null ? program : nameOf(actorId),
     application: isOwn ? actorApp : null,
-    about: subjectId === null ? null : person(subjectId),
+    about: subjectId === null ? null : nameOf(subjectId),
     client: clientId,
     ...(isOwn && { address: entry.address, user_agent: entry.userAgent, request_id: entry.requestId }),
     ...(isOwn && apiKey !== undefined && { api_key: apiKey as Value }),

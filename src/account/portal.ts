@@ -10,6 +10,7 @@ import { startUrl } from '../applications/start-url.ts';
 import type { Base } from '../base/base.ts';
 import type { Extras, State } from '../base/http/context.ts';
 import { parseQuery } from '../base/http/input.ts';
+import { present } from '../base/platform/defined.ts';
 import { withoutUnstorable } from '../base/storage/storable-text.ts';
 import { inLanguage, type PageText, t } from '../base/texts/text.ts';
 import type { Core } from '../core/core.ts';
@@ -70,15 +71,16 @@ export function portalRoutes(
     const accountFactors = await factors.of(id);
     const status = await credentials.status(id);
     const codeWarning = recoveryCodeWarning(accountFactors);
-    return [
-      ...(codeWarning ? [{ text: codeWarning, href: '/account/factors', label: t('recovery-codes.create') }] : []),
-      ...(status?.mustChange
-        ? [{ text: t('portal.must-change'), href: '/account/password', label: t('change-password.submit') }]
-        : []),
-      ...(email && !emailVerified
-        ? [{ text: t('portal.unconfirmed'), href: '/account', label: t('verify-email.confirm-submit') }]
-        : []),
-    ];
+    const isUnconfirmed = Boolean(email) && !emailVerified;
+    return present([
+      codeWarning !== undefined && { text: codeWarning, href: '/account/factors', label: t('recovery-codes.create') },
+      status?.mustChange && {
+        text: t('portal.must-change'),
+        href: '/account/password',
+        label: t('change-password.submit'),
+      },
+      isUnconfirmed && { text: t('portal.unconfirmed'), href: '/account', label: t('verify-email.confirm-submit') },
+    ]);
   }
 
   return router;
@@ -96,6 +98,7 @@ interface Tile {
 }
 
 type Portal = ReturnType<typeof createPortal>;
+type ApplicationRow = Awaited<ReturnType<Core['db']['application']['findMany']>>[number];
 
 const MAX_TILES = 500;
 /** Names and beginnings of SAML applications in the language of the page are looked for among so many. */
@@ -138,6 +141,26 @@ export function createPortal(
     return { AND: [open, { OR: [{ nameKey: { contains: key } }, { id: { in: titled.map(({ id }) => id) } }] }] };
   }
 
+  /** The ids of the applications that meet the condition: the recent ones in their order, then the others by name. */
+  async function idsInOrder(where: object, recent: string[]): Promise<string[]> {
+    const { application } = db.asStored;
+    const used = await application.findMany({ where: { AND: [where, { clientId: { in: recent } }] }, select });
+    const byName = await application.findMany({ where, select, orderBy, take: MAX_TILES });
+    const idOf = new Map(used.map(({ id, clientId }) => [clientId, id]));
+    const first = present(recent.map((clientId) => idOf.get(clientId)));
+    const ids = new Set([...first, ...byName.map(({ id }) => id)]);
+    return [...ids].slice(0, MAX_TILES);
+  }
+
+  /** Undefined for an application without a page at which a sign-in begins. */
+  function tileOf(row: ApplicationRow, logo: string | undefined, isRecent: boolean): Tile | undefined {
+    const registration = registrationOf(row);
+    const url = startUrl(row.clientId, registration, issuer);
+    if (!url) return undefined;
+    const name = row.protocol === 'saml' ? titleOf(row) : row.name;
+    return { name, url, logo, product: registration.metadata.preset, isRecent };
+  }
+
   return {
     /** The condition of the applications that the account can sign in to. */
     openTo: async (account: Account): Promise<object> => ({
@@ -153,36 +176,16 @@ export function createPortal(
       const where = await matching(given.search, given.open, given.language);
       // A test sign-in of an administrator puts an application into the session without using it.
       const used = await recentClientIds(account.id);
-      const recent = [...new Set([...used, ...given.inSession])].slice(0, MAX_TILES);
-      const application = db.asStored.application;
-      const first = await application.findMany({ where: { AND: [where, { clientId: { in: recent } }] }, select });
-      const others = await application.findMany({ where, select, orderBy, take: MAX_TILES });
-      const found = [
-        ...recent.flatMap((clientId) => first.find((one) => one.clientId === clientId) ?? []),
-        ...others.filter(({ clientId }) => !recent.includes(clientId)),
-      ].slice(0, MAX_TILES);
-      const ids = found.map(({ id }) => id);
+      const ids = await idsInOrder(where, [...new Set([...used, ...given.inSession])].slice(0, MAX_TILES));
       // A tile shows only rows with a valid MAC.
       const rows = await db.application.findMany({ where: { id: { in: ids } } });
-      const logos = await pictures.addressesOf(ids);
       const rowOf = new Map(rows.map((row) => [row.id, row]));
-      return found.flatMap(({ id, clientId }) => {
+      const logos = await pictures.addressesOf(ids);
+      const tiles = ids.map((id) => {
         const row = rowOf.get(id);
-        if (!row) return [];
-        const registration = registrationOf(row);
-        const url = startUrl(clientId, registration, issuer);
-        if (!url) return [];
-        const title = row.protocol === 'saml' ? titleOf(row) : row.name;
-        return [
-          {
-            name: title,
-            url,
-            logo: logos.get(id),
-            product: registration.metadata.preset,
-            isRecent: used.includes(clientId),
-          },
-        ];
+        return row && tileOf(row, logos.get(id), used.includes(row.clientId));
       });
+      return present(tiles);
     },
   };
 }

@@ -167,10 +167,12 @@ function withoutLocked<Typed extends Readonly<Record<string, unknown>>>(
 ): Partial<Typed> {
   const texts: Readonly<Record<string, string>> = textsOf(account);
   const isSame = (name: string, value: unknown) => String(value).replaceAll('\r\n', '\n') === texts[name]?.trim();
-  const isKept = ([name, value]: [string, unknown]) =>
-    !isManagedOwn(directory, name) &&
-    !(Object.hasOwn(texts, name) && isLockedBy(directory, name) && isSame(name, value));
-  return Object.fromEntries(Object.entries(typed).filter(isKept)) as Partial<Typed>;
+  const isLeftOut = ([name, value]: [string, unknown]) => {
+    const isLocked = Object.hasOwn(texts, name) && isLockedBy(directory, name);
+    return isManagedOwn(directory, name) || (isLocked && isSame(name, value));
+  };
+  const kept = Object.entries(typed).filter((one) => !isLeftOut(one));
+  return Object.fromEntries(kept) as Partial<Typed>;
 }
 
 type Texts = { [Name in ProfileText]?: string | undefined } & Readonly<Record<string, unknown>>;

@@ -72,21 +72,25 @@ export function createConfirmation(
   const { codeDelivery, mfa } = services;
 
   /** The ways in which the user of this session can confirm, the safest first; none: only a whole sign-in will do. */
-  async function waysOf(account: Account, { amr }: RpSession): Promise<Way[]> {
-    const own = await mfa.factors.of(account.id);
-    const { sms } = codeDelivery.channels(account, own);
+  async function waysOf(account: Account, session: RpSession): Promise<Way[]> {
     const { acr, mailedCode } = await services.strongestProof(account);
     if (acr === PHISHING_RESISTANT_ACR) return ['passkey'];
-    if (acr === MFA_ACR) {
-      // A code alone is no second factor: the session has to have proven the first one.
-      const takesCodes = acrLevel(acrOf([...amr, AMR.totp])) >= acrLevel(MFA_ACR);
-      const has = { passkey: own.passkeys > 0, totp: takesCodes && own.totp, sms: takesCodes && sms !== undefined };
-      return (['passkey', 'totp', 'sms'] as const).filter((way) => has[way]);
-    }
-    if (!amr.includes('pwd')) return [];
+    if (acr === MFA_ACR) return waysWithFactors(account, session);
+    if (!session.amr.includes('pwd')) return [];
     // The account has no stronger proof than its password and a code by email.
     if (mailedCode) return ['email'];
     return (await services.credentials.status(account.id)) === undefined ? [] : ['password'];
+  }
+
+  async function waysWithFactors(account: Account, { amr }: RpSession): Promise<Way[]> {
+    const own = await mfa.factors.of(account.id);
+    const ways: Way[] = own.passkeys > 0 ? ['passkey'] : [];
+    // A code alone is no second factor: the session has to have proven the first one.
+    const isCodeEnough = acrLevel(acrOf([...amr, AMR.totp])) >= acrLevel(MFA_ACR);
+    if (!isCodeEnough) return ways;
+    if (own.totp) ways.push('totp');
+    if (codeDelivery.channels(account, own).sms !== undefined) ways.push('sms');
+    return ways;
   }
 
   /** What views/partials/confirm.eta shows; undefined where only a whole sign-in will do. */
