@@ -31,7 +31,16 @@ const MANY_SHARE = 0.2;
 const APPROVAL_DAYS = FIRST_DAYS + 1;
 const STOP = 'inactivity:stop';
 
+/** Two emails before an account is disabled, one before it is deleted. */
 type Step = 'first' | 'second' | 'disabled' | 'last' | 'deleted';
+/** Days from a step until the account is disabled or deleted. */
+const DAYS_AFTER: Readonly<Record<Step, number>> = {
+  first: FIRST_DAYS,
+  second: SECOND_DAYS,
+  disabled: 0,
+  last: FIRST_DAYS,
+  deleted: 0,
+};
 /** Without a use until an account is disabled, and from then on until it is deleted; 0: never. */
 interface Days {
   days: number;
@@ -132,8 +141,7 @@ export function createInactivity(services: Core & { accounts: Accounts; roles: R
 
   /** When the account is disabled or deleted, at the soonest. */
   function endAfter({ step, at }: Next, row: Row, { days }: Days): Date {
-    const notice = { first: FIRST_DAYS, second: SECOND_DAYS, disabled: 0, last: FIRST_DAYS, deleted: 0 }[step];
-    const soonest = Math.max(at.getTime(), now().getTime()) + notice * DAY_MS;
+    const soonest = Math.max(at.getTime(), now().getTime()) + DAYS_AFTER[step] * DAY_MS;
     return new Date(row.isEnabled ? Math.max(sinceOf(row) + days * DAY_MS, soonest) : soonest);
   }
 
@@ -141,9 +149,10 @@ export function createInactivity(services: Core & { accounts: Accounts; roles: R
     const next = nextOf(row, all);
     if (!next) return undefined;
     const { step } = next;
-    const toldAt = step === 'first' || step === 'last' ? null : row.idleNoticeAt;
-    const tellAt =
-      step === 'disabled' || step === 'deleted' ? null : new Date(Math.max(next.at.getTime(), now().getTime()));
+    const isFirstEmail = step === 'first' || step === 'last';
+    const isEmail = isFirstEmail || step === 'second';
+    const toldAt = isFirstEmail ? null : row.idleNoticeAt;
+    const tellAt = isEmail ? new Date(Math.max(next.at.getTime(), now().getTime())) : null;
     return { what: row.isEnabled ? 'disabled' : 'deleted', at: endAfter(next, row, all), toldAt, tellAt };
   }
 

@@ -104,13 +104,15 @@ export type Audience = 'person' | 'desk' | 'administrator';
 
 /** Whether they may see or change this attribute. What the schema does not say is for the desk and administrators. */
 export function isFor(audience: Audience, schema: AttributeSchema, key: string, what: 'visible_to' | 'editable_by') {
+  if (audience === 'administrator') return true;
   const properties = (schema.properties ?? {}) as Record<string, FieldKeywords>;
+  // A value in another language (`name#ja`) is as the one without a tag, unless the schema names it.
   const base = taggedName(key)?.base ?? '';
   const name = [key, base].find((one) => Object.hasOwn(properties, one));
-  const keywords = name === undefined ? {} : (properties[name] ?? {});
+  const keywords: FieldKeywords = name === undefined ? {} : (properties[name] ?? {});
   const { visible_to: readers = ['desk'] } = keywords;
-  const { [what]: allowed = readers.filter((one) => one === 'desk') } = keywords;
-  return audience === 'administrator' || allowed.includes(audience);
+  const { editable_by: writers = readers.filter((one) => one === 'desk') } = keywords;
+  return (what === 'visible_to' ? readers : writers).includes(audience);
 }
 
 type Attributes = Readonly<Record<string, unknown>>;

@@ -48,16 +48,18 @@ export function valuesInLanguages(
   });
   if (tags.length === 0) return {};
   const valueIn = (tag: string) => attributes[`${base}#${tag}`];
-  const byLocale = locales.flatMap((locale): [string, unknown][] => {
+  const values: [string, unknown][] = [];
+  for (const locale of locales) {
     const tag = tagWithin(locale, tags) ?? broaderTag(locale, tags);
-    return tag === undefined ? [] : [[locales.length === 1 ? claim : `${claim}#${tag}`, valueIn(tag)]];
-  });
-  const byName = names.flatMap((name): [string, unknown][] => {
+    const name = locales.length === 1 ? claim : `${claim}#${tag}`;
+    if (tag !== undefined) values.push([name, valueIn(tag)]);
+  }
+  for (const name of names) {
     const requested = taggedName(name);
     const tag = requested?.base === claim ? tagWithin(requested.tag, tags) : undefined;
-    return tag === undefined ? [] : [[name, valueIn(tag)]];
-  });
-  return Object.fromEntries([...byLocale, ...byName]);
+    if (tag !== undefined) values.push([name, valueIn(tag)]);
+  }
+  return Object.fromEntries(values);
 }
 
 /** The tag itself, or the shortest one within it: `de` is `de-CH` where there is no `de` (RFC 4647, section 3.3.1). */

@@ -99,7 +99,7 @@ export function createGroupChanges(
       row.groupId === groupId && isPersonal(row.source) && ids.has(row.userId);
     const isKept = await transaction(
       db,
-      async (tx) => !(await hasAdministrator(tx, now())) || hasAdministrator(tx, now(), {}, isLeaving),
+      async (tx) => !(await hasAdministrator(tx, now())) || hasAdministrator(tx, now(), { isLeaving }),
     );
     if (!isKept) throw conflict('last_admin');
   }

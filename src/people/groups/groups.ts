@@ -451,29 +451,29 @@ export function createGroups(
     const where = { groupId: group.id, userId: { in: [...wanted.keys()] } };
     const held = await tx.groupMember.findMany({ where: { ...where, source: { in: [...sources, ...instead] } } });
     const at = now();
-    const all = [...wanted.values()].map((member) => membershipOf(member, held, instead, at));
-    const replaced = all.flatMap(({ userId, other }) => (other ? [userId] : []));
+    const plans = [...wanted.values()].map((member) => planFor(member, held, instead, at));
+
+    const replaced = plans.flatMap(({ userId, before }) => (before ? [userId] : []));
     if (replaced.length > 0)
       await tx.groupMember.deleteMany({ where: { ...where, userId: { in: replaced }, source: { in: [...instead] } } });
-    for (const { own, times } of all)
-      if (own && !isSameTime(own, times)) await changeTimes(group, own, times, options, tx);
-    const fresh = all.filter(({ own }) => !own);
-    const rows = fresh.map(({ userId, times, other }) => {
-      const addedBy = (other ? other.addedBy : options.by?.actorId) ?? null;
+    const moved = plans.filter(({ own, times }) => own !== undefined && !isSameTime(own, times));
+    for (const { own, times } of moved) if (own) await changeTimes(group, own, times, options, tx);
+    const fresh = plans.filter(({ own }) => own === undefined);
+    const rows = fresh.map(({ userId, times, before }) => {
+      const addedBy = (before ? before.addedBy : options.by?.actorId) ?? null;
       return { groupId: group.id, userId, source: via, ...times, addedBy, createdAt: at };
     });
     if (rows.length > 0) await insertMembers(group.id, rows, sources, tx);
-    const joined = fresh.filter(({ other }) => !other);
+
+    const joined = fresh.filter(({ before }) => before === undefined);
     const added = joined.map(({ userId, times: { since, until } }) =>
       eventOf('group.member-added', group, options, { subjectId: userId, via, since, until }),
     );
     await audit.recordAll(added, tx);
-    return all
-      .filter(({ own, other, times }) => (own ? !isSameTime(own, times) : !other))
-      .map(({ userId, own, times }) => {
-        const wasIn = own !== undefined && isCurrent(own, at);
-        return { userId, isMoved: wasIn !== isCurrent(times, at) };
-      });
+    return [...moved, ...joined].map(({ userId, own, times }) => {
+      const wasIn = own !== undefined && isCurrent(own, at);
+      return { userId, isMoved: wasIn !== isCurrent(times, at) };
+    });
   }
 
   /** Throws not_found (404). */
@@ -679,7 +679,7 @@ function throwTaken(error: unknown): never {
 }
 
 /** The times of a membership to store, and the memberships that the person has already. Throws invalid_input for times in the wrong order. */
-function membershipOf<Row extends Times & { userId: string; source: string }>(
+function planFor<Row extends Times & { userId: string; source: string }>(
   { userId, since = null, until = null }: NewMember,
   held: readonly Row[],
   instead: readonly string[],
@@ -691,9 +691,10 @@ function membershipOf<Row extends Times & { userId: string; source: string }>(
   return {
     userId,
     times,
+    /** Of this source: it gets the times. */
     own: ofPerson.find(({ source }) => !instead.includes(source)),
-    /** Of another source, with the same times: it becomes this one. */
-    other: ofPerson.find((row) => instead.includes(row.source) && isSameTime(row, times)),
+    /** Of a source in `instead`, with the same times: it becomes this one. */
+    before: ofPerson.find((row) => instead.includes(row.source) && isSameTime(row, times)),
   };
 }
 

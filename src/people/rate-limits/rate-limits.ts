@@ -176,16 +176,16 @@ export async function countAttempt(
   options: CountOptions = {},
 ): Promise<boolean> {
   if (await countOnce(counters, id, policy, options)) return true;
+  // A read first, so that a rejected attempt writes nothing.
   const [row] = await counters.sql.query<Record<keyof StoredCounter, number>>(statements.find, id);
   const latest = latestEnd(counters, policy);
-  // A read first, so that a rejected attempt writes nothing.
   if (Number(row?.expiresAt ?? 0) <= latest) {
+    const most = Math.min(freeAttemptsOf(policy), options.below ?? MAX_POINTS);
     // Attempts are left when another attempt has just begun the counter again, as below.
-    return (
-      Number(row?.points ?? 0) < Math.min(freeAttemptsOf(policy), options.below ?? MAX_POINTS) &&
-      countOnce(counters, id, policy, options)
-    );
+    const isLeft = Number(row?.points ?? 0) < most;
+    return isLeft && countOnce(counters, id, policy, options);
   }
+  // The clock was set back.
   const ahead = { key: id, expiresAt: { gt: latest } };
   await counters.db.rateLimit.updateMany({ where: ahead, data: { points: 0, expiresAt: 0 } });
   return countOnce(counters, id, policy, options);
@@ -216,22 +216,24 @@ export function countingWrite(
 ): Write {
   const at = now().getTime();
   const inFlight = inFlightUntil === undefined ? [0, 0] : [1, inFlightUntil];
+  // The parts of a statement in their order: a new row, the points, the end and the attempts in flight of one that is there, and its condition.
   if (policy.kind === 'window') {
     const { points, seconds, slides = false } = policy;
+    const row = [id, at + seconds * 1000, ...inFlight];
     // A sliding window begins again with each attempt.
     const renewedUntil = slides ? Number.MAX_SAFE_INTEGER : at;
-    const values = [id, at + seconds * 1000, ...inFlight, at, at, renewedUntil, at, Math.min(points, below), at];
+    const values = [...row, at, at, renewedUntil, at, Math.min(points, below), at];
     return { statement: statements.window, values };
   }
   // The row expires `forgetSeconds` after the end of the pause, so that the pause needs no column.
   const { freeAttempts, baseSeconds, maxSeconds, forgetSeconds } = policy;
   const forget = forgetSeconds * 1000;
   const doublings = Math.ceil(Math.log2(maxSeconds / baseSeconds));
+  const row = [id, at + forget, ...inFlight];
   const points = [at, freeAttempts + doublings];
   const pause = [at, freeAttempts, freeAttempts, doublings, maxSeconds * 1000, baseSeconds * 1000, freeAttempts];
-  const allowed = [below, at, freeAttempts, forget, at];
-  const values = [id, at + forget, ...inFlight, ...points, ...pause, at, ...allowed];
-  return { statement: statements.backoff, values };
+  const condition = [below, at, freeAttempts, forget, at];
+  return { statement: statements.backoff, values: [...row, ...points, ...pause, at, ...condition] };
 }
 
 /** The counter of a row; NO_ATTEMPTS when it is missing or has expired. */

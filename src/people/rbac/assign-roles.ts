@@ -170,21 +170,26 @@ export async function assertNotLastAdmin(userId: string, tx: Tx, now: Date): Pro
 
 /** Whether the user is the only administrator. @param isRead to show it, without the lock that a change needs */
 export async function isLastAdmin(userId: string, tx: Tx, now: Date, isRead = false): Promise<boolean> {
-  const has = (user: { not?: string; equals?: string }) => hasAdministrator(tx, now, user, undefined, isRead);
-  return !(await has({ not: userId })) && has({ equals: userId });
+  const hasOther = await hasAdministrator(tx, now, { userId: { not: userId }, isRead });
+  return !hasOther && hasAdministrator(tx, now, { userId: { equals: userId }, isRead });
+}
+
+interface AdministratorQuery {
+  userId?: { not?: string; equals?: string };
+  /** Whether a membership is about to end. */
+  isLeaving?: (member: { groupId: string; userId: string; source: string }) => boolean;
+  /** Without the lock that a change needs. */
+  isRead?: boolean;
 }
 
 /**
  * Whether an active user has the admin role now, directly or by a group, and for good: one whose role or account ends does not count, nor does what another
  * program wrote.
- * @param isLeaving the memberships that are about to end
  */
 export async function hasAdministrator(
   tx: Tx,
   now: Date,
-  userId: { not?: string; equals?: string } = {},
-  isLeaving: (member: { groupId: string; userId: string; source: string }) => boolean = () => false,
-  isRead = false,
+  { userId = {}, isLeaving = () => false, isRead = false }: AdministratorQuery = {},
 ): Promise<boolean> {
   // Locks the row, so that two administrators who remove each other at the same moment are serialized.
   if (!isRead) await tx.role.updateMany({ where: { name: ADMIN_ROLE }, data: { name: ADMIN_ROLE } });

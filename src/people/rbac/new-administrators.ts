@@ -32,26 +32,30 @@ export async function recordingAdministrators<T>(
   const ofGroup = group && { groupId: group.id, groupName: group.name };
   const event = { ...by, type: 'administrator.added', outcome: 'success' } as const;
   const ids = 'strings' in people ? await idsOf(people, tx) : people;
-  if (ids.length > EACH) {
+  if ('strings' in people && ids.length > EACH) {
     const result = await work();
-    const [found] = await tx.$queryRaw<{ count: number | bigint }[]>(
-      fragment`SELECT COUNT(DISTINCT user_id) AS count FROM (${people as Fragment}) AS found`,
-    );
     const roleName = given.map(({ name }) => name).join(', ');
-    await audit.record({ ...event, data: { roleName, ...ofGroup, count: Number(found?.count ?? 0) } }, tx);
+    await audit.record({ ...event, data: { roleName, ...ofGroup, count: await countOf(people, tx) } }, tx);
     return result;
   }
   const before = await rolesHeld(ids, now(), tx);
   const result = await work();
   const after = await rolesHeld(ids, now(), tx);
-  const events = ids.flatMap((subjectId) => {
+  const events = [];
+  for (const subjectId of ids) {
     const gained = [...(after.get(subjectId) ?? [])].filter((name) => !before.get(subjectId)?.has(name));
-    return gained.length === 0
-      ? []
-      : [{ ...event, subjectId, data: { roleName: gained.sort().join(', '), ...ofGroup } }];
-  });
+    const roleName = gained.sort().join(', ');
+    if (gained.length > 0) events.push({ ...event, subjectId, data: { roleName, ...ofGroup } });
+  }
   await audit.recordAll(events, tx);
   return result;
+}
+
+async function countOf(people: Fragment, tx: Tx): Promise<number> {
+  const [found] = await tx.$queryRaw<{ count: number | bigint }[]>(
+    fragment`SELECT COUNT(DISTINCT user_id) AS count FROM (${people}) AS found`,
+  );
+  return Number(found?.count ?? 0);
 }
 
 /** The people whom a change gives roles; at most one more than have an event each. */
