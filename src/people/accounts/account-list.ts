@@ -3,6 +3,7 @@
 // A search finds any part of a name up to 100,000 users, and beginnings by index above: an index for parts is an extension of PostgreSQL and
 // another kind of table on SQLite.
 import { limits } from '../../base/limits.ts';
+import { present } from '../../base/platform/defined.ts';
 import type { Db } from '../../base/storage/database.ts';
 import type { Dialect } from '../../base/storage/dialect.ts';
 import { type Fragment, fragment, joinFragments, noFragment, trustedText } from '../../base/storage/fragments.ts';
@@ -97,17 +98,23 @@ const SUMMARY = {
 export function createAccountList({ db, sql, now }: Pick<Core, 'db' | 'sql' | 'now'>) {
   type PageIds = { ids: string[]; next?: string };
 
+  const read = (query: ListAccounts & { limit: number }, sizes: FilterSizes) =>
+    db.$queryRaw<{ id: string; at: Date | string }[]>(pageQuery(sql.dialect, query, sizes));
+
+  /** A role or a group of many is met soon, unless they are all at the other end: the first users are looked at before all of them. */
+  async function readOfMany(query: ListAccounts & { limit: number }, sizes: FilterSizes) {
+    const met = await read(query, { ...sizes, isNear: true });
+    if (met.length > query.limit) return met;
+    const [other] = await db.$queryRaw<object[]>(afterNear(query));
+    return other ? read(query, { ...sizes, members: await inSets(db, sizes.members, now()) }) : met;
+  }
+
   async function sortedIds(query: ListAccounts & { limit: number }, sizes: FilterSizes): Promise<PageIds> {
-    const { limit, sort } = query;
-    const read = (how: FilterSizes) =>
-      db.$queryRaw<{ id: string; at: Date | string }[]>(pageQuery(sql.dialect, query, { ...sizes, ...how }));
-    // A role or a group of many is met soon, unless they are all at the other end. Other filters leave few to look at.
-    const { search, name, invitation, ids } = query;
-    const isFiltered = [search, name, invitation, ids].some((filter) => filter?.length);
-    const isOfMany = !isFiltered && (sizes.members?.some(({ count }) => count > few) ?? false);
-    const met = isOfMany ? await read({ isNear: true }) : [];
-    const isAll = isOfMany && (met.length > limit || (await db.$queryRaw<object[]>(afterNear(query))).length === 0);
-    const found = isAll ? met : await read(isOfMany ? { members: await inSets(db, sizes.members, now()) } : {});
+    const { limit, sort, search, name, invitation, ids } = query;
+    // These leave few to look at.
+    const isNarrow = [search, name, invitation, ids].some((filter) => filter?.length);
+    const isOfMany = !isNarrow && (sizes.members?.some(({ count }) => count > few) ?? false);
+    const found = await (isOfMany ? readOfMany(query, sizes) : read(query, sizes));
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
     return { ids: page.map(({ id }) => id), ...(last && { next: cursorOf(last, sort) }) };
@@ -119,18 +126,17 @@ export function createAccountList({ db, sql, now }: Pick<Core, 'db' | 'sql' | 'n
     sizes: FilterSizes,
   ): Promise<PageIds> {
     const from = matchCursor(after);
-    const best = from.rank === REST ? [] : await matchPage({ ...query, limit }, sizes, from);
-    const rest = { rank: REST };
-    const others =
-      best.length > limit || sizes.isLarge
-        ? []
-        : await matchPage({ ...query, limit: limit - best.length }, sizes, from.rank === REST ? from : rest);
+    const isAtRest = from.rank === REST;
+    const firstOfRest = { rank: REST };
+    const best = isAtRest ? [] : await matchPage({ ...query, limit }, sizes, from);
+    const isFull = best.length > limit || sizes.isLarge;
+    const room = limit - best.length;
+    const others = isFull ? [] : await matchPage({ ...query, limit: room }, sizes, isAtRest ? from : firstOfRest);
     const found = [...best, ...others];
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
-    // The others begin on the next page.
-    const isAtRest = last && last.rank !== REST && found[limit]?.rank === REST;
-    return { ids: page.map(({ id }) => id), ...(last && { next: toMatchCursor(isAtRest ? rest : last) }) };
+    const isRestNext = last && last.rank !== REST && found[limit]?.rank === REST;
+    return { ids: page.map(({ id }) => id), ...(last && { next: toMatchCursor(isRestNext ? firstOfRest : last) }) };
   }
 
   const matchPage = async (query: ListAccounts & { limit: number }, sizes: FilterSizes, at: MatchCursor) =>
@@ -259,19 +265,19 @@ async function inSets(db: Db, members: FilterSizes['members'] = [], now: Date): 
 
 /** SELECTs the `user_id` of them, once for each way; undefined: nobody. */
 function membersIn({ roleIds, groupIds = [] }: Members, now: Date): Fragment | undefined {
-  const ways = [
-    ...(roleIds.length > 0 ? [usersWithRoles(joinFragments([...roleIds], ', '), now)] : []),
-    ...(groupIds.length > 0 ? [usersInGroups(groupIds, now)] : []),
-  ];
+  const ways = present([
+    roleIds.length > 0 && usersWithRoles(joinFragments([...roleIds], ', '), now),
+    groupIds.length > 0 && usersInGroups(groupIds, now),
+  ]);
   return ways.length === 0 ? undefined : joinFragments(ways, ' UNION ALL ');
 }
 
 /** Whether the user of a row is one of them. */
 function isOneOf({ roleIds, groupIds = [] }: Members, now: Date): Fragment {
-  const ways = [
-    ...(roleIds.length > 0 ? [hasRole('f.id', joinFragments([...roleIds], ', '), now)] : []),
-    ...(groupIds.length > 0 ? [isInGroups('f.id', groupIds, now)] : []),
-  ];
+  const ways = present([
+    roleIds.length > 0 && hasRole('f.id', joinFragments([...roleIds], ', '), now),
+    groupIds.length > 0 && isInGroups('f.id', groupIds, now),
+  ]);
   return fragment`(${joinFragments(ways, ' OR ')})`;
 }
 
