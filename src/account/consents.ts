@@ -89,9 +89,8 @@ export async function allowedApplications(
   accountId: string,
 ): Promise<AllowedApplication[]> {
   const consented = await consents.list(accountId);
-  const grants = (await sessions.grantsOf(accountId)).filter(
-    ({ clientId }) => !consented.some((consent) => consent.clientId === clientId),
-  );
+  const consentedIds = new Set(consented.map(({ clientId }) => clientId));
+  const grants = (await sessions.grantsOf(accountId)).filter(({ clientId }) => !consentedIds.has(clientId));
   // The account pages are a client without a row, and a SAML service provider gets no tokens.
   const rows = await db.asStored.application.findMany({
     where: { clientId: { in: [...consented, ...grants].map(({ clientId }) => clientId) }, protocol: 'oidc' },
@@ -100,13 +99,10 @@ export async function allowedApplications(
   const rowOf = new Map(rows.map((row) => [row.clientId, row]));
   const implicit = grants.flatMap((grant) => {
     const row = rowOf.get(grant.clientId);
-    return row ? [{ applicationId: row.id, applicationName: row.name, ...grant }] : [];
+    return row ? [{ applicationId: row.id, applicationName: row.name, ...grant, isImplicit: true }] : [];
   });
   const lastUse = await lastUses(db, accountId);
-  const all = [
-    ...consented.map((one) => ({ ...one, isImplicit: false })),
-    ...implicit.map((one) => ({ ...one, isImplicit: true })),
-  ];
+  const all = [...consented.map((one) => ({ ...one, isImplicit: false })), ...implicit];
   return all.map((one) => ({
     ...one,
     lastUsedAt: lastUse.get(one.clientId),

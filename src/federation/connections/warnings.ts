@@ -1,6 +1,5 @@
 // What an administrator should look at: secrets that were rejected, secrets and certificates that expire, documents that cannot be read, domains without
-// their TXT record, and rows that another program wrote. For the overview of the console, `gatehouse doctor` and mail
-// (jobs.ts).
+// their TXT record, and rows that another program wrote. For the overview of the console, `gatehouse doctor` and mail.
 
 import { X509Certificate } from 'node:crypto';
 import type { Base } from '../../base/base.ts';
