@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
+import { present } from '../../base/platform/defined.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import type { Tx } from '../../base/storage/database.ts';
 import { type Fragment, fragment, joinFragments, noFragment } from '../../base/storage/fragments.ts';
@@ -348,14 +349,13 @@ export async function* pagesOfIds(
   where: { groupId?: string; source?: Exclude<MemberSource, 'direct'> },
   tx: Tx,
 ): AsyncGenerator<string[]> {
-  const condition = joinFragments(
-    [
-      ...(where.groupId === undefined ? [] : [fragment`group_id = ${where.groupId}`]),
-      // The index by source leaves out `direct`.
-      ...(where.source === undefined ? [] : [fragment`source = ${where.source} AND source <> 'direct'`]),
-    ],
-    ' AND ',
-  );
+  const { groupId, source } = where;
+  const conditions = present([
+    groupId !== undefined && fragment`group_id = ${groupId}`,
+    // The index by source leaves out `direct`.
+    source !== undefined && fragment`source = ${source} AND source <> 'direct'`,
+  ]);
+  const condition = joinFragments(conditions, ' AND ');
   for (let after = ''; ; ) {
     const rows = await tx.$queryRaw<{ userId: string }[]>(fragment`SELECT DISTINCT user_id AS "userId"
       FROM group_members WHERE ${condition} AND user_id > ${after} ORDER BY user_id LIMIT ${READ}`);

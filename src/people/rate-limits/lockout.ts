@@ -7,6 +7,7 @@
 // sign-ins from one address succeed, and parallel guesses get no additional attempts.
 
 import { limits } from '../../base/limits.ts';
+import { present } from '../../base/platform/defined.ts';
 import type { Account } from '../accounts/account.ts';
 import { nameKey } from '../accounts/names.ts';
 import type { AttemptCounters, Begun } from './attempt-counters.ts';
@@ -293,9 +294,9 @@ function accountCounters({
 }: LockableAccount): { by: LoginKind; policy: PolicyName; key: string }[] {
   const name = nameKey(username);
   const address = email === null ? name : nameKey(email);
-  return [
+  return present([
     { by: 'username', policy: 'sign-in:account', key: name },
-    ...(address === name ? [] : [{ by: 'email', policy: 'sign-in:account', key: address } as const]),
+    address !== name && { by: 'email', policy: 'sign-in:account', key: address },
     { by: 'all', policy: 'sign-in:all-names', key: id },
-  ];
+  ]);
 }

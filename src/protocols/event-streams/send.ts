@@ -116,7 +116,8 @@ export function createSender(services: Core) {
 /** An alert as a request: the webhooks of chats display `text`. */
 function alertBody({ name: stream }: Target, events: readonly EventBody[], count: number) {
   const more = count - events.length;
-  const lines = [...events.map((event) => `${event.timestamp} ${textOf(event)}`), ...(more > 0 ? [`+ ${more}`] : [])];
+  const lines = events.map((event) => `${event.timestamp} ${textOf(event)}`);
+  if (more > 0) lines.push(`+ ${more}`);
   return {
     type: 'event-stream.alert',
     timestamp: events.at(-1)?.timestamp,
