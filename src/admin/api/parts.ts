@@ -3,8 +3,10 @@ import { z } from 'zod';
 import { fullName } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
 import type { DomainProof } from '../../base/network/domains.ts';
+import { defined } from '../../base/platform/defined.ts';
 import { isStorable, isStorableTime } from '../../base/storage/storable-text.ts';
 import { rule } from '../../base/texts/faults.ts';
+import { Text } from '../../base/texts/text.ts';
 
 /** A time as the API writes it. */
 export const time = z.iso.datetime();
@@ -95,21 +97,36 @@ type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name;
 
+/** `given_name` -> `givenName` */
+const camelCase = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+
 /**
- * An item as its schema has it: each field is the property of its name in camelCase, with times in ISO 8601, unless `own` gives it.
- * What the schema does not name is left out.
+ * An item as its schema has it: each field is the property of its name in camelCase, unless `own` gives it, and so are the fields of objects
+ * in it. Times are in ISO 8601, texts in words, and a nullable field without a value is null. What the schema does not name is left out.
  */
 export function jsonOf<Shape extends z.core.$ZodShape, const Own extends { [Name in keyof Shape]?: unknown }>(
-  { shape }: z.ZodObject<Shape>,
+  schema: z.ZodObject<Shape>,
   item: { readonly [Name in Exclude<keyof Shape & string, keyof Own> as CamelCase<Name>]: unknown },
   own: Own,
 ): z.output<z.ZodObject<Shape>> {
-  const values = item as Readonly<Record<string, unknown>>;
-  const fields = Object.keys(shape).map((name) => {
-    const value = values[name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())];
-    return [name, value instanceof Date ? iso(value) : value];
-  });
-  return { ...Object.fromEntries(fields), ...own } as z.output<z.ZodObject<Shape>>;
+  return { ...(jsonValue(schema, item) as object), ...own } as z.output<z.ZodObject<Shape>>;
+}
+
+function jsonValue(schema: unknown, value: unknown): unknown {
+  if (value instanceof Date) return iso(value);
+  if (value instanceof Text) return String(value);
+  if (schema instanceof z.ZodNullable) return jsonValue(schema.unwrap(), value) ?? null;
+  if (schema instanceof z.ZodArray && Array.isArray(value)) return value.map((one) => jsonValue(schema.element, one));
+  if (!(schema instanceof z.ZodObject) || typeof value !== 'object' || value === null) return value;
+  const values = value as Readonly<Record<string, unknown>>;
+  const fields = Object.entries(schema.shape).map(([name, field]) => [name, jsonValue(field, values[camelCase(name)])]);
+  return Object.fromEntries(fields);
+}
+
+/** The other way: the fields of a body that are given, by their names in camelCase. */
+export function givenIn<Body extends object>(body: Body) {
+  const fields = Object.entries(body).map(([name, value]) => [camelCase(name), value]);
+  return defined(Object.fromEntries(fields) as { [Name in keyof Body & string as CamelCase<Name>]: Body[Name] });
 }
 
 /** The body of a change: an absent field stays as it is, and gets no default. */

@@ -134,11 +134,8 @@ export function previewJson({ changes, unchanged, isCut }: ProvisioningPreview):
   };
 }
 
-export const rejectedJson = ({ kind, nextTryAt, ...rest }: RejectedObject): z.output<typeof rejected> => ({
-  kind: kind === 'group' ? 'group' : 'user',
-  ...rest,
-  next_try_at: nextTryAt.toISOString(),
-});
+export const rejectedJson = (one: RejectedObject): z.output<typeof rejected> =>
+  jsonOf(rejected, one, { kind: one.kind === 'group' ? 'group' : 'user' });
 
 export const checkJson = ({ check: name, isOk, error }: ProvisioningCheck): z.output<typeof check> => ({
   check: name,

@@ -5,19 +5,7 @@ import type { GroupOwners, OwnedMember } from '../../people/groups/owners.ts';
 import type { AdminServices } from '../admin-services.ts';
 import { type Endpoint, endpoint, type Output, partsOf, type Request } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import {
-  byId,
-  fromCursor,
-  id,
-  iso,
-  jsonOf,
-  paged,
-  pageOf,
-  personFields,
-  personJson,
-  time,
-  toCursor,
-} from '../api/parts.ts';
+import { byId, fromCursor, id, jsonOf, paged, pageOf, personFields, personJson, time, toCursor } from '../api/parts.ts';
 import { assertVersion } from '../api/versions.ts';
 import { decisionBody, decisionOf, moment, request, requestJson } from './groups.ts';
 
@@ -49,12 +37,8 @@ const invitation = z
   })
   .meta({ id: 'GroupInvitation' });
 
-const memberJson = ({ person, since, until, isOwn: own }: OwnedMember): z.output<typeof member> => ({
-  ...personJson(person),
-  since: iso(since),
-  until: iso(until),
-  own,
-});
+const memberJson = (one: OwnedMember): z.output<typeof member> =>
+  jsonOf(member, one, { ...personJson(one.person), own: one.isOwn });
 
 const invitationJson = (one: ListedInvitation): z.output<typeof invitation> => jsonOf(invitation, one, {});
 

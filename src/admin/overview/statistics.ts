@@ -10,6 +10,7 @@ import { joinFragments } from '../../base/storage/fragments.ts';
 import { timesOf } from '../../core/audit/repeated-entries.ts';
 import { countUnsentMail } from '../../core/mail/message-store.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
+import { iso, jsonOf } from '../api/parts.ts';
 import { signInsOf } from '../applications/sign-in-counts.ts';
 
 // /api/admin/me (the caller) and /api/admin/statistics.
@@ -56,17 +57,11 @@ export function overviewEndpoints(count: (days: number) => Promise<Statistics>):
   ];
 }
 
-function statisticsJson({ at, users, applications, sessions, mail: mails, days, byApplication }: Statistics) {
-  return {
-    counted_at: at.toISOString(),
-    users: { total: users.total, disabled: users.disabled, with_second_factor: users.withSecondFactor },
-    applications,
-    sessions,
-    mail: mails,
-    days: days.map(({ day, signIns, failures }) => ({ day, sign_ins: signIns, failures })),
-    by_application: byApplication.map(({ clientId, signIns }) => ({ client: clientId, sign_ins: signIns })),
-  };
-}
+const statisticsJson = (counted: Statistics) =>
+  jsonOf(statistics, counted, {
+    counted_at: iso(counted.at),
+    by_application: counted.byApplication.map(({ clientId, signIns }) => ({ client: clientId, sign_ins: signIns })),
+  });
 
 export interface Statistics {
   /** When they were counted. */

@@ -6,7 +6,7 @@ import { type Text, t } from '../../base/texts/text.ts';
 import type { SettingName, SettingValues } from '../../core/settings/settings.ts';
 import type { AdminServices } from '../admin-services.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
-import { iso, time } from '../api/parts.ts';
+import { jsonOf, time } from '../api/parts.ts';
 import type { Block } from '../console/blocks.ts';
 import { tableOf } from '../console/lists.ts';
 import { settingTexts } from './console-fields.ts';
@@ -196,13 +196,7 @@ export function retentionEndpoints(retention: RetentionAdmin): Endpoint[] {
       summary: 'Each kind of data about people: how long it is kept, how much there is, and the oldest',
       response: z.object({ items: z.array(retained) }),
       handle: async () => ({
-        body: {
-          items: (await retention.list()).map(({ label: _label, isMore: more, oldest, ...one }) => ({
-            ...one,
-            more,
-            oldest: iso(oldest),
-          })),
-        },
+        body: { items: (await retention.list()).map((one) => jsonOf(retained, one, { more: one.isMore })) },
       }),
     }),
   ];

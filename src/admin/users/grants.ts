@@ -12,7 +12,7 @@ import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { UserServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
-import { byId, id, iso, personFields, personJson, time } from '../api/parts.ts';
+import { byId, id, jsonOf, personFields, personJson, time } from '../api/parts.ts';
 import { memberSource, moment, PEOPLE, sourceJson } from '../groups/groups.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import type { EndpointsBelow } from '../resource.ts';
@@ -183,25 +183,17 @@ const heldGroup = z
   .meta({ id: 'HeldGroup' });
 const change = z.strictObject({ since: moment.optional(), until: moment.optional() });
 
-function roleJson({ name, via, group, since, until }: HeldRole): z.output<typeof heldRole> {
-  const source = group ? 'group' : via === '' ? 'direct' : 'connection';
-  const sourceId = group?.id ?? (via === '' ? null : via.replace(/^connection:/, ''));
-  return { role: name, source, source_id: sourceId, since: iso(since), until: iso(until) };
+function roleJson(held: HeldRole): z.output<typeof heldRole> {
+  const { name: role, via, group } = held;
+  if (group) return jsonOf(heldRole, held, { role, source: 'group', source_id: group.id });
+  if (via === '') return jsonOf(heldRole, held, { role, source: 'direct', source_id: null });
+  return jsonOf(heldRole, held, { role, source: 'connection', source_id: via.replace(/^connection:/, '') });
 }
 
-function groupJson({ id: group, name, path, below, addedBy, ...held }: HeldGroup): z.output<typeof heldGroup> {
-  const way = held.source === '' ? { source: 'below' as const, source_id: null } : sourceJson(held.source);
-  const { since, until } = held;
-  return {
-    group,
-    name,
-    path,
-    ...way,
-    below: below ?? null,
-    added_by: addedBy && personJson(addedBy),
-    since: iso(since),
-    until: iso(until),
-  };
+function groupJson(held: HeldGroup): z.output<typeof heldGroup> {
+  const { id: group, source, below = null, addedBy } = held;
+  const way = source === '' ? { source: 'below' as const, source_id: null } : sourceJson(source);
+  return jsonOf(heldGroup, held, { group, ...way, below, added_by: addedBy && personJson(addedBy) });
 }
 
 /** /api/admin/users/{id}/roles and …/groups. */

@@ -14,7 +14,7 @@ import { falseIfForbidden } from '../../people/rbac/authority.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { UserServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
-import { id, iso, time } from '../api/parts.ts';
+import { id, jsonOf, time } from '../api/parts.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import type { EndpointsBelow } from '../resource.ts';
 import type { UserLookup } from './lookup.ts';
@@ -168,24 +168,7 @@ export function handOverEndpoints({ action }: EndpointsBelow, users: HandOver): 
       summary: 'What the user owns: groups, applications whose contact the user is, and API keys',
       description: 'Each kind for callers who may read it.',
       response: owned,
-      async run({ key: userId, by }) {
-        const { items, apiKeys } = await users.owned(userId, by);
-        return {
-          body: {
-            items: items.map(({ until, obstacle, ...one }) => ({
-              ...one,
-              until: iso(until),
-              obstacle: obstacle === undefined ? null : String(obstacle),
-            })),
-            api_keys: apiKeys.map((key) => ({
-              id: key.id,
-              name: key.name,
-              expires_at: iso(key.expiresAt),
-              last_used_at: iso(key.lastUsedAt),
-            })),
-          },
-        };
-      },
+      run: async ({ key, by }) => ({ body: jsonOf(owned, await users.owned(key, by), {}) }),
     }),
     action('handOver', 'POST /hand-over', {
       needs: HAND_OVER,
