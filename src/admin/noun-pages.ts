@@ -4,7 +4,7 @@ import type { Extras, State } from '../base/http/context.ts';
 import { present } from '../base/platform/defined.ts';
 import type { PageText } from '../base/texts/text.ts';
 import type { Actor } from '../core/audit/audit.ts';
-import { RELEASE } from '../people/rbac/rights.ts';
+import { oneOf, permissionsOf, RELEASE } from '../people/rbac/rights.ts';
 import { byId } from './api/parts.ts';
 import type { ConsolePage } from './console/blocks.ts';
 import { FILE_TAG, fileNotice, releaseQuestion } from './console/managed-by-file.ts';
@@ -42,12 +42,13 @@ export function pagesOf<Item>(services: ConsoleServices, noun: Resource<Item>) {
   const toOne = (item: Item) => ({ href: pathOf(item), label: nameOf(item) });
   const ofOne = { needs: write, load: loadForChange, back: toOne };
 
-  if (declared) {
-    const { section, entryOf } = declared;
-    const entriesOf = (item: Item) => [{ section, name: entryOf(item).name }];
-    const release = releaseQuestion(services, write, { entriesOf, home: toOne });
-    addQuestion(router, frame, `/:${parameter}/release`, { ...release, load: (ctx, by) => get(keyOf(ctx), by) });
-  }
+  // The file is that of the whole server: a right that is limited to some users or applications is not enough.
+  const writeAll = write.map((need) => oneOf(...permissionsOf(need)));
+  if (declared)
+    addQuestion(router, frame, `/:${parameter}/release`, {
+      ...releaseQuestion<Item>(services, writeAll, { entriesOf: (item) => [declared.entryOf(item)], home: toOne }),
+      load: (ctx, by) => get(keyOf(ctx), by),
+    });
 
   return {
     router,
@@ -85,7 +86,7 @@ export function pagesOf<Item>(services: ConsoleServices, noun: Resource<Item>) {
     pageOf(
       { subject, meets }: Visit<Item>,
       { tags = [], blocks, ...page }: PageOfOne,
-      mayRelease = [RELEASE, ...write].every(meets),
+      mayRelease = [RELEASE, ...writeAll].every(meets),
     ): ConsolePage {
       const what = declared?.entryOf(subject).source === 'file' && declared.what;
       return {

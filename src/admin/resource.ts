@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Tx } from '../base/storage/database.ts';
 import type { PageText } from '../base/texts/text.ts';
-import type { Section } from '../config-file/planning.ts';
+import type { FileEntry } from '../config-file/release.ts';
 import type { Actor } from '../core/audit/audit.ts';
 import type { Need } from '../people/rbac/rights.ts';
 import { type Answer, type Call, type Endpoint, type Output, partsOf, type Request } from './api/endpoint.ts';
@@ -26,13 +26,12 @@ export interface Resource<Item> {
   /** What the list is called, where a page leads back to it. */
   title: PageText;
   nameOf(item: Item): string;
-  /** How the configuration file declares one. Absent where no file does, and for users, applications and sign-up codes, whose pages say it themselves. */
+  /** How the configuration file declares one. Absent where no file does, and for sign-up codes, which have no page each. */
   declared?: {
-    section: Section;
     /** What the notice on the page of one calls it. */
     what: Declared;
-    /** Its name in the file, and whether the file declares it. */
-    entryOf(item: Item): { name: string; source: string };
+    /** Its entry in the file, and whether the file declares it. */
+    entryOf(item: Item): FileEntry & { source: string };
   };
   /** The parameter of the paths of one; `{ id }` by default. */
   params?: z.ZodObject;

@@ -13,7 +13,7 @@ import { limits } from '../../base/limits.ts';
 import type { Tx } from '../../base/storage/database.ts';
 import { rule } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
-import { applicationEntry } from '../../config-file/sections/applications.ts';
+import { applicationEntry, sectionOf } from '../../config-file/sections/applications.ts';
 import { bytesOf, imageData } from '../../core/settings/value-schemas.ts';
 import { within } from '../../people/rbac/rights.ts';
 import { metadataWarnings, type SpMetadata } from '../../protocols/saml/metadata/parse.ts';
@@ -236,6 +236,14 @@ export const applicationNoun = (applications: ApplicationAdmin): Resource<Applic
   home: '/admin/applications',
   title: t('console.applications.title'),
   nameOf: ({ application }) => application.name,
+  declared: {
+    what: 'application',
+    entryOf: ({ application: { protocol, clientId, source } }) => ({
+      section: sectionOf(protocol),
+      name: clientId,
+      source,
+    }),
+  },
   read: [within('gatehouse.applications:read')],
   write: [within('gatehouse.applications:write')],
   keyOf: ({ application: { id: key } }) => key,
@@ -339,8 +347,7 @@ export function applicationEndpoints(applications: ApplicationAdmin, groups: Gro
       async run({ key, by }) {
         const found = await applications.waitingMetadata((await applications.get(key, by)).application);
         if (!found) throw notFound({ message: 'No changed metadata of this application waits for approval.' });
-        const changes = found.changes.map(({ needsApproval, ...one }) => ({ ...one, needs_approval: needsApproval }));
-        return { body: { document: found.documentHash, received_at: iso(found.receivedAt), changes } };
+        return { body: jsonOf(waitingMetadata, found, { document: found.documentHash }) };
       },
     }),
     ...(['approve', 'reject'] as const).map((decision) =>

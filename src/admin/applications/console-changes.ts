@@ -6,7 +6,6 @@ import { type Application, newSecretReplacesOld } from '../../applications/appli
 import { usesSecret } from '../../applications/fields/oidc-client.ts';
 import { notFound } from '../../base/http/errors.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
-import { sectionOf } from '../../config-file/sections/applications.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { MetadataChange } from '../../protocols/saml/metadata/differences.ts';
 import type { WaitingMetadata } from '../../protocols/saml/metadata/waiting-metadata.ts';
@@ -14,7 +13,6 @@ import { type Action, type Block, type Cell, type ConsolePage, hiddenField, type
 import { dangerZone } from '../console/danger-zone.ts';
 import { expiryCell } from '../console/expiry.ts';
 import { tableOf } from '../console/lists.ts';
-import { releaseQuestion } from '../console/managed-by-file.ts';
 import { addQuestion } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import type { Pages } from '../noun-pages.ts';
@@ -28,9 +26,8 @@ const WRITE = 'gatehouse.applications:write' as const;
 /** The pages …/disable and …/delete, which ask for confirmation, and the action …/enable. */
 export function addEnableAndDeletePages(
   { change, question }: Pages<ApplicationDetails>,
-  services: ConsoleServices,
+  { admin: { applications } }: ConsoleServices,
 ): void {
-  const { applications } = services.admin;
   const back = ({ application: { id, name } }: ApplicationDetails) => ({
     href: `/admin/applications/${id}/settings`,
     label: name,
@@ -42,15 +39,6 @@ export function addEnableAndDeletePages(
       return { to: `/admin/applications/${application.id}`, notice: t('console.applications.enable.done') };
     },
   });
-  question(
-    '/release',
-    releaseQuestion(services, ['gatehouse.applications:write'], {
-      entriesOf: ({ application: { protocol, clientId } }: ApplicationDetails) => [
-        { section: sectionOf(protocol), name: clientId },
-      ],
-      home: ({ application: { id, name } }) => ({ href: `/admin/applications/${id}`, label: name }),
-    }),
-  );
   question('/disable', {
     assertOpen: ({ by, subject }) => applications.assertMayChange(subject.application, by),
     title: ({ application: { name } }) => t('console.applications.disable.question', { name }),

@@ -127,7 +127,7 @@ function addListPage(
               { label: t('console.applications.list.last'), isShort: true },
               signInCell((used) => used?.last ?? t('console.applications.list.not-recently')),
             ],
-            [t('console.shared.status'), (one) => [stateTag(one), ...(one.source === 'file' ? [] : sourceTags(one))]],
+            [t('console.shared.status'), (one) => [stateTag(one), ...sourceTags(one)]],
           ]),
           empty: list.isFiltered ? t('console.applications.list.no-match') : noApplications(may(WRITE)),
           count: t('console.applications.list.count', { count: total }),

@@ -16,43 +16,33 @@ import {
   secretPurposesOf,
 } from '../../federation/connections/schema.ts';
 import { rejectedSecret } from '../../federation/connections/secrets.ts';
-import { RELEASE } from '../../people/rbac/rights.ts';
-import type { Action, Block, Cell, ConsolePage, Field, Mark } from '../console/blocks.ts';
+import type { Action, Block, Cell, Field, Mark } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
 import { domainTable } from '../console/domain-proofs.ts';
 import { expiryCell } from '../console/expiry.ts';
 import { baseOf, type FieldSource, type FormKey, type KeySection, keyOf } from '../console/form-fields.ts';
 import { tableOf } from '../console/lists.ts';
-import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
-import type { Visit } from '../console/pages.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import { lines } from '../console/text-area.ts';
-import type { ConsoleServices } from '../console-services.ts';
+import type { PageOfOne } from '../noun-pages.ts';
 import type { ConnectionDetails } from './actions.ts';
 
 export const HOME = '/admin/connections';
 
 export const pathOf = (id: string): string => `${HOME}/${encodeURIComponent(id)}`;
 
-export async function connectionPage(
-  { admin: { connections }, now, config: { configFile } }: ConsoleServices,
-  { by, may, subject: details }: Visit<ConnectionDetails>,
-): Promise<ConsolePage> {
+/** The page of a connection. @param mayTry whether the administrator may change connections, and so try them */
+export function connectionPage(details: ConnectionDetails, mayTry: boolean, now: Date): PageOfOne {
   const { connection } = details;
-  const mayTry = await connections.mayChange(by);
   const mayChange = mayTry && connection.source === 'local';
   return {
-    title: connection.name,
     logo: { name: connection.name, product: logoOf(connection) },
-    back: { href: HOME, label: t('console.navigation.connections') },
-    tags: stateTags(details, now()),
+    tags: stateTags(details, now),
     actions: present([mayTry && tryAction(details), ...(mayChange ? changeActions(details) : [])]),
     blocks: present([
-      connection.source === 'file' &&
-        fileNotice(configFile, 'connection', mayTry && may(RELEASE) && pathOf(connection.id)),
-      ...rejectedBlocks(details, now()),
+      ...rejectedBlocks(details, now),
       factsOf(details),
-      ...secretBlocks(details, mayChange, now()),
+      ...secretBlocks(details, mayChange, now),
       ...domainBlocks(details, mayChange),
       ...mappingBlocks(details),
       ...documentBlocks(details, mayChange),
@@ -140,7 +130,6 @@ export function stateTags({ connection, secrets }: ConnectionDetails, now: Date)
       text: t(`console.connections.${rejected.purpose === 'bind-password' ? 'password' : 'client'}-rejected`),
       tone: 'bad',
     },
-    connection.source === 'file' && FILE_TAG,
   ]);
 }
 

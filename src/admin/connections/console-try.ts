@@ -99,7 +99,6 @@ function lookUpPage(at: string): ConsolePage {
         action: `${at}/test`,
         fields: [{ name: 'login', label: t('console.connections.look-up-login'), required: true, autocomplete: 'off' }],
         button: t('console.connections.look-up'),
-        look: 'primary',
       },
     ],
   };

@@ -7,11 +7,13 @@ import { inLanguage, listOf, type PageText, sentences, t } from '../../base/text
 import type { Connection } from '../../federation/connections/connection.ts';
 import { logoOf, type Preset, pasteValuesOf, presets } from '../../federation/connections/presets/presets.ts';
 import { secretPurposesOf } from '../../federation/connections/schema.ts';
+import { RELEASE } from '../../people/rbac/rights.ts';
 import type { EndResult } from '../../protocols/logout/end-session.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
 import { changedValues, formSections } from '../console/form-fields.ts';
 import { listAt, sortedBy, tableOf } from '../console/lists.ts';
+import { FILE_TAG } from '../console/managed-by-file.ts';
 import { addPage, addQuestion, longForm, type Next, type Visit } from '../console/pages.ts';
 import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
 import { MAX_FORM_BYTES } from '../console/typed-form.ts';
@@ -48,7 +50,12 @@ export function connectionRoutes(services: ConsoleServices) {
   const { connections } = services.admin;
   const { issuer } = services.config;
   const noun = connectionNoun(connections);
-  const { router, list, one, change, form, question } = pagesOf(services, noun);
+  const { router, list, one, change, form, question, pageOf } = pagesOf(services, noun);
+
+  const pageFor = async (visit: Visit<ConnectionDetails>) => {
+    const mayTry = await connections.mayChange(visit.by);
+    return pageOf(visit, connectionPage(visit.subject, mayTry, now()), mayTry && visit.may(RELEASE));
+  };
 
   /** To the page of the connection, after its client ID and secret, or its directory, were tried: what is wrong is said now. */
   async function saved(connection: Connection, notice: PageText): Promise<Next> {
@@ -92,7 +99,7 @@ export function connectionRoutes(services: ConsoleServices) {
     },
   });
 
-  one('', { page: (visit) => connectionPage(services, visit) });
+  one('', { page: pageFor });
 
   change('/edit', {
     accepts: bodyLimit(MAX_FORM_BYTES),
@@ -161,7 +168,7 @@ export function connectionRoutes(services: ConsoleServices) {
       const failed = read.find(({ error }) => error !== undefined);
       if (!failed) return { to: pathOf(id), notice: t('console.connections.documents-updated') };
       const fault = { document: documentName(failed.kind), error: inWords(failed.error ?? '') };
-      const page = await connectionPage(services, { ...visit, subject: await connections.get(id) });
+      const page = await pageFor({ ...visit, subject: await connections.get(id) });
       return { page: { ...page, error: t('console.connections.document-fault', fault) }, status: 502 };
     },
   });
@@ -237,6 +244,7 @@ function listPage(
             t('console.shared.state'),
             (one) => [
               ...stateTags(one, now).map((tag) => ({ tone: 'plain' as const, ...tag })),
+              ...(one.connection.source === 'file' ? [{ tone: 'plain' as const, ...FILE_TAG }] : []),
               ...(hasFault(one) ? [{ text: t('console.connections.needs-attention'), tone: 'warn' as const }] : []),
             ],
           ],

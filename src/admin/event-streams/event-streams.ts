@@ -222,11 +222,7 @@ export const eventStreamNoun = (streams: EventStreamAdmin): Resource<EventStream
   home: '/admin/event-streams',
   title: t('console.navigation.event-streams'),
   nameOf: ({ name }) => name,
-  declared: {
-    section: 'event_streams',
-    what: 'connection',
-    entryOf: ({ id, source }) => ({ name: id, source }),
-  },
+  declared: { what: 'connection', entryOf: ({ id, source }) => ({ section: 'event_streams', name: id, source }) },
   read: ['gatehouse.audit:read'],
   write: WRITE_STREAMS,
   keyOf: ({ id }) => id,

@@ -4,7 +4,6 @@
 import { z } from 'zod';
 import { type Resource as Api, agentSchemas } from '../../applications/resources.ts';
 import { accessChange } from '../../applications/rules/field-rights.ts';
-import { defined } from '../../base/platform/defined.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { lockRow } from '../../base/storage/row-lock.ts';
 import { t } from '../../base/texts/text.ts';
@@ -14,7 +13,7 @@ import { keyAlgs } from '../../core/keys/rotation.ts';
 import type { AdminServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import { changesOf, jsonOf } from '../api/parts.ts';
+import { changesOf, givenIn, jsonOf } from '../api/parts.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { answerOf, endpointsOf, type Resource } from '../resource.ts';
@@ -110,11 +109,7 @@ export const apiNoun = (resources: ResourceAdmin): Resource<Api> => ({
   home: '/admin/apis',
   title: t('console.apis.title'),
   nameOf: ({ identifier }) => identifier,
-  declared: {
-    section: 'resources',
-    what: 'api',
-    entryOf: ({ identifier, source }) => ({ name: identifier, source }),
-  },
+  declared: { what: 'api', entryOf: ({ identifier, source }) => ({ section: 'resources', name: identifier, source }) },
   params: z.object({ identifier: z.string().min(1).max(255) }),
   read: ['gatehouse.applications:read'],
   write: ['gatehouse.applications:write'],
@@ -145,21 +140,8 @@ export function resourceEndpoints(resources: ResourceAdmin): Endpoint[] {
     update({
       summary: 'Changes the given fields',
       body: changesOf(editable),
-      async run(identifier, body, by, version) {
-        const { scopes, scope_permissions: scopePermissions, signing_alg: signingAlg, access, clients } = body;
-        const { scope_titles: scopeTitles, document_hosts: documentHosts, agent_scopes: agentScopes } = body;
-        const changes = {
-          scopes,
-          scopePermissions,
-          scopeTitles,
-          signingAlg,
-          access,
-          clients,
-          documentHosts,
-          agentScopes,
-        };
-        return answerOf(noun, await resources.update(identifier, defined(changes), by, version));
-      },
+      run: async (identifier, body, by, version) =>
+        answerOf(noun, await resources.update(identifier, givenIn(body), by, version)),
     }),
     remove({ summary: 'Deletes the API; no more tokens are issued for it', run: resources.remove }),
   ];

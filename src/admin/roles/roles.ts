@@ -207,7 +207,7 @@ export const roleNoun = (roles: RoleAdmin): Resource<Role> => ({
   home: '/admin/roles',
   title: t('console.roles.title'),
   nameOf: ({ name }) => name,
-  declared: { section: 'roles', what: 'role', entryOf: (role) => role },
+  declared: { what: 'role', entryOf: ({ name, source }) => ({ section: 'roles', name, source }) },
   read: ['gatehouse.roles:read'],
   write: ['gatehouse.roles:write'],
   keyOf: ({ id }) => id,

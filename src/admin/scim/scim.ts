@@ -118,7 +118,7 @@ export const scimNoun = (scim: ScimAdmin): Resource<ScimConnection> => ({
   home: '/admin/scim',
   title: t('console.navigation.scim'),
   nameOf: ({ name }) => name,
-  declared: { section: 'scim', what: 'connection', entryOf: ({ id, source }) => ({ name: id, source }) },
+  declared: { what: 'connection', entryOf: ({ id, source }) => ({ section: 'scim', name: id, source }) },
   read: ['gatehouse.connections:read'],
   write: ['gatehouse.connections:write'],
   keyOf: ({ id }) => id,

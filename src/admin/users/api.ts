@@ -17,17 +17,11 @@ import { type AccountSummary, accountSorts } from '../../people/accounts/account
 import { accountStates, seenAt } from '../../people/accounts/active.ts';
 import { MAX_NOTE } from '../../people/accounts/notes.ts';
 import type { Profile } from '../../people/accounts/profile.ts';
-import {
-  addressSchema,
-  type TextClaim,
-  textFieldNames,
-  textFields,
-  textSchemas,
-} from '../../people/accounts/profile-fields.ts';
+import { addressSchema, textSchemas } from '../../people/accounts/profile-fields.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { Answer, Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import { byId, done, givenTime, id, iso, jsonOf, paged, pageOf, patchOf, text, time } from '../api/parts.ts';
+import { byId, done, givenIn, givenTime, id, iso, jsonOf, paged, pageOf, patchOf, text, time } from '../api/parts.ts';
 import { moment } from '../groups/groups.ts';
 import { type EndpointsBelow, endpointsOf, type Resource } from '../resource.ts';
 import { type CreatedUser, EXPORT, type NewUser, type UserAdmin, type UserDetails } from './actions.ts';
@@ -80,8 +74,6 @@ const summaryFields = {
   updated_at: time,
 };
 
-const summary = z.object(summaryFields);
-
 /** In the summary and the details. */
 const invitationField = {
   invitation_state: z
@@ -107,105 +99,81 @@ const user = z
   })
   .meta({ id: 'User' });
 
-const userDetails = user
-  .extend({
-    directory: z
-      .object({
-        id: z.string().describe('Of the SCIM connection'),
-        name: z.string(),
-        attributes: z.array(z.string()).describe('The own fields that it fills'),
-        deleted_at: time.nullable().describe('When it deleted the user, whose account is kept for 30 days'),
-      })
-      .nullable()
-      .describe('Manages the names, addresses and phone number'),
-    password: z
-      .object({ must_change: z.boolean(), changed_at: time })
-      .nullable()
-      .describe('null: the user has no password'),
-    second_factors: z.object({
-      totp: z.boolean(),
-      passkeys: z.int(),
-      recovery_codes: z.int(),
-      phone: z.string().nullable(),
-    }),
-    sso_connection: z.string().nullable().describe('The connection at which the user signs in with `sso_id`'),
-    ...invitationField,
-    invitation: z
-      .object({
-        sent_at: time,
-        expires_at: time,
-        opened_at: time.nullable(),
-        accepted_at: time.nullable(),
-      })
-      .nullable()
-      .describe('The last invitation; null: none, or long ago'),
-    locked_seconds: z.int().describe('How long a new browser is locked out after wrong passwords'),
-    unused_end: z
-      .object({
-        what: z.enum(['disabled', 'deleted']),
-        at: time.describe('At the soonest'),
-        told_at: time.nullable().describe('The last email about it'),
-        next_email_at: time.nullable(),
-      })
-      .nullable()
-      .describe('What becomes of the account if nobody uses it; null: nothing'),
-  })
-  .meta({ id: 'UserDetails' });
+const detailFields = z.object({
+  directory: z
+    .object({
+      id: z.string().describe('Of the SCIM connection'),
+      name: z.string(),
+      attributes: z.array(z.string()).describe('The own fields that it fills'),
+      deleted_at: time.nullable().describe('When it deleted the user, whose account is kept for 30 days'),
+    })
+    .nullable()
+    .describe('Manages the names, addresses and phone number'),
+  password: z
+    .object({ must_change: z.boolean(), changed_at: time })
+    .nullable()
+    .describe('null: the user has no password'),
+  second_factors: z.object({
+    totp: z.boolean(),
+    passkeys: z.int(),
+    recovery_codes: z.int(),
+    phone: z.string().nullable(),
+  }),
+  sso_connection: z.string().nullable().describe('The connection at which the user signs in with `sso_id`'),
+  ...invitationField,
+  invitation: z
+    .object({
+      sent_at: time,
+      expires_at: time,
+      opened_at: time.nullable(),
+      accepted_at: time.nullable(),
+    })
+    .nullable()
+    .describe('The last invitation; null: none, or long ago'),
+  locked_seconds: z.int().describe('How long a new browser is locked out after wrong passwords'),
+  unused_end: z
+    .object({
+      what: z.enum(['disabled', 'deleted']),
+      at: time.describe('At the soonest'),
+      told_at: time.nullable().describe('The last email about it'),
+      next_email_at: time.nullable(),
+    })
+    .nullable()
+    .describe('What becomes of the account if nobody uses it; null: nothing'),
+});
+const userDetails = user.extend(detailFields.shape).meta({ id: 'UserDetails' });
 
 const password = z.string().min(limits.password.minWithMfa).max(limits.password.max);
 
-/** A user of a list. */
-const summaryJson = (account: Omit<AccountSummary, 'invitation'>) =>
-  jsonOf(summary, account, {
-    display_name: displayName(account),
-    active: account.isEnabled,
-    last_seen_at: iso(seenAt(account)),
-  });
+/** The fields that an account has otherwise. */
+const ownFields = (account: Omit<AccountSummary, 'invitation'>) => ({
+  display_name: displayName(account),
+  active: account.isEnabled,
+  last_seen_at: iso(seenAt(account)),
+});
 
 /** A user with the whole profile. */
-export function userJson(account: Account) {
-  const { phoneNumber, phoneNumberVerified, address, ssoId, attributes, permissions } = account;
-  return {
-    ...summaryJson(account),
-    ...(Object.fromEntries(textFieldNames.map((field) => [textFields[field].claim, account[field]])) as Record<
-      TextClaim,
-      string | null
-    >),
-    phone_number: phoneNumber,
-    phone_number_verified: phoneNumberVerified,
-    address,
-    sso_id: ssoId,
-    permissions,
-    attributes: attributes as z.output<typeof user>['attributes'],
-  };
-}
+export const userJson = (account: Account) =>
+  jsonOf(user, account, {
+    ...ownFields(account),
+    address: account.address,
+    attributes: account.attributes as z.output<typeof user>['attributes'],
+  });
 
 /** A user with password state, second factors and lockout. */
-function detailsJson(details: UserDetails) {
-  const { account, directory, ssoConnection, password: stored, factors } = details;
-  const { invitation, invitationState, lockedSeconds, unusedEnd } = details;
-  const { totp, passkeys, recoveryCodes, phone = null } = factors;
-  const { shape } = userDetails;
-  return {
-    ...userJson(account),
-    directory: directory ? jsonOf(shape.directory.unwrap(), directory, {}) : null,
-    password: stored ? jsonOf(shape.password.unwrap(), stored, {}) : null,
-    second_factors: { totp, passkeys, recovery_codes: recoveryCodes, phone },
-    sso_connection: ssoConnection,
-    invitation_state: invitationState,
-    invitation: invitation ? jsonOf(shape.invitation.unwrap(), invitation, {}) : null,
-    locked_seconds: lockedSeconds,
-    unused_end: unusedEnd
-      ? jsonOf(shape.unused_end.unwrap(), unusedEnd, { next_email_at: iso(unusedEnd.tellAt) })
-      : null,
-  };
-}
+const detailsJson = ({ account, factors, unusedEnd, ...details }: UserDetails) => ({
+  ...userJson(account),
+  ...jsonOf(
+    detailFields,
+    { ...details, secondFactors: factors, unusedEnd: unusedEnd && { ...unusedEnd, nextEmailAt: unusedEnd.tellAt } },
+    {},
+  ),
+});
 
-/** `given_name` -> `givenName`, for the fields that are present. */
+/** The fields of a profile that are given, as accounts have them. */
 export function profileOf(fields: Record<string, unknown>): Partial<Profile> {
-  const given = Object.keys(profileFields).filter((name) => fields[name] !== undefined);
-  const camelCase = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-  return Object.fromEntries(given.map((name) => [camelCase(name), fields[name]])) as Partial<Profile>;
+  const own = Object.keys(profileFields).map((name) => [name, fields[name]]);
+  return givenIn(Object.fromEntries(own)) as Partial<Profile>;
 }
 
 /** Awaits `work`; the fields of its error get the names of the API (`given_name`). */
@@ -263,6 +231,10 @@ export const userNoun = (users: UserAdmin): Resource<UserDetails> => ({
   home: '/admin/users',
   title: t('console.navigation.users'),
   nameOf: ({ account }) => displayName(account),
+  declared: {
+    what: 'user',
+    entryOf: ({ account: { username: name, source } }) => ({ section: 'users', name, source }),
+  },
   read: [within('gatehouse.users:read')],
   write: [within('gatehouse.users:write')],
   keyOf: ({ account }) => account.id,
@@ -309,7 +281,9 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
       response: pageOf(userSummary),
       async handle({ cursor, last_seen_before: lastSeenBefore, ...query }, by) {
         const { accounts, next } = await users.list({ ...query, lastSeenBefore, after: cursor }, by);
-        const items = accounts.map((one) => ({ ...summaryJson(one), invitation_state: one.invitation }));
+        const items = accounts.map((one) =>
+          jsonOf(userSummary, one, { ...ownFields(one), invitation_state: one.invitation }),
+        );
         return { items, next: next ?? null };
       },
     }),

@@ -18,7 +18,7 @@ import type { Actor } from '../../core/audit/audit.ts';
 import { eventTypesByKind } from '../../core/audit/events.ts';
 import { bytesOf, isImageData } from '../../core/settings/value-schemas.ts';
 import { type Account, ownedUser } from '../../people/accounts/account.ts';
-import { RELEASE, within } from '../../people/rbac/rights.ts';
+import { within } from '../../people/rbac/rights.ts';
 import { sendStream } from '../api/router.ts';
 import { protocolName } from '../applications/console-parts.ts';
 import { isTakeable, PEOPLE_OF } from '../applications/people.ts';
@@ -27,14 +27,13 @@ import { activityBlock, eventItems } from '../audit/console-rows.ts';
 import type { Action, Block, Cell, ConsolePage, Empty, Mark } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
 import { listAt, tableOf } from '../console/lists.ts';
-import { FILE_TAG, fileNotice, releaseQuestion } from '../console/managed-by-file.ts';
 import { type Names, personLogo } from '../console/names.ts';
 import { addPage, addQuestion, listForm, type Params, type Visit } from '../console/pages.ts';
 import { missingSentence } from '../console/permission-words.ts';
 import type { Sent } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { deliveryCell } from '../mail/states.ts';
-import { pagesOf } from '../noun-pages.ts';
+import { type PageOfOne, type Pages, pagesOf } from '../noun-pages.ts';
 import { applicationsOf, deviceCell, endCell, endQuestion } from '../sessions/console.ts';
 import type { SessionView } from '../sessions/sessions.ts';
 import { EXPORT, type UserDetails, type UserFactor } from './actions.ts';
@@ -60,12 +59,13 @@ import { changePart, type OpenPart, partAt, profileBlocks } from './console-prof
 
 /** All pages below /admin/users. */
 export function userRoutes(services: ConsoleServices): Router<State, Extras> {
-  const { router, list } = pagesOf(services, userNoun(services.admin.users));
+  const pages = pagesOf(services, userNoun(services.admin.users));
+  const { router } = pages;
   // `/new` and `/bulk` first: they would match `/:id`.
   bulkPages(router, services);
   newUserPage(router, services);
-  list((visit) => userListPage(services, visit));
-  userTabs(router, services);
+  pages.list((visit) => userListPage(services, visit));
+  userTabs(pages, services);
   grantPages(router, services);
   addQuestion(
     router,
@@ -78,17 +78,10 @@ export function userRoutes(services: ConsoleServices): Router<State, Extras> {
   );
   accessPages(router, services);
   oneTimePasswordPages(router, services);
-  addQuestion(router, services.frame, '/:id/release', {
-    ...releaseQuestion(services, [WRITE], {
-      entriesOf: ({ username }: Account) => [{ section: 'users', name: username }],
-      home: (account) => ({ href: tabPath(account.id, ''), label: displayName(account) }),
-    }),
-    load: ({ params: { id = '' } }, by) => services.admin.users.find(id, by, 'gatehouse.users:read'),
-  });
   factorPages(router, services);
   appPasswordPages(router, services);
   consentPages(router, services);
-  changePages(router, services);
+  changePages(pages, services);
   userActionPages(router, services);
   return router;
 }
@@ -141,7 +134,8 @@ const blocksOf: Readonly<Record<UserTab, Blocks>> = {
 };
 
 /** The routes of every tab, below /admin/users/:id. */
-function userTabs(router: Router<State, Extras>, services: ConsoleServices): void {
+function userTabs(pages: Pages<UserDetails>, services: ConsoleServices): void {
+  const { router } = pages;
   for (const tab of Object.keys(blocksOf) as UserTab[])
     addPage(router, services.frame, tab === '' ? '/:id' : `/:id/${tab}`, {
       needs: [within(READ)],
@@ -150,7 +144,7 @@ function userTabs(router: Router<State, Extras>, services: ConsoleServices): voi
         const isOpen = isOpenTab(visit.subject, tab);
         const denied: Block = { kind: 'text', text: t('console.users.tab.no-permission') };
         const blocks = isOpen ? await blocksOf[tab](visit, services) : [denied];
-        const page = userTabPage(await withoutEnds(visit, tab, services), tab, blocks, services);
+        const page = userTabPage(pages, { ...visit, subject: await withoutEnds(visit, tab, services) }, tab, blocks);
         if (tab !== '') return page;
         const { account } = visit.subject.details;
         const isLeaving = !account.isEnabled || account.activeUntil !== null || account.deleteAt !== null;
@@ -168,7 +162,7 @@ function userTabs(router: Router<State, Extras>, services: ConsoleServices): voi
     load: (ctx) => openUser(ctx, services),
     form: z.object(newNote.shape),
     async page(visit, given) {
-      const page = userTabPage(visit.subject, '', await blocksOf[''](visit, services), services);
+      const page = userTabPage(pages, visit, '', await blocksOf[''](visit, services));
       return { ...page, aside: await noteBlocks(visit, services, given?.text) };
     },
     async submit({ by, subject: { path, details } }, { text }) {
@@ -193,7 +187,8 @@ async function profileTab(visit: Visit<OpenUser>, services: ConsoleServices, ope
 }
 
 /** Below the tab with the facts: the forms that change them. */
-function changePages(router: Router<State, Extras>, services: ConsoleServices): void {
+function changePages(pages: Pages<UserDetails>, services: ConsoleServices): void {
+  const { router } = pages;
   const {
     frame,
     admin: { users },
@@ -201,7 +196,7 @@ function changePages(router: Router<State, Extras>, services: ConsoleServices): 
   const page = async (changed: Visit<Account>, open: OpenPart) => {
     const visit = { ...changed, subject: await openUser(changed.ctx, services) };
     return {
-      ...userTabPage(visit.subject, '', await profileTab(visit, services, open), services),
+      ...userTabPage(pages, visit, '', await profileTab(visit, services, open)),
       aside: await noteBlocks(visit, services),
     };
   };
@@ -725,24 +720,22 @@ const tabs: Readonly<Record<UserTab, { label: Text; isOpen(user: OpenUser): bool
 
 /** A page of the user, on one of the tabs. */
 function userTabPage(
-  user: OpenUser,
+  { pageOf }: Pages<UserDetails>,
+  visit: Visit<OpenUser>,
   tab: UserTab,
   blocks: readonly Block[],
-  { config: { configFile } }: ConsoleServices,
 ): ConsolePage {
+  const { subject: user } = visit;
   const { details, path, obstacle } = user;
   const { account, firstEnrolment } = details;
-  const isFile = account.source === 'file';
   const { danger, harmless } = actionBlocks(user, tab);
-  return {
-    title: displayName(account),
+  const isViewOnly = harmless.length + danger.length === 0 && !obstacle && account.source !== 'file';
+  const page: PageOfOne = {
     ...(displayName(account) !== account.username && { lead: account.username }),
     logo: personLogo(account),
-    back: { href: '/admin/users', label: t('console.navigation.users') },
     tags: present([
       ownStatusTag(details),
       firstEnrolment.requestedAt && NEEDS_APPROVAL,
-      isFile && FILE_TAG,
       ...directoryTag(details.directory, user.may(CONNECTIONS)),
     ]),
     actions: present([
@@ -757,15 +750,15 @@ function userTabPage(
       .filter((one) => tabs[one].isOpen(user))
       .map((one) => ({ href: tabPath(account.id, one), label: tabs[one].label, isCurrent: one === tab })),
     blocks: present([
-      isFile && fileNotice(configFile, 'user', user.may(WRITE) && user.may(RELEASE) && path),
       ...(tab === '' ? directoryNotice(user) : []),
-      ...(obstacle ? [{ kind: 'text' as const, tone: 'notice' as const, text: obstacle }] : []),
+      obstacle !== undefined && { kind: 'text', tone: 'notice', text: obstacle },
       ...blocks,
       ...harmless,
       ...danger,
-      ...(harmless.length + danger.length === 0 && !obstacle && !isFile ? viewOnly(tab) : []),
+      ...(isViewOnly ? viewOnly(tab) : []),
     ]),
   };
+  return pageOf({ ...visit, subject: details }, page);
 }
 
 /** What the directory of the account manages, or when the account that it deleted is deleted for good. */

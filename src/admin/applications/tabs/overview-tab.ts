@@ -10,10 +10,11 @@ import { isUnregistered } from '../../../protocols/oidc/registration.ts';
 import { certificateEnds } from '../../../protocols/saml/metadata/certificate-ends.ts';
 import { metadataWarnings, parseServiceProviderMetadata } from '../../../protocols/saml/metadata/parse.ts';
 import { eventItems } from '../../audit/console-rows.ts';
-import { type Block, type Cell, type ConsolePage, maxBarValue, type Step } from '../../console/blocks.ts';
+import { type Block, type Cell, maxBarValue, type Step } from '../../console/blocks.ts';
 import { expiryCell } from '../../console/expiry.ts';
 import { ACCESS_CHECK_NEEDS } from '../../console/suggest.ts';
 import type { ConsoleServices } from '../../console-services.ts';
+import type { PageOfOne } from '../../noun-pages.ts';
 import { waitingMetadataNotice } from '../console-changes.ts';
 import { accessCell, pkceWarning } from '../console-parts.ts';
 import { profileName } from '../form/change.ts';
@@ -23,16 +24,12 @@ import { productOf } from '../presets/presets.ts';
 import { proxies } from '../presets/proxies.ts';
 import type { UsageOfDay } from '../usage.ts';
 import type { Tested } from '../website-test.ts';
-import { type OpenApplication, tabPage } from './tab-page.ts';
+import { type OpenApplication, tabOf } from './tab-page.ts';
 
 const DAYS = 30;
 const RECENT = 5;
 
-export async function overviewPage(
-  ctx: Context,
-  open: OpenApplication,
-  services: ConsoleServices,
-): Promise<ConsolePage> {
+export async function overviewTab(ctx: Context, open: OpenApplication, services: ConsoleServices): Promise<PageOfOne> {
   const { application, path, mayChange } = open;
   const { frame, usage } = services;
   const { applications, audit } = services.admin;
@@ -47,35 +44,30 @@ export async function overviewPage(
     mayReadAudit ? audit.list({ clientId: application.clientId, limit: RECENT }, frame.actor(ctx)) : [],
   ]);
   const isWaiting = waiting !== undefined;
-  return tabPage(
-    open,
-    '',
-    {
-      actions:
-        isWaiting && mayChange
-          ? [{ label: t('console.tabs.overview.compare-metadata'), href: `${path}/metadata`, look: 'primary' as const }]
-          : [],
-      blocks: [
-        ...waitingMetadataNotice(isWaiting),
-        ...pkceWarning(application),
-        ...hostWarning(host),
-        ...secretWarning(open),
-        ...pictureWarning(open),
-        ...documentWarnings(application),
-        connectionBlock(application, services.identityProvider().issuer, path, services.now()),
-        usageBlock(days),
-      ],
-      aside: present([
-        !isUnregistered(application) && {
-          kind: 'steps',
-          title: t('console.tabs.overview.setup'),
-          steps: setupSteps(open, firstSignIn, demands, hasPeople),
-        },
-        mayReadAudit && (await activityBlock(events, `${path}/activity`, services)),
-      ]),
-    },
-    services,
-  );
+  return tabOf(open, '', {
+    actions:
+      isWaiting && mayChange
+        ? [{ label: t('console.tabs.overview.compare-metadata'), href: `${path}/metadata`, look: 'primary' as const }]
+        : [],
+    blocks: [
+      ...waitingMetadataNotice(isWaiting),
+      ...pkceWarning(application),
+      ...hostWarning(host),
+      ...secretWarning(open),
+      ...pictureWarning(open),
+      ...documentWarnings(application),
+      connectionBlock(application, services.identityProvider().issuer, path, services.now()),
+      usageBlock(days),
+    ],
+    aside: present([
+      !isUnregistered(application) && {
+        kind: 'steps',
+        title: t('console.tabs.overview.setup'),
+        steps: setupSteps(open, firstSignIn, demands, hasPeople),
+      },
+      mayReadAudit && (await activityBlock(events, `${path}/activity`, services)),
+    ]),
+  });
 }
 
 /** A website that receives cookies of others, or whose own reach another one. */

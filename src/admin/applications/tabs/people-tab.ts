@@ -29,7 +29,7 @@ import { sameNameText } from '../../suggestions/typed-user.ts';
 import type { ApplicationDetails } from '../actions.ts';
 import { isNamed, namesOf, restrictionQuestion } from '../console-parts.ts';
 import { CREATES, isTakeable, NEW_CHOICE, type Opening, PEOPLE_OF, type Takeable } from '../people.ts';
-import { type OpenApplication, openApplication, tabPage } from './tab-page.ts';
+import { type OpenApplication, openApplication, tabOf } from './tab-page.ts';
 
 /** One of them gives and takes what lets people in, beside the right to each role. */
 export const GIVE = within('gatehouse.users:write', CREATES.role, CREATES.group);
@@ -45,7 +45,7 @@ const form = giving.extend({ user: userField });
 type Given = z.output<typeof form>;
 
 /** The tab, its export, and the page that takes access away. */
-export function addPeoplePages({ one, router }: Pages<ApplicationDetails>, services: ConsoleServices): void {
+export function addPeoplePages({ one, pageOf, router }: Pages<ApplicationDetails>, services: ConsoleServices): void {
   const { frame, findUser, admin } = services;
   const load = ({ params: { id = '' } }: Params, by: Actor) => admin.applications.get(id, by);
 
@@ -56,7 +56,7 @@ export function addPeoplePages({ one, router }: Pages<ApplicationDetails>, servi
     form,
     async page(visit, given) {
       const open = await openApplication(visit, services);
-      return tabPage(open, 'people', await peopleBlocks(visit, open, services, given), services);
+      return pageOf(visit, tabOf(open, 'people', await peopleBlocks(visit, open, services, given)));
     },
     async asks(visit, given) {
       const { application } = visit.subject;
@@ -184,10 +184,10 @@ async function peopleBlocks(
     pages: list.pages(page.next),
   };
   const lead = openLead(application);
-  if (!mayGive) return { blocks: [...lead, table] };
+  if (!mayGive) return { blocks: present([lead, table]) };
   const { fields, reason } = await givingFields(visit, open, admin, { typed });
   if (fields.length === 0)
-    return { blocks: [...lead, ...(reason ? [{ kind: 'text', tone: 'notice', text: reason } as const] : []), table] };
+    return { blocks: present<Block>([lead, reason !== '' && { kind: 'text', tone: 'notice', text: reason }, table]) };
   const person: Field = {
     name: 'user',
     label: t('console.people.person'),
@@ -204,11 +204,11 @@ async function peopleBlocks(
     fields: [person, ...fields],
     button: t('console.people.add'),
   };
-  return { blocks: [...lead, table], aside: [add] };
+  return { blocks: present([lead, table]), aside: [add] };
 }
 
-const openLead = ({ access, name }: Application): Block[] =>
-  access === 'everyone' ? [{ kind: 'text', tone: 'notice', text: t('console.people.everyone', { app: name }) }] : [];
+const openLead = ({ access, name }: Application): Block | false =>
+  access === 'everyone' && { kind: 'text', tone: 'notice', text: t('console.people.everyone', { app: name }) };
 
 /** The fields of what lets a person in; none where the administrator can give nothing that does. `reason`: which groups are missing. */
 async function givingFields(
@@ -259,24 +259,23 @@ function wayOptions(
   },
 ): Option[] {
   const named = namesOf(application);
-  const role = (name: string, label = t('console.people.role', { name })): Option => ({ value: `role:${name}`, label });
-  const others = may.roles.filter((name) => !named.role.includes(name));
+  const ofRoles = named.role
+    .filter((name) => may.roles.includes(name))
+    .map((name) => ({ value: `role:${name}`, label: t('console.people.role', { name }) }));
+  const ofGroups = named.group
+    .filter((name) => may.groups && !may.ofFile.includes(name))
+    .map((name) => ({ value: `group:${name}`, label: t('console.people.group', { name }) }));
+  const open = [{ value: '', label: t('console.people.choose') }, ...ofRoles, ...ofGroups];
+  if (!may.mayOpen) return open;
+  const otherRoles = may.roles
+    .filter((name) => !named.role.includes(name))
+    .map((name) => ({ value: `role:${name}`, label: t('console.people.other-role', { name }) }));
   return present([
-    { value: '', label: t('console.people.choose') },
-    ...named.role.filter((name) => may.roles.includes(name)).map((name) => role(name)),
-    ...(may.groups
-      ? named.group
-          .filter((name) => !may.ofFile.includes(name))
-          .map((name) => ({ value: `group:${name}`, label: t('console.people.group', { name }) }))
-      : []),
-    may.mayOpen && may.newRole && { value: NEW_CHOICE.role, label: t('console.people.new-role') },
-    ...(may.mayOpen && may.groups
-      ? [
-          { value: NEW_CHOICE.group, label: t('console.people.new-group') },
-          { value: OTHER_GROUP, label: t('console.people.other-group') },
-        ]
-      : []),
-    ...(may.mayOpen ? others.map((name) => role(name, t('console.people.other-role', { name }))) : []),
+    ...open,
+    may.newRole && { value: NEW_CHOICE.role, label: t('console.people.new-role') },
+    may.groups && { value: NEW_CHOICE.group, label: t('console.people.new-group') },
+    may.groups && { value: OTHER_GROUP, label: t('console.people.other-group') },
+    ...otherRoles,
   ]);
 }
 
@@ -301,7 +300,8 @@ export function waysCell(ways: readonly AccessWay[], connections: ReadonlyMap<st
 }
 
 function howText({ givenBy, via, connection, until }: AccessWay, connections: ReadonlyMap<string, string>) {
-  const from = connection === undefined ? (givenBy === undefined ? '' : 'group') : 'connection';
+  const ofGroup = givenBy === undefined ? '' : 'group';
+  const from = connection === undefined ? ofGroup : 'connection';
   const form = `${from}${via === undefined ? '' : 'via'}${until ? 'until' : ''}`;
   if (form === '') return undefined;
   return t('console.people.how', {
@@ -357,7 +357,7 @@ export function addGivePage(
       t('console.people.give-title', { user: nameAndUsername(account), app: application.name }),
     purpose: t('console.people.add-lead'),
     back: ({ account }) => back(account),
-    above: ({ subject: { details } }) => openLead(details.application),
+    above: ({ subject: { details } }) => present([openLead(details.application)]),
     fields,
     button: t('console.people.give'),
     body: giving,

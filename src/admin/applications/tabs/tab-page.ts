@@ -1,15 +1,15 @@
-// The frame of an application's tabs: its name and state, the tabs, and whether the administrator may change it.
+// What the tabs of an application have in common: its state, the tabs, and whether the administrator may change it.
 
 import { type Application, isServiceAccount } from '../../../applications/application.ts';
 import type { PictureState } from '../../../applications/pictures/pictures.ts';
 import { present } from '../../../base/platform/defined.ts';
 import { type PageText, t } from '../../../base/texts/text.ts';
-import { RELEASE, within } from '../../../people/rbac/rights.ts';
+import { within } from '../../../people/rbac/rights.ts';
 import { isUnregistered } from '../../../protocols/oidc/registration.ts';
-import type { ConsolePage, Mark } from '../../console/blocks.ts';
-import { FILE_TAG, fileNotice } from '../../console/managed-by-file.ts';
+import type { Mark } from '../../console/blocks.ts';
 import type { Visit } from '../../console/pages.ts';
 import type { ConsoleServices } from '../../console-services.ts';
+import type { PageOfOne } from '../../noun-pages.ts';
 import type { ApplicationDetails } from '../actions.ts';
 import { protocolName } from '../console-parts.ts';
 
@@ -37,8 +37,6 @@ export interface OpenApplication extends ApplicationDetails {
   mayChange: boolean;
   /** Whether the administrator may change it here: the configuration file does not declare it. */
   isEditable: boolean;
-  /** Whether the administrator may take it out of the configuration file. */
-  mayRelease: boolean;
   /** Whether the administrator may read the activity log of it. */
   mayReadActivity: boolean;
   /** Whether the administrator may see who can open it. */
@@ -48,34 +46,29 @@ export interface OpenApplication extends ApplicationDetails {
 
 /** What the administrator may do with the application that was read. */
 export async function openApplication(
-  { by, may, meets, subject }: Visit<ApplicationDetails>,
+  { by, meets, subject }: Visit<ApplicationDetails>,
   { admin: { applications }, pictures }: ConsoleServices,
 ): Promise<OpenApplication> {
   const { application } = subject;
   const mayChange = meets(within(WRITE)) && (await applications.mayChange(application, by));
-  const mayWrite = mayChange && application.source !== 'file';
+  const isEditable = mayChange && application.source !== 'file';
   const mayReadActivity = meets(within('gatehouse.audit:read'));
   const mayReadPeople = meets(within('gatehouse.users:read')) && !isServiceAccount(application);
   const picture = await pictures.state(application.id);
   const path = `/admin/applications/${application.id}`;
-  const mayRelease = may(WRITE) && may(RELEASE);
-  return { ...subject, path, mayChange, mayRelease, isEditable: mayWrite, mayReadActivity, mayReadPeople, picture };
+  return { ...subject, path, mayChange, isEditable, mayReadActivity, mayReadPeople, picture };
 }
 
-/** Where it comes from, unless an administrator registered it here. */
-export function sourceTags({ source }: Application): Mark[] {
-  if (source === 'file') return [FILE_TAG];
-  return source === 'local' ? [] : [{ text: t(`console.tabs.source.${source}`) }];
-}
+/** That it registered itself, or was registered by its metadata document. */
+export const sourceTags = ({ source }: Application): Mark[] =>
+  source === 'dynamic' || source === 'document' ? [{ text: t(`console.tabs.source.${source}`) }] : [];
 
-/** A page of the application, on one of its tabs. */
-export function tabPage(
-  { application, path, mayChange, mayRelease, mayReadActivity, mayReadPeople, picture }: OpenApplication,
+/** The page of one of its tabs. @param content what the tab has of its own */
+export function tabOf(
+  { application, path, mayChange, mayReadActivity, mayReadPeople, picture }: OpenApplication,
   tab: TabPath,
-  content: Pick<ConsolePage, 'blocks' | 'aside' | 'actions'>,
-  { config: { configFile } }: ConsoleServices,
-): ConsolePage {
-  const isFile = application.source === 'file';
+  { actions = [], ...content }: PageOfOne,
+): PageOfOne {
   // What the tab is for; the overview has the home page instead.
   const lead = tab === '' ? homePageOf(application) : t(`console.tabs.purpose.${tab}`, { name: application.name });
   const closed: TabPath[] = present([!mayReadActivity && 'activity', !mayReadPeople && 'people']);
@@ -85,22 +78,16 @@ export function tabPage(
       ? { label: t('console.website-test.run'), icon: 'play', href: `${path}/test` }
       : { label: t('console.tabs.test-sign-in'), icon: 'play', href: `/admin/test/${application.id}` };
   return {
-    title: application.name,
+    ...content,
     ...(lead && { lead }),
     logo: { name: application.name, picture: picture?.address, product: application.metadata.preset },
-    back: { href: '/admin/applications', label: t('console.navigation.applications') },
     tags: [stateTag(application), { text: protocolName[application.protocol] }, ...sourceTags(application)],
-    actions: present([
-      ...(content.actions ?? []),
-      mayChange && application.enabled && !isUnregistered(application) && test,
-    ]),
+    actions: present([...actions, mayChange && application.enabled && !isUnregistered(application) && test]),
     tabs: offered.map((one) => ({
       href: one === '' ? path : `${path}/${one}`,
       label: labelOf(application, one),
       isCurrent: one === tab,
     })),
-    blocks: present([isFile && fileNotice(configFile, 'application', mayRelease && path), ...content.blocks]),
-    ...(content.aside && { aside: content.aside }),
   };
 }
 

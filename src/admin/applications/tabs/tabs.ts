@@ -9,13 +9,13 @@ import type { Tx } from '../../../base/storage/database.ts';
 import { sentences, t } from '../../../base/texts/text.ts';
 import { etagOf } from '../../api/versions.ts';
 import { activityBlock } from '../../audit/console-rows.ts';
-import { type Block, type ConsolePage, type FieldsElsewhere, VERSION, versionField } from '../../console/blocks.ts';
+import { type Block, type FieldsElsewhere, VERSION, versionField } from '../../console/blocks.ts';
 import { formSections } from '../../console/form-fields.ts';
 import { longForm, type Visit } from '../../console/pages.ts';
 import { type Sent, sentValue } from '../../console/row-buttons.ts';
 import { MAX_FORM_BYTES } from '../../console/typed-form.ts';
 import type { ConsoleServices } from '../../console-services.ts';
-import type { Pages } from '../../noun-pages.ts';
+import type { PageOfOne, Pages } from '../../noun-pages.ts';
 import { sameNameText, typedUserValue } from '../../suggestions/typed-user.ts';
 import { type ApplicationDetails, applicationVersion } from '../actions.ts';
 import { enableAndDeleteButtons, secretBlocks } from '../console-changes.ts';
@@ -26,37 +26,39 @@ import { FORM_TABS, type FormTab, sectionsOf } from '../form/sections.ts';
 import { CREATES } from '../people.ts';
 import { pictureTask } from '../picture/console.ts';
 import { previewBlocks } from '../preview.ts';
-import { overviewPage } from './overview-tab.ts';
+import { overviewTab } from './overview-tab.ts';
 import { addPeoplePages } from './people-tab.ts';
 import { addProvisioningPages, provisioningBlocks } from './provisioning-tab.ts';
 import { newSecretPage, unsentBlocks } from './registered-page.ts';
 import { setupInstructionBlocks } from './setup-guide.ts';
-import { homePageOf, type OpenApplication, openApplication, READ, tabPage, tabsOf } from './tab-page.ts';
+import { homePageOf, type OpenApplication, openApplication, READ, tabOf, tabsOf } from './tab-page.ts';
 
 const previewQuery = z.object({ user: z.string().trim().max(320).default('') });
 
 /** The pages of every tab, below /admin/applications/:id. */
 export function addTabs(pages: Pages<ApplicationDetails>, services: ConsoleServices): void {
   const { identityProvider } = services;
-  pages.one('', {
-    page: async (visit) => overviewPage(visit.ctx, await openApplication(visit, services), services),
+  const { one, pageOf } = pages;
+  one('', {
+    page: async (visit) =>
+      pageOf(visit, await overviewTab(visit.ctx, await openApplication(visit, services), services)),
   });
-  pages.one('/setup', {
+  one('/setup', {
     async page(visit) {
       const open = await openApplication(visit, services);
       const { application } = open;
       const firstSignIn = await services.usage.firstSignIn(application);
       const guide = setupInstructionBlocks(application, { ...identityProvider(), clientId: application.clientId });
-      return tabPage(open, 'setup', { blocks: [guideSteps(open, firstSignIn), ...guide] }, services);
+      return pageOf(visit, tabOf(open, 'setup', { blocks: [guideSteps(open, firstSignIn), ...guide] }));
     },
   });
   addFormTabs(pages, services, { claims: ({ ctx }, open) => previewAside(ctx, open, services) });
   addPeoplePages(pages, services);
   addProvisioningPages(pages, services);
-  pages.one('/activity', {
+  one('/activity', {
     async page(visit) {
       const open = await openApplication(visit, services);
-      return tabPage(open, 'activity', { blocks: [await activityOf(visit, open, services)] }, services);
+      return pageOf(visit, tabOf(open, 'activity', { blocks: [await activityOf(visit, open, services)] }));
     },
   });
 }
@@ -168,7 +170,7 @@ function fieldsElsewhere(protocol: Protocol, path: string, current: FormTab): Fi
 
 /** The pages of the form tabs. */
 function addFormTabs(
-  { one }: Pages<ApplicationDetails>,
+  { one, pageOf }: Pages<ApplicationDetails>,
   services: ConsoleServices,
   beside: Partial<Record<FormTab, Beside>>,
 ): void {
@@ -182,7 +184,10 @@ function addFormTabs(
         tabsOf(application).includes(tab) ? undefined : { to: `/admin/applications/${application.id}/settings` },
       async page(visit, sent) {
         const open = await openApplication(visit, services);
-        return formPage(visit, open, { tab, sent, aside: await beside[tab]?.(visit, open) }, services);
+        return pageOf(
+          visit,
+          await formTab(visit, open, { tab, sent, aside: await beside[tab]?.(visit, open) }, services),
+        );
       },
       async submit(visit, sent) {
         const { by, ctx, subject } = visit;
@@ -207,12 +212,12 @@ function addFormTabs(
     });
 }
 
-async function formPage(
+async function formTab(
   visit: Visit<ApplicationDetails>,
   open: OpenApplication,
   { tab, sent, aside }: { tab: FormTab; sent: Sent | undefined; aside: Block[] | undefined },
   services: ConsoleServices,
-): Promise<ConsolePage> {
+): Promise<PageOfOne> {
   const { application, path, isEditable: mayWrite } = open;
   const version = (sent && sentValue(sent, VERSION)) ?? etagOf(applicationVersion(application));
   const sections = sectionsOf(application.protocol, tab, await choicesOf(visit, tab, services));
@@ -242,10 +247,7 @@ async function formPage(
     provisioning: [],
   }[tab];
   const elsewhere = fieldsElsewhere(application.protocol, path, tab);
-  return {
-    ...tabPage(open, tab, { blocks: [...above, form, ...after], ...(aside && { aside }) }, services),
-    elsewhere,
-  };
+  return tabOf(open, tab, { blocks: [...above, form, ...after], ...(aside && { aside }), elsewhere });
 }
 
 /** Only what the tab needs, and the administrator may see. */
