@@ -55,7 +55,7 @@ for (const [language, device] of some(1, [
     await page.goto(`${idp.issuer}/admin/scim/new`);
     await page.fill('[name="name"]', 'Entra ID');
     await page.fill('[name="owned_domains"]', 'corp.example\nno domain');
-    await page.fill('[name="attributes"]', 'department = salary');
+    await page.fill('[name="mappings.attributes"]', 'department = salary');
     await submit();
     expect(await page.locator('[aria-invalid="true"]').count()).toBeGreaterThan(0);
     await check('new');

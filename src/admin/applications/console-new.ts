@@ -7,6 +7,7 @@ import type { Extras, State } from '../../base/http/context.ts';
 import { AppError, badRequest, notFound } from '../../base/http/errors.ts';
 import { acceptUploads, parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
+import { present } from '../../base/platform/defined.ts';
 import type { Tx } from '../../base/storage/database.ts';
 import type { Fault } from '../../base/texts/faults.ts';
 import { SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
@@ -20,7 +21,7 @@ import { MAX_FORM_BYTES } from '../console/typed-form.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { creatable } from './console-parts.ts';
-import { type Choices, NO_CHOICES, openingsToCreate } from './form/own-keys.ts';
+import { NO_CHOICES, openingsToCreate } from './form/own-keys.ts';
 import { applicationKey } from './form/sections.ts';
 import { CREATES } from './people.ts';
 import type { Preset, PresetRole } from './presets/parts.ts';
@@ -50,39 +51,44 @@ export function addNewApplicationPages(
     page: async (visit, sent) =>
       newPage(visit, sent, {
         roles: await roles.choices(visit.by),
-        groups: visit.may(CREATES.group) ? await groups.list({ limit: limits.api.maxPageSize }) : [],
+        groups: visit.may(CREATES.group) ? (await groups.list({ limit: limits.api.maxPageSize })).groups : [],
       }),
-    async submit({ ctx, subject: preset, by, language }, sent) {
-      const productRoles = sentValue(sent, CREATE_ROLES) === 'on' ? described(preset.roles, language) : [];
-      const productGroups = sentValue(sent, CREATE_GROUPS) === 'on' ? described(preset.groups, language) : [];
-      const newInAccessRule = asksAccess(preset) ? openingsToCreate(sent) : [];
-      if (productRoles.length > 0) frame.assertMay(ctx, CREATES.role);
-      if (productGroups.length > 0) frame.assertMay(ctx, CREATES.group);
-      for (const { kind } of newInAccessRule) frame.assertMay(ctx, CREATES[kind]);
+    async submit(visit, sent) {
+      const { ctx, subject: preset, by } = visit;
+      const missing = missingIn(visit, sent);
+      if (missing.roles.length > 0) frame.assertMay(ctx, CREATES.role);
+      if (missing.groups.length > 0) frame.assertMay(ctx, CREATES.group);
+      for (const { kind } of missing.ofRule) frame.assertMay(ctx, CREATES[kind]);
       const declared = declarationOf(preset, sent, identityProvider().name);
       // First, because the access rule may name them.
       const prepare = async (tx: Tx) => {
-        if (productRoles.length + productGroups.length > 0)
+        if (missing.roles.length + missing.groups.length > 0)
           assertFreshProof(by, 'application.register', String(preset.title));
-        await roles.createMissing(productRoles, by, tx);
-        await groups.createMissing(productGroups, by, tx);
-        await people.create(newInAccessRule, by, tx);
+        await roles.createMissing(missing.roles, by, tx);
+        await groups.createMissing(missing.groups, by, tx);
+        await people.create(missing.ofRule, by, tx);
       };
       const options = { prepare, isNameUnique: true, isNamedByMetadata: true };
-      const created = await withFaultsAtAnswers(preset, () =>
+      const { application, ...created } = await withFaultsAtAnswers(preset, () =>
         applications.create(preset.protocol, declared, by, undefined, options),
       );
-      const { clientId } = created.application;
       const clientSecret = 'clientSecret' in created ? created.clientSecret : undefined;
-      const ours = { ...identityProvider(), clientId, clientSecret };
+      const ours = { ...identityProvider(), clientId: application.clientId, clientSecret };
       const assignable = preset.groups
         ? await groups.existing(preset.groups.map((group) => group.name))
         : await roles.assignable(by);
-      const { allowed } = accessDecision(created.application, frame.account(ctx));
-      return { result: registeredPage(created.application, preset, ours, { assignable, mayOpen: allowed }, now()) };
+      const { allowed } = accessDecision(application, frame.account(ctx));
+      return { result: registeredPage(application, preset, ours, { assignable, mayOpen: allowed }, now()) };
     },
   });
 }
+
+/** What the form asks to create: roles and groups that the product reads, and those that were typed into the access rule. */
+const missingIn = ({ subject: preset, language }: Visit<Preset>, sent: Sent) => ({
+  roles: sentValue(sent, CREATE_ROLES) === 'on' ? described(preset.roles, language) : [],
+  groups: sentValue(sent, CREATE_GROUPS) === 'on' ? described(preset.groups, language) : [],
+  ofRule: asksAccess(preset) ? openingsToCreate(sent) : [],
+});
 
 /** The form, with an uploaded document as if it was pasted: so it is there again after a fault. */
 const withDocument: FormReader<Sent> = async (ctx) => {
@@ -182,34 +188,19 @@ const tile = ({ id, title, text, icon }: Preset) => ({
 });
 
 /** The form of a preset, with what was typed into it. */
-function newPage(
-  visit: Visit<Preset>,
-  sent: Sent | undefined,
-  /** What the access rule may name. */
-  { roles: choices, groups }: { roles: readonly Option[]; groups: readonly { name: string }[] },
-): ConsolePage {
+function newPage(visit: Visit<Preset>, sent: Sent | undefined, existing: Existing): ConsolePage {
   const { subject: preset, may } = visit;
-  const mayCreateGroups = may(CREATES.group);
   const newRoles = may(CREATES.role) ? (preset.roles ?? []) : [];
-  const newGroups = mayCreateGroups ? (preset.groups ?? []) : [];
-  const groupNames = [...new Set([...newGroups, ...groups].map(({ name }) => name))];
-  const roles = new Map<string, PageText | undefined>([
-    ...choices.map(({ value, hint }) => [value, hint] as const),
-    ...newRoles.map(({ name, description }) => [name, description] as const),
-  ]);
-  const names = [...roles.keys()].sort((one, other) => one.localeCompare(other, 'en'));
-  const fields: Field[] = [
+  const fields: Field[] = present([
     ...preset.fields,
-    ...(hasOwnNameField(preset) ? [] : [nameField(preset)]),
-    ...(newRoles.length > 0 ? [rolesField(preset, newRoles)] : []),
-    ...(preset.groups ? [groupsField(preset, preset.groups, mayCreateGroups)] : []),
-    ...(asksAccess(preset)
-      ? accessFields(preset, { roles: names, roleHints: roles, groups: groupNames, creates: creatable(visit) })
-      : []),
+    !hasOwnNameField(preset) && nameField(preset),
+    newRoles.length > 0 && rolesField(preset, newRoles),
+    preset.groups && groupsField(preset, preset.groups, may(CREATES.group)),
+    ...(asksAccess(preset) ? accessFields(visit, existing) : []),
     ...(mayAskConsent(preset) ? applicationKey('oidc', 'consent').fields({}) : []),
     // Once a submission was rejected: only then is it known whether the metadata demands CBC.
     ...(preset.protocol === 'saml' && sent ? applicationKey('saml', 'allow_cbc').fields({}) : []),
-  ];
+  ]);
   return {
     title: t('console.applications.new.title', { preset: preset.title }),
     lead: preset.text,
@@ -235,12 +226,27 @@ const nameField = ({ title }: Preset): Field => ({
   hint: t('console.applications.new.name-hint'),
 });
 
-/** Open to everyone; for selected people, what the product reads is chosen already. */
-function accessFields({ roles, groups }: Preset, choices: Partial<Choices>): Field[] {
-  const among = (known: readonly PresetRole[] = [], names: readonly string[] = []) =>
-    known.flatMap(({ name }) => (names.includes(name) ? name : []));
-  const access = { roles: among(roles, choices.roles), groups: among(groups, choices.groups) };
-  return applicationKey('oidc', 'access', { ...NO_CHOICES, ...choices })
+/** The roles and groups that an access rule may name. */
+interface Existing {
+  roles: readonly Option[];
+  groups: readonly { name: string }[];
+}
+
+/** Who can sign in: everyone at first; for selected people, what the product reads is chosen already. */
+function accessFields(visit: Visit<Preset>, existing: Existing): Field[] {
+  const { subject: preset, may } = visit;
+  const [readRoles, readGroups] = [preset.roles ?? [], preset.groups ?? []];
+  // What the form offers to create can be chosen too.
+  const roleHints = new Map<string, PageText | undefined>(existing.roles.map(({ value, hint }) => [value, hint]));
+  if (may(CREATES.role)) for (const { name, description } of readRoles) roleHints.set(name, description);
+  const roles = [...roleHints.keys()].sort((one, other) => one.localeCompare(other, 'en'));
+  const offered = may(CREATES.group) ? [...readGroups, ...existing.groups] : existing.groups;
+  const groups = [...new Set(offered.map(({ name }) => name))];
+  const access = {
+    roles: readRoles.map(({ name }) => name).filter((name) => roles.includes(name)),
+    groups: readGroups.map(({ name }) => name).filter((name) => groups.includes(name)),
+  };
+  return applicationKey('oidc', 'access', { ...NO_CHOICES, roles, roleHints, groups, creates: creatable(visit) })
     .fields({ access })
     .map((field) =>
       field.name === 'access'

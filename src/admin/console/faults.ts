@@ -5,6 +5,7 @@ import { type Fault, type FaultCode, faultText, formatPath } from '../../base/te
 import { SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
 import { currentLanguage, hasText, type PageText, type Text, t, textAt } from '../../base/texts/text.ts';
 import { type ConsolePage, type Field, type FieldsElsewhere, fieldsOf, formsOf, type PageFault } from './blocks.ts';
+import { isFilled } from './row-buttons.ts';
 
 /** What is wrong with the fields of the page; a name that is taken has no fault in the error. */
 export function fieldFaultsOf(page: ConsolePage, { code, faults }: AppError): readonly Fault[] {
@@ -92,42 +93,46 @@ function fieldAt(fields: readonly Field[], path: string): Field | undefined {
   return under.sort((a, b) => b.name.length - a.name.length)[0];
 }
 
-/** The row that the path names: by its number among those that are filled in, or by its first part. */
-function rowAt({ name, type, columns = [], lines = [] }: Field, path: string): number | undefined {
-  if (type !== 'rows' || path === name) return undefined;
-  const [number] = /^[.[](\d+)/.exec(path.slice(name.length))?.slice(1) ?? [];
-  const filled = lines.flatMap((line, at) =>
-    line.some((part, column) => part !== '' && columns[column]?.type !== 'select') ? [at] : [],
-  );
-  if (number !== undefined) return filled[Number(number)];
-  return filled.find((at) => isUnder(path, `${name}.${lines[at]?.[0]}`));
+// What follows the name of the field in a path: the number of an entry (`redirect_uris[1]`, `redirect_uris.1`), or in a map its name
+// (`attributes.mail`); then, where an entry has several parts, the part (`aliases[1].value`, `attributes.mail.value`).
+
+/** The number of the entry, if the path has one, and what follows it. */
+function numberedEntry(path: string, name: string): { number: number; rest: string } | undefined {
+  const [, number, rest = ''] = /^[.[](\d+)\]?(.*)$/s.exec(path.slice(name.length)) ?? [];
+  return number === undefined ? undefined : { number: Number(number), rest };
 }
 
-/** The column that the path names; in a map, whose rows the path names by their first part, the next one that is typed is the value. */
+/** The row that the path names. Its number is one among those that are filled in. */
+function rowAt({ name, type, columns = [], lines = [] }: Field, path: string): number | undefined {
+  if (type !== 'rows' || path === name) return undefined;
+  const filled = [...lines.keys()].filter((at) => isFilled(lines[at] ?? [], columns));
+  const entry = numberedEntry(path, name);
+  return entry ? filled[entry.number] : filled.find((at) => isUnder(path, `${name}.${lines[at]?.[0]}`));
+}
+
+/** The column that the path names. Where it names none, it is about the entry, or in a map about its value: the next column that is typed. */
 function columnAt({ name, columns = [], lines = [] }: Field, path: string, row: number, { code }: Fault): number {
-  const rest = path.slice(name.length);
-  const isNumbered = /^[.[]\d+/.test(rest);
-  const part = isNumbered ? rest.replace(/^[.[]\d+\]?/, '') : rest.slice(1 + (lines[row]?.[0] ?? '').length);
-  const under = columns.filter((column) => column.name !== '' && isUnder(part, `.${column.name}`));
-  const [longest] = under.sort((one, other) => other.name.length - one.name.length);
-  const named = longest ? columns.indexOf(longest) : -1;
-  if (named >= 0) return named;
-  if (isNumbered || code === 'bad-name' || code === 'unknown-attribute' || columns.length < 2) return 0;
+  const entry = numberedEntry(path, name);
+  const rest = entry ? entry.rest : path.slice(`${name}.${lines[row]?.[0] ?? ''}`.length);
+  const named = columns.filter((column) => column.name !== '' && isUnder(rest, `.${column.name}`));
+  const [longest] = named.sort((one, other) => other.name.length - one.name.length);
+  if (longest) return columns.indexOf(longest);
+  if (entry || code === 'bad-name' || code === 'unknown-attribute' || columns.length < 2) return 0;
   const typed = columns.findIndex(({ type }, at) => at > 0 && type !== 'select');
   return typed < 0 ? 1 : typed;
 }
 
 /** The label; with the line that the path names, if the field has a value on each line. */
 function labelOf({ name, label, type, value = '' }: Field, path: string): string {
-  const [, entry] = /^[.[](\d+)\]?$/.exec(path.slice(name.length)) ?? [];
-  if (type !== 'textarea' || entry === undefined) return String(label);
-  const filled = String(value)
-    .split(/\r?\n/)
-    .flatMap((line, at) => (line.trim() ? [{ line: at + 1, text: line.trim() }] : []));
-  const found = filled[Number(entry)];
-  if (!found) return String(label);
-  const text = found.text.length > MAX_QUOTED ? `${found.text.slice(0, MAX_QUOTED)}…` : found.text;
-  return String(t('console.page.line', { field: label, line: found.line, text }));
+  const entry = numberedEntry(path, name);
+  if (type !== 'textarea' || entry?.rest !== '') return String(label);
+  const typed = String(value).split(/\r?\n/);
+  // The number counts the lines that are not blank.
+  const at = [...typed.keys()].filter((line) => typed[line]?.trim())[entry.number];
+  if (at === undefined) return String(label);
+  const line = typed[at]?.trim() ?? '';
+  const text = line.length > MAX_QUOTED ? `${line.slice(0, MAX_QUOTED)}…` : line;
+  return String(t('console.page.line', { field: label, line: at + 1, text }));
 }
 
 const MAX_QUOTED = 100;

@@ -8,7 +8,7 @@ import { type DescribedField, jsonSchemaOf } from '../../base/platform/described
 import { fault } from '../../base/texts/faults.ts';
 import { type PageText, t, textAt } from '../../base/texts/text.ts';
 import type { Field, FormSection, Option, RowColumn } from './blocks.ts';
-import { asTyped, linesOf, type Sent, sentValue, untouched } from './row-buttons.ts';
+import { asTyped, isFilled, linesOf, type Sent, sentValue, untouched } from './row-buttons.ts';
 import { lines } from './text-area.ts';
 
 /** Values by key; those at their default may be absent. */
@@ -87,6 +87,35 @@ export function fieldKey(field: Field): FormKey {
       if (!typed) return required && !isNumber ? '' : undefined;
       return isNumber ? typedNumber(typed) : typed;
     },
+  };
+}
+
+/** An object, from keys that are called `<name>.<part>`; undefined where none of them has a value. */
+export function groupKey(name: string, keys: readonly FormKey[]): FormKey {
+  const partOf = (key: string) => key.slice(name.length + 1);
+  return {
+    key: name,
+    fields: ({ [name]: stored }) =>
+      keys.flatMap(({ key, fields }) => fields({ [key]: (stored as Values | null | undefined)?.[partOf(key)] })),
+    read(sent) {
+      const given = Object.entries(bodyOf(keys, sent)).map(([key, value]) => [partOf(key), value]);
+      return given.length > 0 ? Object.fromEntries(given) : undefined;
+    },
+  };
+}
+
+/** A text area with a line for each entry, which grows with them. `toText` and `fromLines` turn the value into lines and back. */
+export function entriesKey(
+  field: Field & { rows: number },
+  { toText, fromLines }: { toText(values: Values): string; fromLines(lines: string[]): unknown },
+): FormKey {
+  return {
+    key: field.name,
+    fields(values) {
+      const value = toText(values);
+      return [{ ...field, type: 'textarea', rows: Math.max(field.rows, lines(value).length + 1), value }];
+    },
+    read: (sent) => fromLines(lines(sentValue(sent, field.name))),
   };
 }
 
@@ -256,12 +285,10 @@ export function rowsKey(
   const { name } = source;
   const { columns } = parts;
   const field = { ...baseOf(source), type: 'rows', adds: textAt(`${at(source)}.adds`) ?? name, columns } as const;
-  // A row in which only a list has a value was not filled in.
-  const isFilled = (line: string[]) => line.some((part, index) => part !== '' && columns[index]?.type !== 'select');
   return {
     key: name,
     fields: (values) => [{ ...field, lines: values[name] === undefined ? [] : parts.toLines(values[name]) }],
-    read: (sent) => parts.fromLines(linesOf(sent, field).filter(isFilled)),
+    read: (sent) => parts.fromLines(linesOf(sent, field).filter((line) => isFilled(line, columns))),
   };
 }
 

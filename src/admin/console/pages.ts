@@ -12,7 +12,7 @@ import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import type { Need, Target } from '../../people/rbac/rights.ts';
 import { type Block, type ConsolePage, type Field, type FormBlock, formsOf, hiddenField, withForms } from './blocks.ts';
 import { assertTypedName, TYPED_NAME, typedNameField } from './danger-zone.ts';
-import { bodyOf, fieldKey } from './form-fields.ts';
+import { bodyOf, type FormKey, fieldKey, type Values } from './form-fields.ts';
 import { consolePageBefore, type Frame, isConsolePath } from './frame.ts';
 import { entryOf } from './navigation.ts';
 import { asTyped, isRowButton, type Sent, sentValue, toSent } from './row-buttons.ts';
@@ -154,35 +154,40 @@ export function addPage<Subject = undefined, Given = undefined>(
     });
 
   if (!submit) return;
-  const carryOut = async (visited: Visit<Subject>, given: Given, check?: () => void) => {
-    try {
-      check?.();
-      const { _csrf, ...fields } = asks ? await readForm(visited.ctx, { lists: 'every field' }) : {};
-      const question = fields[ASKED] === undefined && (await asks?.(visited, given));
-      if (!question || !page) return await submit(visited, given);
-      const { path: action } = visited.ctx;
-      const behind = await page(visited, given);
-      const cancel = formsOf(behind).find((one) => one.action === action)?.cancel ?? action;
-      return { page: askedPage(behind, question, { action, fields, cancel }) };
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'invalid_input') await assertOpen?.(visited);
-      throw error;
-    }
+  /** The page with the question that comes before the form is carried out. Undefined: there is none, or it was answered. */
+  const askedFirst = async (visited: Visit<Subject>, given: Given): Promise<ConsolePage | undefined> => {
+    if (!asks || !page) return undefined;
+    const { _csrf, ...fields } = await readForm(visited.ctx, { lists: 'every field' });
+    const question = fields[ASKED] === undefined && (await asks(visited, given));
+    if (!question) return undefined;
+    const { path: action } = visited.ctx;
+    const behind = await page(visited, given);
+    const cancel = formsOf(behind).find((one) => one.action === action)?.cancel ?? action;
+    return askedPage(behind, question, { action, fields, cancel });
+  };
+  const answer = async (ctx: Context, next: Next | undefined) => {
+    if (next === undefined) return;
+    if ('page' in next) return frame.show(ctx, next.page, next.status, next.page.back?.href ?? ctx.path);
+    const opened = isReturning && (await openedFrom(ctx));
+    if ('result' in next) return frame.showResult(ctx, opened ? leadingBack(next.result, opened) : next.result);
+    redirect(ctx, opened ? { ...next, to: opened } : next);
   };
   router.post(path, ...[accepts].flat(), ...frame.change(...submitNeeds), async (ctx: Params) => {
     const visited = await visit(ctx);
     const { given, check, isRowButton: isUnfinished } = await read(ctx);
-    const work = async () => {
-      const next = await carryOut(visited, given, check);
-      if (next === undefined) return;
-      if ('page' in next) return frame.show(ctx, next.page, next.status, next.page.back?.href ?? ctx.path);
-      const opened = isReturning && (await openedFrom(ctx));
-      if ('result' in next) return frame.showResult(ctx, opened ? leadingBack(next.result, opened) : next.result);
-      redirect(ctx, opened ? { ...next, to: opened } : next);
+    if (isUnfinished && page) return frame.show(ctx, await page(visited, given));
+    const carryOut = async () => {
+      try {
+        check?.();
+        const asked = await askedFirst(visited, given);
+        await answer(ctx, asked ? { page: asked } : await submit(visited, given));
+      } catch (error) {
+        if (error instanceof AppError && error.code === 'invalid_input') await assertOpen?.(visited);
+        throw error;
+      }
     };
-    if (!page) return work();
-    if (isUnfinished) return frame.show(ctx, await page(visited, given));
-    await frame.attempt(ctx, work, () => page(visited, given));
+    if (!page) return carryOut();
+    await frame.attempt(ctx, carryOut, () => page(visited, given));
   });
 }
 
@@ -245,6 +250,8 @@ export function askedPage(
 /** A page with one form whose fields are listed. */
 export interface FormPage<Subject, Given = Sent>
   extends Omit<Page<Subject, Sent>, 'page' | 'form' | 'lists' | 'asks' | 'submit'> {
+  /** What reads the form, unless it has few fields. */
+  form?: FormReader<Sent>;
   title(subject: Subject): PageText;
   /** What the page is for. */
   purpose?: PageText;
@@ -261,7 +268,9 @@ export interface FormPage<Subject, Given = Sent>
   /** What is deleted permanently: the administrator types its name first. */
   typedName?(subject: Subject): string;
   look?: FormBlock['look'];
-  fields?(visit: Visit<Subject>): readonly Field[] | Promise<readonly Field[]>;
+  /** Each is written out with its value, or displays one of `values`. */
+  fields?(visit: Visit<Subject>): readonly (Field | FormKey)[] | Promise<readonly (Field | FormKey)[]>;
+  values?: Values;
   /** What checks the fields: the body of the endpoint that does the same. Absent: they are given as they were sent. */
   body?: ZodType<Given>;
   asks?(visit: Visit<Subject>, given: Given): Promise<Question | undefined>;
@@ -280,20 +289,36 @@ export function addForm<Subject = undefined, Given = Sent>(
   path: string,
   form: FormRoute<Subject, Given>,
 ): void {
-  const { title, purpose, back, cancel, lead, button, typedName, look, fields, above, body, asks, submit, ...page } =
-    form;
+  const {
+    title,
+    purpose,
+    back,
+    cancel,
+    lead,
+    button,
+    typedName,
+    look,
+    fields,
+    values = {},
+    above,
+    body,
+    asks,
+    submit,
+    ...page
+  } = form;
   const read = async (visit: Visit<Subject>, sent: Sent): Promise<Given> => {
     if (!body) return sent as Given;
-    const keys = ((await fields?.(visit)) ?? []).map(fieldKey);
+    const keys = ((await fields?.(visit)) ?? []).map((one) => ('key' in one ? one : fieldKey(one)));
     return parse(body, bodyOf(keys, sent));
   };
   addPage<Subject, Sent>(router, frame, path, {
     ...page,
-    form: shortForm,
+    form: page.form ?? shortForm,
     async page(visit, sent) {
       const { ctx, subject } = visit;
       const name = typedName?.(subject);
-      const own = (await fields?.(visit)) ?? [];
+      const listed = (await fields?.(visit)) ?? [];
+      const own = listed.flatMap((one) => ('key' in one ? one.fields(values) : [one]));
       const named = name === undefined ? [] : [typedNameField(name, sent && sentValue(sent, TYPED_NAME))];
       const verb = typeof button === 'function' ? button(subject) : button;
       return {

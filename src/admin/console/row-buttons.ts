@@ -1,6 +1,6 @@
 // The buttons that add a row to a list in a form, or remove one. They send the form, which comes back as it was typed, with one row
 // more or less, and saves nothing. So they work without script.
-import type { Field } from './blocks.ts';
+import type { Field, RowColumn } from './blocks.ts';
 
 /** The name of the buttons, also of those that tick several boxes. */
 export const ROWS = 'rows';
@@ -38,6 +38,10 @@ export function linesOf(sent: Sent, { name, columns = [] }: Field): string[][] {
   const length = Math.max(0, ...parts.map((part) => part.length));
   return Array.from({ length }, (_, at) => parts.map((part) => part[at] ?? ''));
 }
+
+/** Whether the row was filled in: a value that is only chosen from a list does not make it one. */
+export const isFilled = (line: readonly string[], columns: readonly RowColumn[]): boolean =>
+  line.some((part, at) => part !== '' && columns[at]?.type !== 'select');
 
 /** Whether one of the buttons sent the form. */
 export const isRowButton = (sent: Sent): boolean => sent[ROWS] !== undefined;

@@ -13,7 +13,7 @@ import { NO_CHOICES } from '../applications/form/own-keys.ts';
 import { applicationKey } from '../applications/form/sections.ts';
 import { type Action, type Block, type Cell, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
 import { deletionZone } from '../console/danger-zone.ts';
-import { bodyOf, type FormKey, fieldKey, fieldsOf, keyOf, type Values } from '../console/form-fields.ts';
+import { bodyOf, entriesKey, type FormKey, fieldKey, fieldsOf, keyOf, type Values } from '../console/form-fields.ts';
 import { listAt, sortedBy, tableOf } from '../console/lists.ts';
 import { longForm, type Visit } from '../console/pages.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
@@ -38,12 +38,15 @@ export function apiRoutes(services: ConsoleServices) {
     const choices = { ...NO_CHOICES, ...(await accessChoices(visit, admin)) };
     return keysOf(applicationKey('oidc', 'access', choices), resources.signingAlgs());
   };
-  const { router, list, create, one, deletion, pageOf } = pagesOf(services, noun);
+  const { router, list, createForm, one, deletion, pageOf } = pagesOf(services, noun);
 
   list(async ({ ctx, language, may }) => listPage(await resources.list(), { ctx, language, mayWrite: may(WRITE) }));
-  create({
+  createForm({
+    title: () => t('console.apis.add'),
+    purpose: t('console.apis.add-lead'),
     form: longForm,
-    page: async (visit, sent) => newPage([identifierKey, ...(await keysFor(visit))], sent),
+    fields: async (visit) => [identifierKey, ...(await keysFor(visit))],
+    button: t('console.apis.add'),
     async submit(visit, sent) {
       const declared = declaredBy([identifierKey, ...(await keysFor(visit))], sent);
       const { identifier } = await resources.create(declared, visit.by);
@@ -111,24 +114,6 @@ function listPage(
           text: t('console.apis.none-text'),
           ...(mayWrite && { action: ADD }),
         },
-      },
-    ],
-  };
-}
-
-function newPage(keys: readonly FormKey[], sent: Sent | undefined): ConsolePage {
-  return {
-    title: t('console.apis.add'),
-    lead: t('console.apis.add-lead'),
-    back: { href: HOME, label: t('console.apis.title') },
-    blocks: [
-      {
-        kind: 'form',
-        action: `${HOME}/new`,
-        fields: fieldsOf(keys, {}, sent),
-        button: t('console.apis.add'),
-        look: 'primary',
-        cancel: HOME,
       },
     ],
   };
@@ -209,23 +194,35 @@ function keysOf(access: FormKey, signingAlgs: readonly string[]): FormKey[] {
   const about = { section: null, options: 'algorithms', text: 'signing-alg' };
   const signingAlg = { name: 'signing_alg', schema: declaredResource.shape.signing_alg, about, texts: 'console.apis.' };
   return [
-    textAreaKey(
-      { name: 'scopes', label: t('console.apis.scopes'), hint: t('console.apis.scopes-hint') },
-      ({ scopes = [], scope_permissions = {} }) => textOf(scopes as string[], scope_permissions),
-      (found) => found.map(({ scope }) => scope),
+    entriesKey(
+      { name: 'scopes', label: t('console.apis.scopes'), hint: t('console.apis.scopes-hint'), rows: 4 },
+      {
+        toText: ({ scopes = [], scope_permissions = {} }) => textOf(scopes as string[], scope_permissions),
+        fromLines: (lines) => lines.map((line) => scopeLine(line).scope),
+      },
     ),
+    // It is in the text area of the scopes.
     {
       key: 'scope_permissions',
       fields: () => [],
       read: (sent) =>
         Object.fromEntries(
-          scopeLines(sent, 'scopes').flatMap(({ scope, rest }) => (rest === undefined ? [] : [[scope, rest]])),
+          scopeLines(sent, 'scopes')
+            .filter(({ rest }) => rest !== undefined)
+            .map(({ scope, rest }) => [scope, rest]),
         ),
     },
-    textAreaKey(
-      { name: 'scope_titles', label: t('console.apis.scope-titles'), hint: t('console.apis.scope-titles-hint') },
-      ({ scope_titles = {} }) => textOf(Object.keys(scope_titles as object), scope_titles),
-      (found) => Object.fromEntries(found.map(({ scope, rest = '' }) => [scope, rest])),
+    entriesKey(
+      {
+        name: 'scope_titles',
+        label: t('console.apis.scope-titles'),
+        hint: t('console.apis.scope-titles-hint'),
+        rows: 4,
+      },
+      {
+        toText: ({ scope_titles = {} }) => textOf(Object.keys(scope_titles as object), scope_titles),
+        fromLines: (lines) => Object.fromEntries(lines.map(scopeLine).map(({ scope, rest = '' }) => [scope, rest])),
+      },
     ),
     keyOf(signingAlg, { algorithms: signingAlgs.map((alg) => ({ value: alg, label: alg })) }),
     access,
@@ -233,40 +230,24 @@ function keysOf(access: FormKey, signingAlgs: readonly string[]): FormKey[] {
   ];
 }
 
-/** A list with a line for each scope. */
-function textAreaKey(
-  field: { name: ScopeField; label: PageText; hint: PageText },
-  toText: (values: Values) => string,
-  fromLines: (found: ScopeLine[]) => unknown,
-): FormKey {
-  return {
-    key: field.name,
-    fields(values) {
-      const value = toText(values);
-      return [{ ...field, type: 'textarea', rows: Math.max(4, lines(value).length + 1), value }];
-    },
-    read: (sent) => fromLines(scopeLines(sent, field.name)),
-  };
+/** A line for each scope, with what belongs to it. */
+function textOf(scopes: readonly string[], ofScopes: unknown): string {
+  const lines = scopes.map((scope) => {
+    const rest = own(ofScopes as Record<string, string>, scope);
+    return rest === undefined ? scope : `${scope} = ${rest}`;
+  });
+  return lines.join('\n');
 }
-
-const textOf = (scopes: readonly string[], ofScopes: unknown) =>
-  scopes.map((scope) => [scope, own(ofScopes as Record<string, string>, scope) ?? []].flat().join(' = ')).join('\n');
 
 const clientsText = ({ clients }: Resource) => textAt(`console.apis.clients.${clients}`) ?? clients;
 
-type ScopeField = 'scopes' | 'scope_titles';
-interface ScopeLine {
-  scope: string;
-  rest: string | undefined;
+/** A line such as `orders.read = orders:read`. A scope has no spaces, so the first equals sign between spaces ends it. */
+function scopeLine(line: string): { scope: string; rest?: string | undefined } {
+  const [, scope = line, rest] = /^(.*?)\s+=\s+(.*)$/.exec(line) ?? [];
+  return { scope, rest };
 }
 
-/** A scope has no spaces, so the first equals sign between spaces separates it from its permission, or from its title. */
-function scopeLines(sent: Sent, field: ScopeField): ScopeLine[] {
-  return lines(sentValue(sent, field)).map((typed) => {
-    const [scope = '', ...rest] = typed.split(/\s+(=)\s+/);
-    return { scope, rest: rest.length > 0 ? rest.slice(1).join(' ') : undefined };
-  });
-}
+const scopeLines = (sent: Sent, field: 'scopes' | 'scope_titles') => lines(sentValue(sent, field)).map(scopeLine);
 
 function declaredBy(
   keys: readonly FormKey[],

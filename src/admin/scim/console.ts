@@ -1,5 +1,4 @@
 // /admin/scim: the SCIM connections, one of them with its tokens, a new one, and the deletion of one.
-import { z } from 'zod';
 import { invalidInput } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { present } from '../../base/platform/defined.ts';
@@ -9,23 +8,22 @@ import { type Actor, directoryActor } from '../../core/audit/audit.ts';
 import { maskedKey } from '../../people/api-keys/api-keys.ts';
 import { scimApi } from '../../people/rbac/built-in.ts';
 import { RELEASE } from '../../people/rbac/rights.ts';
-import type { ScimConnection, ScimToken } from '../../protocols/scim/connections.ts';
-import { declarationOf, scimDeclaration } from '../../protocols/scim/connections.ts';
+import {
+  declarationOf,
+  type ScimConnection,
+  type ScimDeclaration,
+  type ScimToken,
+  scimDeclaration,
+} from '../../protocols/scim/connections.ts';
 import { etagOf } from '../api/versions.ts';
 import { eventItems } from '../audit/console-rows.ts';
-import {
-  type Action,
-  type Block,
-  type ConsolePage,
-  type Field,
-  selectField,
-  VERSION,
-  versionField,
-} from '../console/blocks.ts';
+import { type Action, type Block, type ConsolePage, selectField, VERSION, versionField } from '../console/blocks.ts';
 import { deletionZone } from '../console/danger-zone.ts';
-import { daysField } from '../console/form-fields.ts';
+import { bodyOf, daysField, entriesKey, type FormKey, fieldKey, fieldsOf, groupKey } from '../console/form-fields.ts';
 import { tableOf } from '../console/lists.ts';
 import { FILE_TAG } from '../console/managed-by-file.ts';
+import { longForm } from '../console/pages.ts';
+import { type Sent, sentValue } from '../console/row-buttons.ts';
 import { lines } from '../console/text-area.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../noun-pages.ts';
@@ -38,45 +36,35 @@ const pathOf = ({ id }: { id: string }) => `${HOME}/${id}`;
 const ADD: Action = { label: t('console.scim.add'), icon: 'plus', href: `${HOME}/new` };
 const DAY_CHOICES = [30, 90, 180, 365, 730];
 
-const text = (max: number) => z.string().max(max).default('');
-const form = z.object({
-  name: text(1000),
-  client_id: text(1024),
-  owned_domains: text(20_000),
-  adopt: text(20),
-  may_create: text(3),
-  delete_policy: text(20),
-  attributes: text(50_000),
-  groups: text(50_000),
-  [VERSION]: text(100),
-});
-type Form = z.output<typeof form>;
-
 export function scimRoutes(services: ConsoleServices) {
   const { names } = services;
   const { audit, connections, scim } = services.admin;
   const { issuer } = services.config;
   const pages = pagesOf(services, scimNoun(scim));
-  const { router, list, create, one, form: tokenForm, question, deletion } = pages;
+  const { router, list, createForm, one, form, question, deletion } = pages;
 
   const mayChange = async ({ may, by }: { may(permission: typeof WRITE): boolean; by: Actor }) =>
     may(WRITE) && connections.mayChange(by);
 
   list(async (visit) => listPage(await scim.list(), await mayChange(visit)));
-  create({
-    form,
-    page: async (_visit, given = formOf(scimDeclaration.parse({ name: 'x' }), '')) => newPage({ ...given }),
-    async submit({ by }, given) {
-      const made = await scim.create(declaredBy(given), by);
+  createForm({
+    title: () => t('console.scim.add'),
+    purpose: t('console.scim.lead'),
+    form: longForm,
+    fields: () => KEYS,
+    values: { may_create: true, adopt: 'never', delete_policy: 'disable' },
+    button: t('console.scim.add'),
+    async submit({ by }, sent) {
+      const made = await scim.create(declaredBy(sent), by);
       return { to: `${pathOf(made)}/token`, notice: t('console.scim.added') };
     },
   });
   one('', {
-    form,
-    async page(visit, given = formOf(visit.subject, etagOf(declarationOf(visit.subject)))) {
+    form: longForm,
+    async page(visit, sent) {
       const { subject, may, by } = visit;
       const mayWrite = await mayChange(visit);
-      const blocks = connectionBlocks(subject, given, {
+      const blocks = connectionBlocks(subject, sent, {
         issuer,
         tokens: await scim.tokens(subject.id),
         counts: await scim.counts(subject.id),
@@ -85,12 +73,12 @@ export function scimRoutes(services: ConsoleServices) {
       });
       return pages.pageOf(visit, { blocks }, mayWrite && may(RELEASE));
     },
-    async submit({ by, subject }, given) {
-      await scim.update(subject.id, declaredBy(given), by, given[VERSION]);
+    async submit({ by, subject }, sent) {
+      await scim.update(subject.id, declaredBy(sent), by, sentValue(sent, VERSION) ?? '');
       return { to: pathOf(subject), notice: t('console.scim.saved') };
     },
   });
-  tokenForm('/token', {
+  form('/token', {
     title: () => t('console.scim.token.new'),
     purpose: t('console.scim.token.lead'),
     fields: () => [daysField('expires_in_days', t('console.sign-up-codes.form.valid-for'), 365, DAY_CHOICES)],
@@ -184,24 +172,6 @@ function listPage(connections: readonly ScimConnection[], mayWrite: boolean): Co
   };
 }
 
-function newPage(given: Form): ConsolePage {
-  return {
-    title: t('console.scim.add'),
-    lead: t('console.scim.lead'),
-    back: { href: HOME, label: t('console.navigation.scim') },
-    blocks: [
-      {
-        kind: 'form',
-        action: `${HOME}/new`,
-        fields: fieldsOf(given),
-        button: t('console.scim.add'),
-        look: 'primary',
-        cancel: HOME,
-      },
-    ],
-  };
-}
-
 interface PageOptions {
   issuer: string;
   tokens: readonly ScimToken[];
@@ -212,11 +182,12 @@ interface PageOptions {
 
 function connectionBlocks(
   connection: ScimConnection,
-  given: Form,
+  sent: Sent | undefined,
   { issuer, tokens, counts, history, mayWrite }: PageOptions,
 ): Block[] {
   const at = pathOf(connection);
   const mayEdit = mayWrite && connection.source !== 'file';
+  const declared = declarationOf(connection);
   const facts: Block = {
     kind: 'facts',
     rows: present([
@@ -254,108 +225,80 @@ function connectionBlocks(
     kind: 'form',
     title: t('console.scim.edit'),
     action: at,
-    fields: [versionField(given[VERSION]), ...fieldsOf(given)],
+    fields: [versionField((sent && sentValue(sent, VERSION)) ?? etagOf(declared)), ...fieldsOf(KEYS, declared, sent)],
     button: t('console.shared.save-changes'),
     cancel: HOME,
   };
   return [facts, ...history, table, ...(mayEdit ? [edit, deletionZone(at, t('console.scim.delete-lead'))] : [])];
 }
 
-function fieldsOf(given: Form): Field[] {
-  const area = (name: 'owned_domains' | 'attributes' | 'groups', label: PageText, hint: PageText): Field => ({
-    name,
-    label,
-    type: 'textarea',
-    rows: Math.max(3, lines(given[name]).length + 1),
-    value: given[name],
-    hint,
-    isCode: true,
-  });
-  return [
+/** A line for each entry of a map, such as `department = title`. */
+const mapKey = (name: 'mappings.attributes' | 'mappings.groups', label: PageText, hint: PageText) =>
+  entriesKey(
+    { name, label, hint, rows: 3, isCode: true },
     {
-      name: 'name',
-      label: t('console.shared.name'),
-      value: given.name,
-      required: true,
-      hint: t('console.scim.name-hint'),
+      toText: ({ [name]: map = {} }) =>
+        Object.entries(map as object)
+          .map((pair) => pair.join(' = '))
+          .join('\n'),
+      fromLines: (lines) => Object.fromEntries(lines.map(pairIn)),
     },
-    area('owned_domains', t('console.scim.domains'), t('console.scim.domains-hint')),
+  );
+
+function pairIn(line: string): [string, string] {
+  const [left = '', ...right] = line.split(/\s+=\s+/);
+  return [left.trim(), right.join(' = ').trim()];
+}
+
+/** The fields of a connection. */
+const KEYS: readonly FormKey[] = [
+  fieldKey({ name: 'name', label: t('console.shared.name'), required: true, hint: t('console.scim.name-hint') }),
+  entriesKey(
     {
-      name: 'may_create',
-      label: t('console.scim.may-create'),
-      type: 'checkbox',
-      checked: given.may_create !== '',
+      name: 'owned_domains',
+      label: t('console.scim.domains'),
+      hint: t('console.scim.domains-hint'),
+      rows: 3,
+      isCode: true,
     },
     {
-      ...selectField('adopt', t('console.scim.adopt'), given.adopt, {
-        never: t('console.scim.adopt.never'),
-        owned_domains: t('console.scim.adopt.owned'),
-      }),
-      hint: t('console.scim.adopt-hint'),
+      toText: ({ owned_domains: domains = [] }) => (domains as string[]).join('\n'),
+      fromLines: (lines) => lines,
     },
-    selectField('delete_policy', t('console.scim.delete-policy'), given.delete_policy, {
+  ),
+  fieldKey({ name: 'may_create', label: t('console.scim.may-create'), type: 'checkbox' }),
+  fieldKey({
+    ...selectField('adopt', t('console.scim.adopt'), '', {
+      never: t('console.scim.adopt.never'),
+      owned_domains: t('console.scim.adopt.owned'),
+    }),
+    hint: t('console.scim.adopt-hint'),
+  }),
+  fieldKey(
+    selectField('delete_policy', t('console.scim.delete-policy'), '', {
       disable: t('console.scim.delete-policy.disable'),
       delete: t('console.scim.delete-policy.delete'),
     }),
-    area('attributes', t('console.scim.attributes'), t('console.scim.attributes-hint')),
-    area('groups', t('console.scim.groups'), t('console.scim.groups-hint')),
-    {
-      name: 'client_id',
-      label: t('console.scim.client'),
-      value: given.client_id,
-      isCode: true,
-      hint: t('console.scim.client-hint'),
-    },
-  ];
-}
+  ),
+  groupKey('mappings', [
+    mapKey('mappings.attributes', t('console.scim.attributes'), t('console.scim.attributes-hint')),
+    mapKey('mappings.groups', t('console.scim.groups'), t('console.scim.groups-hint')),
+  ]),
+  fieldKey({ name: 'client_id', label: t('console.scim.client'), isCode: true, hint: t('console.scim.client-hint') }),
+];
 
-/** A line is `field = attribute`. */
-const pairs = (typed: string): [string, string][] =>
-  lines(typed).map((line) => {
-    const [left = '', ...right] = line.split(/\s+=\s+/);
-    return [left.trim(), right.join(' = ').trim()];
-  });
-
-function declaredBy({ name, client_id, owned_domains, adopt, may_create, delete_policy, attributes, groups }: Form) {
-  const declaration = {
-    name,
-    client_id: client_id.trim() || null,
-    owned_domains: lines(owned_domains),
-    adopt,
-    may_create: may_create !== '',
-    delete_policy,
-    mappings: { attributes: Object.fromEntries(pairs(attributes)), groups: Object.fromEntries(pairs(groups)) },
-  };
-  const checked = check(scimDeclaration, declaration);
+/** What the form declares. Throws invalid_input, with a fault of a mapping at its line. */
+function declaredBy(sent: Sent): ScimDeclaration {
+  const checked = check(scimDeclaration, { client_id: null, ...bodyOf(KEYS, sent) });
   if (checked.ok) return checked.value;
-  throw invalidInput(checked.faults.map((one) => atField(one, { attributes, groups })));
+  throw invalidInput(checked.faults.map((one) => atLine(one, sent)));
 }
 
-/** A fault of a mapping, at its line. */
-function atField(found: Fault, typed: { attributes: string; groups: string }): Fault {
+function atLine(found: Fault, sent: Sent): Fault {
   const [first, kind, key] = found.path;
-  if (first !== 'mappings' || (kind !== 'attributes' && kind !== 'groups')) return found;
-  const line = pairs(typed[kind]).findIndex(([left]) => left === key);
-  return { ...found, path: line < 0 ? [kind] : [kind, line] };
-}
-
-function formOf(connection: ReturnType<typeof declarationOf>, version: string): Form {
-  const { name, client_id, owned_domains, adopt, may_create, delete_policy, mappings } = connection;
-  const typed = (map: Record<string, string>) =>
-    Object.entries(map)
-      .map((pair) => pair.join(' = '))
-      .join('\n');
-  return {
-    name: version === '' ? '' : name,
-    client_id: client_id ?? '',
-    owned_domains: owned_domains.join('\n'),
-    adopt,
-    may_create: may_create ? 'yes' : '',
-    delete_policy,
-    attributes: typed(mappings.attributes),
-    groups: typed(mappings.groups),
-    [VERSION]: version,
-  };
+  if (first !== 'mappings' || key === undefined) return found;
+  const line = lines(sentValue(sent, `mappings.${kind}`)).findIndex((one) => pairIn(one)[0] === key);
+  return line < 0 ? found : { ...found, path: ['mappings', String(kind), line] };
 }
 
 function createdPage(

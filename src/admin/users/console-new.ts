@@ -8,7 +8,6 @@ import { present } from '../../base/platform/defined.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import {
-  type Address,
   addressPartNames,
   addressParts,
   languageChoices,
@@ -20,10 +19,10 @@ import {
 import { schemaFor } from '../../people/accounts/simple-attributes.ts';
 import { CREATE_USERS } from '../../people/rbac/rights.ts';
 import type { Field, Option } from '../console/blocks.ts';
-import { bodyOf, type FormKey, fieldKey, formSections, type KeySection, type Values } from '../console/form-fields.ts';
+import { bodyOf, type FormKey, fieldKey, formSections, groupKey, type KeySection } from '../console/form-fields.ts';
 import { newAdministratorsQuestion } from '../console/new-administrators.ts';
 import { addPage, listForm, type Visit } from '../console/pages.ts';
-import { type Sent, sentValue } from '../console/row-buttons.ts';
+import { sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { DAY_BEGINS, DAY_ENDS, day, dayOf, momentOf } from '../groups/console.ts';
 import { newUser, newUserOf, withApiFieldNames } from './api.ts';
@@ -226,20 +225,14 @@ export const languageOptions = (ctx: Visit<unknown>['ctx'], stored: string): Opt
   })),
 ];
 
-/** A field for each part, by the path of its value. */
-export const addressKey: FormKey = (() => {
-  const parts = addressPartNames.map((part) => {
+export const addressKey = groupKey(
+  'address',
+  addressPartNames.map((part) => {
     const { label, lines } = addressParts[part];
-    const shape = lines > 1 ? { type: 'textarea' as const, rows: lines } : { isHalf: true };
-    return { part, key: fieldKey({ name: `address.${part}`, label, ...shape }) };
-  });
-  return {
-    key: 'address',
-    fields: ({ address }: Values) =>
-      parts.flatMap(({ part, key }) => key.fields({ [key.key]: (address as Address | null | undefined)?.[part] })),
-    read(sent: Sent) {
-      const given = parts.map(({ part, key }) => [part, key.read(sent)] as const).filter(([, value]) => value);
-      return given.length > 0 ? Object.fromEntries(given) : undefined;
-    },
-  };
-})();
+    return fieldKey({
+      name: `address.${part}`,
+      label,
+      ...(lines > 1 ? { type: 'textarea', rows: lines } : { isHalf: true }),
+    });
+  }),
+);

@@ -7,7 +7,7 @@ import { present } from '../../../base/platform/defined.ts';
 import { fault } from '../../../base/texts/faults.ts';
 import { type PageText, t, textAt } from '../../../base/texts/text.ts';
 import { userFieldNames } from '../../../people/accounts/claims.ts';
-import type { Option } from '../../console/blocks.ts';
+import type { Field, Option } from '../../console/blocks.ts';
 import {
   assertDistinct,
   baseOf,
@@ -15,6 +15,7 @@ import {
   type FieldSource,
   type FormKey,
   fieldKey,
+  groupKey,
   mapKey,
   nonEmpty,
   rowsKey,
@@ -97,16 +98,21 @@ const namesOf = (text: string) =>
     .map((name) => name.trim())
     .filter(Boolean);
 
-/** The rule of a row: `named` is one of the roles and groups. Throws invalid_input for names that would not count, or where there are none. */
-function ruleOf(at: number, kind: string, roles: string, groups: string): unknown {
-  const named = { roles: namesOf(roles), groups: namesOf(groups) };
-  const [withNames] = (['roles', 'groups'] as const).filter((column) => named[column].length > 0);
-  const pathOf = (column: string) => ['paths', at, 'rule', column];
+/**
+ * Who may open a path, from its row in the form: the people with these roles and groups where `kind` is `named`; else the kind itself.
+ * Throws invalid_input where `named` has no names, and where another kind has some, which would be lost.
+ *
+ * @param row its position, for the fault
+ */
+function ruleOf(row: number, kind: string, { roles, groups }: { roles: string[]; groups: string[] }): unknown {
+  const wrong = (column: 'roles' | 'groups', code: 'empty' | 'names-without-rule') =>
+    invalidInput([fault(['paths', row, 'rule', column], code)]);
   if (kind === 'named') {
-    if (!withNames) throw invalidInput([fault(pathOf('roles'), 'empty')]);
-    return named;
+    if (roles.length + groups.length === 0) throw wrong('roles', 'empty');
+    return { roles, groups };
   }
-  if (withNames) throw invalidInput([fault(pathOf(withNames), 'names-without-rule')]);
+  if (roles.length > 0) throw wrong('roles', 'names-without-rule');
+  if (groups.length > 0) throw wrong('groups', 'names-without-rule');
   return kind;
 }
 
@@ -122,55 +128,32 @@ export function openingsToCreate(sent: Sent): Opening[] {
   });
 }
 
-// A part of `provision`, and the name of its field.
-const fieldOf = (part: string) => `provision.${part}`;
-const partOf = (field: string) => field.slice('provision.'.length);
-
+/** The settings of the provisioning, of which the address and the token have no default. */
 function provisionKeys(source: FieldSource, suggestions: readonly string[]): FormKey[] {
-  const choices = (part: string, values: readonly string[]) =>
+  const setting = (name: string, about: Partial<Field>) =>
     fieldKey({
-      name: fieldOf(part),
-      label: textAt(`console.provisioning.field.${part}`) ?? part,
-      hint: textAt(`console.provisioning.field.${part}.hint`),
-      type: 'select',
-      isHalf: true,
-      options: values.map((value, at) =>
-        choice(at === 0 ? '' : value, textAt(`console.provisioning.field.${part}.${value}`) ?? value),
-      ),
+      name: `provision.${name}`,
+      label: textAt(`console.provisioning.field.${name}`) ?? name,
+      hint: textAt(`console.provisioning.field.${name}.hint`),
+      ...about,
     });
+  /** One of these values; nothing is stored for the first one, which is the default. */
+  const choiceOf = (name: string, [standard = '', ...others]: readonly string[]) => {
+    const option = (value: string, stored: string) =>
+      choice(stored, textAt(`console.provisioning.field.${name}.${value}`) ?? value);
+    const options = [option(standard, ''), ...others.map((value) => option(value, value))];
+    return setting(name, { type: 'select', isHalf: true, options });
+  };
   return [
-    fieldKey({
-      name: fieldOf('url'),
-      label: t('console.provisioning.field.url'),
-      hint: t('console.provisioning.field.url.hint'),
-      isCode: true,
-    }),
-    fieldKey({
-      name: fieldOf('token'),
-      label: t('console.provisioning.field.token'),
-      hint: t('console.provisioning.field.token.hint'),
-      type: 'password',
-      autocomplete: 'off',
-    }),
-    choices('dialect', ['standard', 'entra']),
-    choices('user_name', ['username', 'email']),
-    choices('adopt', ['never', 'user_name']),
-    choices('delete_policy', ['deactivate', 'delete']),
-    fieldKey({
-      name: fieldOf('max_leavers_percent'),
-      label: t('console.provisioning.field.max_leavers_percent'),
-      hint: t('console.provisioning.field.max_leavers_percent.hint'),
-      type: 'number',
-      range: { minimum: 1, maximum: 100 },
-      unit: '%',
-    }),
-    fieldKey({
-      name: fieldOf('groups'),
-      label: t('console.provisioning.field.groups'),
-      hint: t('console.provisioning.field.groups.hint'),
-      type: 'checkbox',
-    }),
-    mapKey({ ...source, name: fieldOf('attributes') }, [
+    setting('url', { isCode: true }),
+    setting('token', { type: 'password', autocomplete: 'off' }),
+    choiceOf('dialect', ['standard', 'entra']),
+    choiceOf('user_name', ['username', 'email']),
+    choiceOf('adopt', ['never', 'user_name']),
+    choiceOf('delete_policy', ['deactivate', 'delete']),
+    setting('max_leavers_percent', { type: 'number', range: { minimum: 1, maximum: 100 }, unit: '%' }),
+    setting('groups', { type: 'checkbox' }),
+    mapKey({ ...source, name: 'provision.attributes' }, [
       { name: 'name', label: t('console.provisioning.field.attributes.path') },
       { name: 'field', label: t('console.shared.value'), suggestions },
     ]),
@@ -302,17 +285,14 @@ export const ownKeys: Readonly<Record<string, (source: FieldSource, choices: Cho
       { name: 'client', label: t('console.connection-field.client_id.label') },
     ]),
 
-  /** An object with a field for each setting; without an address, nobody is written to the application. */
-  provision: (source, choices) => {
-    const keys = provisionKeys(source, userFields(choices));
+  /** Without an address, nobody is written to the application, and the other settings are dropped. */
+  provision(source, choices) {
+    const group = groupKey(source.name, provisionKeys(source, userFields(choices)));
     return {
-      key: source.name,
-      fields: ({ provision = {} }) =>
-        keys.flatMap(({ key, fields }) => fields({ [key]: (provision as Values)[partOf(key)] })),
+      ...group,
       read(sent) {
-        const values = keys.map(({ key, read }) => [partOf(key), read(sent)] as const);
-        const given = Object.fromEntries(values.filter(([, value]) => value !== undefined && value !== false));
-        return given.url === undefined ? undefined : given;
+        const { url, groups, ...others } = (group.read(sent) ?? {}) as Values;
+        return url === undefined ? undefined : { url, ...others, ...(groups === true && { groups }) };
       },
     };
   },
@@ -364,16 +344,11 @@ export const ownKeys: Readonly<Record<string, (source: FieldSource, choices: Cho
           methods.join(', '),
         ]),
       fromLines: (lines) =>
-        lines.map(([path = '', kind = '', ofRoles = '', ofGroups = '', methods = ''], at) => ({
-          path,
-          ...(methods && {
-            methods: methods
-              .toUpperCase()
-              .split(/[\s,]+/)
-              .filter(Boolean),
-          }),
-          rule: ruleOf(at, kind, ofRoles, ofGroups),
-        })),
+        lines.map(([path = '', kind = '', ofRoles = '', ofGroups = '', typed = ''], row) => {
+          const methods = typed.toUpperCase().match(/[^\s,]+/g);
+          const rule = ruleOf(row, kind, { roles: namesOf(ofRoles), groups: namesOf(ofGroups) });
+          return { path, ...(methods && { methods }), rule };
+        }),
     }),
 
   session_not_on_or_after: (source) => ({
