@@ -19,7 +19,7 @@ export const protocolName = {
 /** The roles and groups that an access rule can name, as far as the administrator may give and see them. */
 export async function accessChoices({ by, may }: Visit<unknown>, { roles, groups }: AdminActions) {
   const assignable = await roles.choices(by);
-  const listed = may('gatehouse.groups:read') ? await groups.list({ limit: limits.api.maxPageSize }) : [];
+  const listed = may('gatehouse.groups:read') ? (await groups.list({ limit: limits.api.maxPageSize })).groups : [];
   return {
     roles: assignable.map(({ value }) => value),
     roleHints: new Map(assignable.map(({ value, hint }) => [value, hint])),

@@ -17,7 +17,7 @@ import type { Account } from '../../people/accounts/account.ts';
 import type { MemberChange } from '../../people/groups/changes.ts';
 import { falseIfForbidden } from '../../people/rbac/authority.ts';
 import { type Need, within } from '../../people/rbac/rights.ts';
-import { fromCursor, toCursor } from '../api/parts.ts';
+import { givenIn } from '../api/parts.ts';
 import { protocolName, restrictionQuestion } from '../applications/console-parts.ts';
 import { CREATES, NEW_CHOICE } from '../applications/people.ts';
 import { productPresets } from '../applications/presets/products.ts';
@@ -137,8 +137,8 @@ export function groupRoutes(services: ConsoleServices) {
     button: t('console.groups.create'),
     fields: () => fieldsOf(),
     body: newGroup,
-    submit: async ({ by }, { name, description, accepts_requests: acceptsRequests }) => ({
-      to: pathOf(await groups.create({ name, description, acceptsRequests }, by)),
+    submit: async ({ by }, body) => ({
+      to: pathOf(await groups.create(givenIn(body), by)),
       notice: t('console.groups.created'),
     }),
   });
@@ -257,50 +257,55 @@ export function groupRoutes(services: ConsoleServices) {
     },
   });
 
-  const PARTS = {
-    child: (text: string) => ({ child: text }),
-    role: (text: string) => ({ role: text }),
-  } as const;
   one('/parts', {
     submitNeeds: [WRITE],
     form: partForm,
     page: tabPage('parts', partBlocks),
-    async asks({ by, subject: { id } }, { child, role = '' }) {
-      const part = child ? PARTS.child((await groupIn(child)).id) : PARTS.role(role);
-      return questionOf(await groups.newAdministrators(id, part, by));
+    async asks({ by, subject: { id } }, given) {
+      const part = await addedPart(given);
+      // A new role has no permissions.
+      return given.role === NEW_CHOICE.role ? undefined : questionOf(await groups.newAdministrators(id, part, by));
     },
-    async submit({ ctx, by, subject: group }, { child, role, name = '' }) {
-      if (!child && !role) throw invalidInput([fault([child === undefined ? 'role' : 'child'], 'empty')]);
-      const isNew = role === NEW_CHOICE.role;
-      if (isNew && name === '') throw invalidInput([fault(['name'], 'empty')]);
+    async submit({ ctx, by, subject: group }, given) {
+      const part = await addedPart(given);
+      const isNew = given.role === NEW_CHOICE.role;
       if (isNew) frame.assertMay(ctx, CREATES.role);
-      const part = child ? PARTS.child((await groupIn(child)).id) : PARTS.role(isNew ? name : (role ?? ''));
       await groups.add(group.id, part, by, async (tx) => {
-        if (isNew) await people.create([{ kind: 'role', name }], by, tx);
+        if (isNew) await people.create([{ kind: 'role', name: given.name ?? '' }], by, tx);
       });
       return { to: `${pathOf(group)}/parts`, notice: t('console.groups.saved') };
     },
   });
 
-  async function groupIn(name: string) {
-    const found = await groups.find(name);
-    if (!found) throw invalidInput([textFault(['child'], t('console.groups.error.unknown'))]);
-    return found;
+  /** What one of the two forms adds: a group below this one, or a role, which may be a new one with a name. Throws invalid_input. */
+  async function addedPart({ child, role, name }: z.output<typeof partForm>) {
+    if (child) {
+      const found = await groups.find(child);
+      if (!found) throw invalidInput([textFault(['child'], t('console.groups.error.unknown'))]);
+      return { child: found.id };
+    }
+    if (!role) throw invalidInput([fault([child === undefined ? 'role' : 'child'], 'empty')]);
+    if (role !== NEW_CHOICE.role) return { role };
+    if (!name) throw invalidInput([fault(['name'], 'empty')]);
+    return { role: name };
   }
 
-  const partNames = {
-    child: async ({ part = '' }: Record<string, string>) => (await groups.get(part)).name,
-    role: async ({ part = '' }: Record<string, string>) => part,
-  };
-  for (const kind of ['child', 'role'] as const)
-    removal(`/parts/${kind}/:part`, kind, {
-      tab: 'parts',
-      nameOf: partNames[kind],
-      async run({ part = '' }, { group: { id } }, by) {
-        await groups.take(id, PARTS[kind](part), by);
-        return { notice: t('console.groups.saved') };
-      },
-    });
+  removal('/parts/child/:part', 'child', {
+    tab: 'parts',
+    nameOf: async ({ part = '' }) => (await groups.get(part)).name,
+    async run({ part = '' }, { group: { id } }, by) {
+      await groups.take(id, { child: part }, by);
+      return { notice: t('console.groups.saved') };
+    },
+  });
+  removal('/parts/role/:part', 'role', {
+    tab: 'parts',
+    nameOf: async ({ part = '' }) => part,
+    async run({ part = '' }, { group: { id } }, by) {
+      await groups.take(id, { role: part }, by);
+      return { notice: t('console.groups.saved') };
+    },
+  });
 
   one('/owners', {
     ...MEMBERS,
@@ -489,9 +494,9 @@ export function groupRoutes(services: ConsoleServices) {
     button: t('console.shared.save-changes'),
     fields: ({ subject }) => fieldsOf(subject),
     body: newGroup,
-    async submit({ by, subject: { id } }, { accepts_requests: acceptsRequests, description = '', ...given }) {
-      await groups.update(id, { ...given, description, acceptsRequests }, by);
-      return { to: pathOf({ id }), notice: t('console.groups.saved') };
+    async submit({ by, subject }, { description = '', ...body }) {
+      await groups.update(subject.id, { ...givenIn(body), description }, by);
+      return { to: pathOf(subject), notice: t('console.groups.saved') };
     },
   });
 
@@ -770,10 +775,8 @@ export const untilField = dateField('until', t('console.groups.until'), t('conso
 async function listPage({ ctx, may }: Visit<undefined>, { admin: { groups } }: ConsoleServices): Promise<ConsolePage> {
   const list = listIn(ctx);
   const { q: search, after } = list.given;
-  const found = await groups.list({ search, after: fromCursor(after), limit: limits.api.pageSize + 1 });
-  const page = found.slice(0, limits.api.pageSize);
-  const next = toCursor(found.length > page.length ? page.at(-1)?.name : undefined) ?? undefined;
-  const counts = await groups.counts(page.map(({ id }) => id));
+  const page = await groups.list({ search, after });
+  const counts = await groups.counts(page.groups.map(({ id }) => id));
   const create: Action = { label: t('console.groups.create'), icon: 'plus', href: `${HOME}/new`, look: 'primary' };
   return {
     title: t('console.navigation.groups'),
@@ -783,7 +786,7 @@ async function listPage({ ctx, may }: Visit<undefined>, { admin: { groups } }: C
       {
         kind: 'table',
         filter: list.search([searchField(search, t('console.groups.search'))]),
-        ...tableOf(page, [
+        ...tableOf(page.groups, [
           [
             t('console.groups.group'),
             (group) => ({ text: group.name, href: pathOf(group), small: group.description || undefined }),
@@ -796,7 +799,7 @@ async function listPage({ ctx, may }: Visit<undefined>, { admin: { groups } }: C
           search || after
             ? t('console.groups.none-match')
             : { icon: 'users-round', title: t('console.groups.none'), text: t('console.groups.none-text') },
-        pages: list.pages(next),
+        pages: list.pages(page.next ?? undefined),
       },
     ],
   };
@@ -862,7 +865,7 @@ async function memberBlocks(
   const path = pathOf(group);
   const asked = listAt(path, { q: listQuery.shape.q })(ctx);
   const { q: search, after } = asked.given;
-  const { members, next } = await groups.members(group.id, { search, after: fromCursor(after) });
+  const { members, next } = await groups.members(group.id, { search, after });
   const wayOf = await services.names.ways(members.map(({ source }) => source));
   const at = services.now();
   const mayPut = !group.fileMembers && (await mayPutInto(visit, groups));
@@ -912,7 +915,7 @@ async function memberBlocks(
       search || after
         ? t('console.roles.no-members-match')
         : { icon: 'user-round', title: t('console.groups.no-members'), text: t('console.groups.no-members-text') },
-    pages: asked.pages(toCursor(next) ?? undefined),
+    pages: asked.pages(next ?? undefined),
   };
   const changes = await changesBlock(group, services);
   return mayPut ? [add, ...changes, list] : [...changes, list];

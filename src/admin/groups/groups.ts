@@ -28,9 +28,9 @@ import {
   domainProof,
   domainProofJson,
   fromCursor,
+  givenIn,
   givenTime,
   id,
-  iso,
   jsonOf,
   paged,
   pageOf,
@@ -62,12 +62,17 @@ export interface Member {
   until: Date | null;
 }
 
-export interface ListMembers {
+/** Of a list. */
+interface PageQuery {
+  /** Part of the names. */
   search?: string | undefined;
   /** `next` of the page before. */
   after?: string | undefined;
   limit?: number | undefined;
 }
+
+/** What a group has besides people: a group below it, or a role. */
+type Part = { child: string } | { role: string };
 
 /** People, as far as they are counted. */
 export interface Counted {
@@ -94,6 +99,35 @@ export function createGroupAdmin(services: AdminServices) {
   /** The names of the roles with permissions in Gatehouse that its members get: then nobody but administrators puts people in. */
   const sensitiveRoles = async (groupId: string): Promise<string[]> =>
     (await rolesConferred([groupId], db)).filter(isSensitiveRole).map(({ name }) => name);
+
+  /** The names of such roles that the people in the group get by a role that is added, or those in a group that is added by this one. */
+  async function newSensitiveRoles(groupId: string, added: Part, by: Actor): Promise<string[]> {
+    const ofGroup = await rolesConferred([groupId], db);
+    const role = 'role' in added ? await findRole(added.role, db) : undefined;
+    const [gained, held] =
+      'role' in added
+        ? [await authority.assignable(by, role ? [role] : []), ofGroup]
+        : [ofGroup, await rolesConferred([added.child], db)];
+    return gained
+      .filter((one) => isSensitiveRole(one) && !held.some(({ id }) => id === one.id))
+      .map(({ name }) => name);
+  }
+
+  /** The people in the group and below it: the first of them, and how many, up to `limits.lists.counted`. */
+  async function peopleIn(groupId: string): Promise<Counted & { people: NamedPerson[] }> {
+    const { counted } = limits.lists;
+    const people = peopleBelow(groupId, counted * 3);
+    const [total] = await db.$queryRaw<{ count: number | bigint }[]>(
+      fragment`SELECT COUNT(*) AS count FROM (SELECT user_id FROM (${people}) AS some LIMIT ${counted + 1}) AS found`,
+    );
+    const first = await db.$queryRaw<{ id: string }[]>(
+      fragment`SELECT user_id AS id FROM (${people}) AS found LIMIT ${FEW}`,
+    );
+    const count = Number(total?.count ?? 0);
+    const ids = first.map(({ id }) => id);
+    const personOf = await peopleById(ids);
+    return { count: Math.min(count, counted), isMore: count > counted, people: ids.map(personOf) };
+  }
 
   /** Runs a change of one group under the lock of all. */
   const changing = <T>(
@@ -166,45 +200,29 @@ export function createGroupAdmin(services: AdminServices) {
      */
     async newAdministrators(
       groupId: string,
-      change: { role: string } | { child: string } | { members: readonly string[] },
+      change: Part | { members: readonly string[] },
       by: Actor,
     ): Promise<NewAdministrators | undefined> {
       const { name: group } = await groups.get(groupId);
-      const mayPut = () => groups.assertMayPut(groupId, 'direct', { by });
-      if ('members' in change) {
-        const roles = await sensitiveRoles(groupId);
-        if (roles.length === 0) return undefined;
-        await mayPut();
+      const isOfMembers = 'members' in change;
+      const roles = isOfMembers ? await sensitiveRoles(groupId) : await newSensitiveRoles(groupId, change, by);
+      if (roles.length === 0) return undefined;
+      await groups.assertMayPut(groupId, 'direct', { by });
+      if (isOfMembers) {
         const personOf = await peopleById(change.members.slice(0, FEW));
         return { roles, group, people: change.members.slice(0, FEW).map(personOf), count: change.members.length };
       }
-      const given = await rolesConferred([groupId], db);
-      const isChild = 'child' in change;
-      const found = isChild ? undefined : await findRole(change.role, db);
-      const held = isChild ? await rolesConferred([change.child], db) : given;
-      const gained = isChild ? given : await authority.assignable(by, found ? [found] : []);
-      const roles = gained.filter((role) => isSensitiveRole(role) && !held.some(({ id }) => id === role.id));
-      if (roles.length === 0) return undefined;
-      await mayPut();
-      const { counted } = limits.lists;
-      const people = peopleBelow(isChild ? change.child : groupId, counted * 3);
-      const [total] = await db.$queryRaw<{ count: number | bigint }[]>(
-        fragment`SELECT COUNT(*) AS count FROM (SELECT user_id FROM (${people}) AS some LIMIT ${counted + 1}) AS found`,
-      );
-      const count = Number(total?.count ?? 0);
-      if (count === 0) return undefined;
-      const rows = await db.$queryRaw<{ id: string }[]>(
-        fragment`SELECT user_id AS id FROM (${people}) AS found LIMIT ${FEW}`,
-      );
-      const ids = rows.map(({ id }) => id);
-      const personOf = await peopleById(ids);
-      const few = { count: Math.min(count, counted), isMore: count > counted, people: ids.map(personOf) };
-      return { roles: roles.map(({ name }) => name), group, ...few };
+      const given = await peopleIn('child' in change ? change.child : groupId);
+      return given.count > 0 ? { roles, group, ...given } : undefined;
     },
 
-    /** Names with this text, by name. */
-    list: ({ search, after, limit = limits.api.pageSize }: ListMembers): Promise<Group[]> =>
-      groups.list({ ...(search && { search }), ...(after && { after }), limit }),
+    /** A page of the groups, by name. */
+    async list({ search, after, limit = limits.api.pageSize }: PageQuery) {
+      const name = fromCursor(after);
+      const found = await groups.list({ ...(search && { search }), ...(name && { after: name }), limit: limit + 1 });
+      const page = found.slice(0, limit);
+      return { groups: page, next: found.length > limit ? toCursor(page.at(-1)?.name) : null };
+    },
 
     /**
      * The people in each of these groups itself, and with those below it. The more groups, the fewer are counted of each, so that a page of
@@ -283,7 +301,7 @@ export function createGroupAdmin(services: AdminServices) {
     /** Makes a group, or a role, part of this one. False where it was. `before` runs first, in the transaction. */
     add: (
       groupId: string,
-      part: { child: string } | { role: string },
+      part: Part,
       by: Actor,
       before: (tx: Tx) => Promise<void> = async () => {},
     ): Promise<boolean> =>
@@ -295,7 +313,7 @@ export function createGroupAdmin(services: AdminServices) {
       }),
 
     /** False where it was none. */
-    take: (groupId: string, part: { child: string } | { role: string }, by: Actor): Promise<boolean> =>
+    take: (groupId: string, part: Part, by: Actor): Promise<boolean> =>
       changing(groupId, by, 'group.change', async (tx) =>
         'child' in part
           ? groups.removeChild(groupId, part.child, { by, tx })
@@ -343,22 +361,15 @@ export function createGroupAdmin(services: AdminServices) {
       return groupDomains.check(groupId, domain, by);
     },
 
-    /** The memberships of the group itself by name, a person who is in it by two ways twice. `after`: `next` of the page before. */
-    async members(groupId: string, { search, after, limit = limits.api.pageSize }: ListMembers = {}) {
+    /** A page of the memberships of the group itself, by name; a person who is in it by two ways is in the list twice. */
+    async members(groupId: string, { search, after, limit = limits.api.pageSize }: PageQuery) {
       await groups.get(groupId);
-      const page = await groups.membersByName(groupId, { search, after, limit });
+      const page = await groups.membersByName(groupId, { search, after: fromCursor(after), limit });
       const personOf = await peopleById(page.members.map((row) => row.userId));
-      return {
-        members: page.members.map(
-          (row): Member => ({
-            person: personOf(row.userId),
-            source: row.source,
-            since: row.since,
-            until: row.until,
-          }),
-        ),
-        next: page.next,
-      };
+      const members = page.members.map(
+        ({ userId, source, since, until }): Member => ({ person: personOf(userId), source, since, until }),
+      );
+      return { members, next: toCursor(page.next) };
     },
 
     /** The open requests to join, the oldest first. */
@@ -602,14 +613,8 @@ export function sourceJson(source: string) {
   return { source: memberSource.parse(kind ?? source), source_id: sourceId ?? null };
 }
 
-function memberJson({ person, source, since, until }: Member): z.output<typeof member> {
-  return {
-    ...personJson(person),
-    ...sourceJson(source),
-    since: iso(since),
-    until: iso(until),
-  };
-}
+const memberJson = (one: Member): z.output<typeof member> =>
+  jsonOf(member, one, { ...personJson(one.person), ...sourceJson(one.source) });
 
 export const groupNoun = (groups: GroupAdmin): Resource<GroupDetails> => ({
   names: ['Group', 'Groups'],
@@ -618,29 +623,18 @@ export const groupNoun = (groups: GroupAdmin): Resource<GroupDetails> => ({
   home: '/admin/groups',
   title: t('console.navigation.groups'),
   nameOf: ({ name }) => name,
-  declared: { section: 'groups', what: 'group', entryOf: (group) => group },
+  declared: { what: 'group', entryOf: ({ name, source }) => ({ section: 'groups', name, source }) },
   read: ['gatehouse.groups:read'],
   write: ['gatehouse.groups:write'],
   keyOf: (group) => group.id,
   get: (groupId) => groups.get(groupId),
   schema,
-  json: (group) => ({
-    ...summaryJson(group),
-    parents: group.parents,
-    children: group.children,
-    roles: group.roles,
-  }),
+  json: (group) => jsonOf(schema, group, {}),
   version: (group) => group,
 });
 
 /** The names of people are what the right to read users is for. */
 export const PEOPLE = ['gatehouse.groups:read', 'gatehouse.users:read'] as const;
-
-/** The body as people/groups takes it. */
-const declaredOf = <Body extends Partial<z.output<typeof newGroup>>>({ accepts_requests, ...rest }: Body) => ({
-  ...rest,
-  acceptsRequests: accepts_requests,
-});
 
 /** /api/admin/groups and everything below. */
 export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
@@ -656,21 +650,20 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
       query: z.object({ ...paged, search: text.optional().describe('Part of the name') }),
       response: pageOf(summary),
       async handle({ limit, cursor, search }) {
-        const found = await groups.list({ limit: limit + 1, after: fromCursor(cursor), search });
-        const page = found.slice(0, limit);
-        return { items: page.map(summaryJson), next: found.length > limit ? toCursor(page.at(-1)?.name) : null };
+        const page = await groups.list({ limit, after: cursor, search });
+        return { items: page.groups.map(summaryJson), next: page.next };
       },
     }),
     create({
       summary: 'A new group',
       body: newGroup,
-      run: (body, by, onCreated) => groups.create(declaredOf(body), by, onCreated),
+      run: (body, by, onCreated) => groups.create(givenIn(body), by, onCreated),
     }),
     get({ summary: 'One group, with the groups above and below it and its roles' }),
     update({
       summary: 'Changes the given fields',
       body: newGroup.partial(),
-      run: async (key, body, by, version) => answerOf(noun, await groups.update(key, declaredOf(body), by, version)),
+      run: async (key, body, by, version) => answerOf(noun, await groups.update(key, givenIn(body), by, version)),
     }),
     remove({
       summary: 'Deletes the group; the groups below it stay',
@@ -689,8 +682,8 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
       query: z.object({ ...paged, search: text.optional().describe('Part of the username, email or name') }),
       response: pageOf(member),
       async run({ key, query: { limit, cursor, search } }) {
-        const { members, next } = await groups.members(key, { limit, search, after: fromCursor(cursor) });
-        return { body: { items: members.map(memberJson), next: toCursor(next) } };
+        const { members, next } = await groups.members(key, { limit, search, after: cursor });
+        return { body: { items: members.map(memberJson), next } };
       },
     }),
     action('addGroupMembers', 'POST /members', {
@@ -783,12 +776,13 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
       summary: 'Who may add and remove people',
       item: owner,
       run: async ({ key }) =>
-        (await groups.owners(key)).map(({ person, deputyOf, until, isConfirmed }) => ({
-          ...personJson(person),
-          until: iso(until),
-          deputy_of: deputyOf?.id ?? null,
-          confirmed: isConfirmed,
-        })),
+        (await groups.owners(key)).map((one) =>
+          jsonOf(owner, one, {
+            ...personJson(one.person),
+            deputy_of: one.deputyOf?.id ?? null,
+            confirmed: one.isConfirmed,
+          }),
+        ),
     }),
     items('listGroupRequests', '/requests', {
       needs: PEOPLE,

@@ -111,7 +111,7 @@ export function createSearch(services: {
     group: {
       needs: 'gatehouse.groups:read',
       find: async (search, _searcher, limit) =>
-        (await groups.list({ search, limit })).map(({ id, name, path, description }) => ({
+        (await groups.list({ search, limit })).groups.map(({ id, name, path, description }) => ({
           text: name,
           small: path === `/${name}` ? description : path,
           href: `/admin/groups/${id}`,

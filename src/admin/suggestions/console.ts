@@ -94,7 +94,7 @@ export function suggestionRoutes({ frame, pictures, admin: { users, applications
   });
 
   offer('groups', frame.page('gatehouse.groups:read'), async (search) =>
-    (await groups.list({ search, limit: MAX })).map(({ name, path, description }) => ({
+    (await groups.list({ search, limit: MAX })).groups.map(({ name, path, description }) => ({
       value: name,
       label: name,
       small: path === `/${name}` ? description : path,
