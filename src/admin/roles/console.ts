@@ -359,7 +359,8 @@ function addMemberPages({ router, one, pageOf }: Pages<Role>, services: ConsoleS
     },
     async submit({ by, subject: role }, { user }) {
       const account = await userNamed(findUser, user, by, ['user']);
-      const isNew = await users.changeRole(account.id, { add: role.name }, by);
+      const isNew = !account.roles.includes(role.name);
+      if (isNew) await users.giveRole(account.id, role.name, {}, by);
       const notice = t(`console.roles.member-${isNew ? 'added' : 'already'}`, { name: nameOf(account) });
       return { to: membersPath(role), notice, tone: isNew ? 'good' : 'warn' };
     },
@@ -382,7 +383,7 @@ function addMemberPages({ router, one, pageOf }: Pages<Role>, services: ConsoleS
     lead: ({ subject: { account } }) => t('console.roles.remove-lead', { name: nameOf(account) }),
     button: t('console.roles.remove'),
     async submit({ by, subject: { role, account } }) {
-      const isDone = await users.changeRole(account.id, { remove: role.name }, by);
+      const isDone = await users.takeRole(account.id, role.name, by);
       const notice = t(`console.roles.${isDone ? 'member-removed' : 'role-by-connection'}`, { name: nameOf(account) });
       return { to: membersPath(role), notice, tone: isDone ? 'good' : 'warn' };
     },

@@ -4,7 +4,7 @@
 import { type AllowedApplication, allowedApplications, removeAccess } from '../../account/consents.ts';
 import type { AppPassword } from '../../applications/app-passwords.ts';
 import { AppError, notFound } from '../../base/http/errors.ts';
-import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
 import type { PageText } from '../../base/texts/text.ts';
 import { newOneTimePassword } from '../../config-file/new-account.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -21,7 +21,6 @@ import type { FactorView, OwnFactors } from '../../people/mfa/account-factors.ts
 import type { FirstEnrolmentState } from '../../people/mfa/first-enrolment-rule.ts';
 import { falseIfForbidden } from '../../people/rbac/authority.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
-import type { Roles } from '../../people/rbac/roles.ts';
 import type { EndedAll } from '../../protocols/logout/end-session.ts';
 import type { UserServices } from '../admin-services.ts';
 import type { OnCreated } from '../api/idempotency.ts';
@@ -90,7 +89,6 @@ export type UserAdmin = ReturnType<typeof createUserAdmin>;
  */
 export function createUserAdmin(services: UserServices) {
   const lookup = createUserLookup(services);
-  const changeRoles = createChangeRoles(services, lookup);
   return {
     ...readActions(services, lookup),
     /** The connections at which these users sign in with their `ssoId`, by the ids of the users. */
@@ -123,8 +121,7 @@ export function createUserAdmin(services: UserServices) {
         await onCreated(created, tx);
       });
     },
-    ...accountActions(services, lookup, changeRoles),
-    ...roleActions(services, lookup, changeRoles),
+    ...accountActions(services, lookup),
     ...createUserGrants(services, lookup),
     ...createHandOver(services, lookup),
     ...passwordActions(services, lookup),
@@ -148,11 +145,7 @@ function readActions(services: UserServices, lookup: UserLookup) {
     return lookup.seenBy(await lookup.find(id), by);
   }
 
-  const get: (id: string, by: Actor, needs?: OwnPermission) => Promise<UserDetails> = async (
-    id,
-    by,
-    needs = 'gatehouse.users:read',
-  ) => {
+  async function get(id: string, by: Actor, needs: OwnPermission = 'gatehouse.users:read'): Promise<UserDetails> {
     const account = await covered(id, by, needs);
     const [directories, ssoConnection, password, factors, firstEnrolment, lockedSeconds, hasCredentials, invited] =
       await Promise.all([
@@ -166,9 +159,9 @@ function readActions(services: UserServices, lookup: UserLookup) {
         invitations.statesOf([id]),
       ]);
     const invitation = invited.get(id);
-    const hasTermsDue = termsDue(settings.latest(), account) !== undefined;
     const directory = directories.get(id);
-    const found = {
+    const hasWayIn = hasCredentials || directory !== undefined || account.ssoId !== null;
+    return {
       account,
       directory,
       ssoConnection,
@@ -177,11 +170,12 @@ function readActions(services: UserServices, lookup: UserLookup) {
       firstEnrolment,
       lockedSeconds,
       hasCredentials,
+      invitation,
+      invitationState: invitationState(invitation, hasWayIn),
+      hasTermsDue: termsDue(settings.latest(), account) !== undefined,
+      unusedEnd: await inactivity.endOf(account),
     };
-    const hasWayIn = hasCredentials || directory !== undefined || account.ssoId !== null;
-    const state = { invitation, invitationState: invitationState(invitation, hasWayIn), hasTermsDue };
-    return { ...found, ...state, unusedEnd: await inactivity.endOf(account) };
-  };
+  }
 
   return {
     /** Throws not_found also for a user whom the actor's permission (users:read, or `needs`) does not cover. */
@@ -249,7 +243,6 @@ function readActions(services: UserServices, lookup: UserLookup) {
 function accountActions(
   services: UserServices,
   { find, findManaged, lockForChange, seenBy, attributesAfter }: UserLookup,
-  changeRoles: ChangeRoles,
 ) {
   const { db, now, accounts, groups, personPictures, roles, endSession, notifyOwner, ssoIds } = services;
 
@@ -261,6 +254,17 @@ function accountActions(
     if (!isEnabled) return (await disableAccount(services, id, by, tx)) ?? none;
     await accounts.setActive(id, true, by, tx);
     return none;
+  }
+
+  async function changeRoles(account: Account, names: readonly string[], by: Actor, tx: Tx): Promise<Account> {
+    const direct = await roles.direct(account.id, tx);
+    // The list also names what a connection gives: as a direct role it would stay when the connection takes it away.
+    const wanted = new Set(names.filter((name) => direct.includes(name) || !account.roles.includes(name)));
+    await roles.setRoles(account.id, [...wanted], by, tx);
+    const isSame = wanted.size === direct.length && direct.every((name) => wanted.has(name));
+    if (isSame) return account;
+    assertFreshProof(by, 'user.change-roles', account.username);
+    return find(account.id, tx);
   }
 
   return {
@@ -297,6 +301,14 @@ function accountActions(
       }
       return seenBy(account, by);
     },
+
+    /** Makes these the roles of the user. */
+    setRoles: (id: string, names: readonly string[], by: Actor, expected: Expected = 'any'): Promise<Account> =>
+      transaction(db, async (tx) => {
+        const account = await lockForChange(id, by, expected, tx, ASSIGN);
+        if (account.source === 'file') throw ownedUser(account);
+        return seenBy(await changeRoles(account, names, by, tx), by, tx);
+      }),
 
     /** Replaces the picture. Throws invalid_input with a fault of the field `picture`. */
     async setPicture(id: string, bytes: Buffer, by: Actor): Promise<void> {
@@ -377,28 +389,7 @@ function passwordActions(
 
 export type UserFactor = Omit<FactorView, 'kind'> & { kind: FactorView['kind'] | 'email' };
 
-interface RecoveryActions {
-  unlock(id: string, by: Actor): Promise<void>;
-  /** The second factors one by one; codes by email last, where the settings offer them. */
-  factorsOf(id: string, by: Actor, needs?: OwnPermission): Promise<readonly UserFactor[]>;
-  /** Removes one of them, which no code by email is, and ends every session. Throws not_found. */
-  removeFactor(id: string, factor: string, by: Actor): Promise<void>;
-  /** The app passwords of the user. */
-  appPasswordsOf(id: string, by: Actor, needs?: OwnPermission): Promise<AppPassword[]>;
-  /** Deletes one of them. Throws not_found. */
-  revokeAppPassword(id: string, password: string, by: Actor): Promise<void>;
-  /** The applications and agents with access to the account. */
-  consentsOf(id: string, by: Actor, needs?: OwnPermission): Promise<AllowedApplication[]>;
-  /** Removes the access of one of them. Throws not_found. */
-  removeConsent(id: string, application: string, by: Actor): Promise<void>;
-  /** Removes every second factor and ends every session. */
-  resetFactors(id: string, by: Actor): Promise<void>;
-  /** Lets the user set up a first second factor (setting first_factor). */
-  allowFirstFactor(id: string, by: Actor): Promise<void>;
-  endSessions(id: string, by: Actor): Promise<EndedAll>;
-}
-
-function recoveryActions(services: UserServices, { find, findManaged }: UserLookup): RecoveryActions {
+function recoveryActions(services: UserServices, { find, findManaged }: UserLookup) {
   const {
     accounts,
     appPasswords,
@@ -419,12 +410,17 @@ function recoveryActions(services: UserServices, { find, findManaged }: UserLook
     (await accounts.directoriesOf([id])).has(id);
 
   return {
-    async unlock(id, by) {
+    async unlock(id: string, by: Actor): Promise<void> {
       await lockout.unlock(await findManaged(id, by, ['gatehouse.users:unlock']));
       await audit.record({ ...by, type: 'sign-in.unlocked', outcome: 'success', subjectId: id });
     },
 
-    async factorsOf(id, by, needs = 'gatehouse.users:read') {
+    /** The second factors one by one; codes by email last, where the settings offer them. */
+    async factorsOf(
+      id: string,
+      by: Actor,
+      needs: OwnPermission = 'gatehouse.users:read',
+    ): Promise<readonly UserFactor[]> {
       await authority.assertCovers(by, needs, id);
       const account = await find(id);
       const [own, list] = await Promise.all([mfa.factors.of(id), mfa.factors.list(id)]);
@@ -433,7 +429,8 @@ function recoveryActions(services: UserServices, { find, findManaged }: UserLook
       return [...list, { id: 'email', kind: 'email', name: email, addedAt: null, lastUsedAt: null }];
     },
 
-    async removeFactor(id, factor, by) {
+    /** Removes one of them, which no code by email is, and ends every session. Throws not_found. */
+    async removeFactor(id: string, factor: string, by: Actor): Promise<void> {
       const account = await findManaged(id, by, ['gatehouse.users:reset-factors']);
       assertFreshProof(by, 'user.remove-factor', account.username);
       const method = (await mfa.factors.list(id)).find((one) => one.id === factor);
@@ -444,23 +441,30 @@ function recoveryActions(services: UserServices, { find, findManaged }: UserLook
       await notifyOwner(account, 'factor-removed-by-admin', by.request, { method, isLockedOut });
     },
 
-    async appPasswordsOf(id, by, needs = 'gatehouse.users:read') {
+    async appPasswordsOf(id: string, by: Actor, needs: OwnPermission = 'gatehouse.users:read'): Promise<AppPassword[]> {
       await authority.assertCovers(by, needs, id);
       return appPasswords.list((await find(id)).id);
     },
 
-    async revokeAppPassword(id, password, by) {
+    /** Throws not_found. */
+    async revokeAppPassword(id: string, password: string, by: Actor): Promise<void> {
       const { username } = await findManaged(id, by, ['gatehouse.users:reset-factors']);
       assertFreshProof(by, 'user.revoke-app-password', username);
       if (!(await appPasswords.revoke(id, password, by))) throw notFound({ detail: { password } });
     },
 
-    async consentsOf(id, by, needs = 'gatehouse.sessions:read') {
+    /** The applications and agents with access to the account. */
+    async consentsOf(
+      id: string,
+      by: Actor,
+      needs: OwnPermission = 'gatehouse.sessions:read',
+    ): Promise<AllowedApplication[]> {
       await authority.assertCovers(by, needs, id);
       return allowedApplications(services, (await find(id)).id);
     },
 
-    async removeConsent(id, application, by) {
+    /** Removes the access of one of them. Throws not_found. */
+    async removeConsent(id: string, application: string, by: Actor): Promise<void> {
       await authority.assertCovers(by, 'gatehouse.sessions:end', id);
       const { username } = await find(id);
       const found = (await allowedApplications(services, id)).find((one) => one.applicationId === application);
@@ -469,7 +473,8 @@ function recoveryActions(services: UserServices, { find, findManaged }: UserLook
       await removeAccess(services, id, found, by);
     },
 
-    async resetFactors(id, by) {
+    /** Removes every second factor and ends every session. */
+    async resetFactors(id: string, by: Actor): Promise<void> {
       const account = await findManaged(id, by, ['gatehouse.users:reset-factors']);
       assertFreshProof(by, 'user.reset-factors', account.username);
       await mfa.factors.reset(id, by);
@@ -478,72 +483,20 @@ function recoveryActions(services: UserServices, { find, findManaged }: UserLook
       await notifyOwner(account, 'factors-reset', by.request, { isLockedOut: !(await hasWayIn(account)) });
     },
 
-    async allowFirstFactor(id, by) {
+    /** Lets the user set up a first second factor (setting first_factor). */
+    async allowFirstFactor(id: string, by: Actor): Promise<void> {
       const { username } = await findManaged(id, by, ['gatehouse.users:reset-factors']);
       assertFreshProof(by, 'user.allow-factor', username);
       await mfa.firstEnrolment.allow(id, by);
     },
 
     // It gives nobody anything, so it takes no more than the permission, also for users with more rights.
-    async endSessions(id, by) {
+    async endSessions(id: string, by: Actor): Promise<EndedAll> {
       await authority.assertCovers(by, 'gatehouse.sessions:end', id);
       const { username } = await find(id);
       assertFreshProof(by, 'user.end-sessions', username);
       return endSession.all(id, 'ended-by-admin', by);
     },
-  };
-}
-
-interface RoleActions {
-  setRoles(id: string, names: readonly string[], by: Actor, expected?: Expected): Promise<Account>;
-  /** Gives or takes one role. Returns false when the user had it, or had it not, before; a role that a connection gives stays. */
-  changeRole(id: string, change: { add: string } | { remove: string }, by: Actor): Promise<boolean>;
-}
-
-/** Makes these the roles of the account. */
-type ChangeRoles = (account: Account, names: readonly string[], by: Actor, tx: Tx) => Promise<Account>;
-
-function createChangeRoles({ roles }: { roles: Roles }, { find }: UserLookup): ChangeRoles {
-  return async (account, names, by, tx) => {
-    const direct = await roles.direct(account.id, tx);
-    // The list also names what a connection gives: as a direct role it would stay when the connection takes it away.
-    const wanted = new Set(names.filter((name) => direct.includes(name) || !account.roles.includes(name)));
-    await roles.setRoles(account.id, [...wanted], by, tx);
-    const isSame = wanted.size === direct.length && direct.every((name) => wanted.has(name));
-    if (isSame) return account;
-    assertFreshProof(by, 'user.change-roles', account.username);
-    return find(account.id, tx);
-  };
-}
-
-function roleActions(
-  { db, roles }: { db: Db; roles: Roles },
-  { lockForChange, seenBy }: UserLookup,
-  changeRoles: ChangeRoles,
-): RoleActions {
-  async function lockLocal(id: string, by: Actor, expected: Expected, tx: Tx): Promise<Account> {
-    const account = await lockForChange(id, by, expected, tx, ASSIGN);
-    if (account.source === 'file') throw ownedUser(account);
-    return account;
-  }
-
-  return {
-    setRoles: (id, names, by, expected = 'any') =>
-      transaction(db, async (tx) =>
-        seenBy(await changeRoles(await lockLocal(id, by, expected, tx), names, by, tx), by, tx),
-      ),
-
-    changeRole: (id, change, by) =>
-      transaction(db, async (tx) => {
-        const account = await lockLocal(id, by, 'any', tx);
-        const direct = await roles.direct(id, tx);
-        const isAdded = 'add' in change;
-        const name = isAdded ? change.add : change.remove;
-        if (isAdded ? account.roles.includes(name) : !direct.includes(name)) return false;
-        const names = isAdded ? [...direct, name] : direct.filter((one) => one !== name);
-        await changeRoles(account, names, by, tx);
-        return true;
-      }),
   };
 }
 

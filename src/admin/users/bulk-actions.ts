@@ -85,8 +85,12 @@ export const bulkActions: readonly BulkAction[] = [
     change: 'users.change-roles',
     asks: 'role',
     skips: fromFile,
-    run: async (users, id, by, { role }) =>
-      (await users.changeRole(id, { add: role }, by)) ? undefined : t('console.bulk.reason.has-role'),
+    async run(users, id, by, { role }) {
+      const { roles } = await users.find(id, by, 'gatehouse.users:read');
+      if (roles.includes(role)) return t('console.bulk.reason.has-role');
+      await users.giveRole(id, role, {}, by);
+      return undefined;
+    },
   },
   {
     name: 'remove-role',
@@ -96,7 +100,7 @@ export const bulkActions: readonly BulkAction[] = [
     isDangerous: true,
     skips: fromFile,
     run: async (users, id, by, { role }) =>
-      (await users.changeRole(id, { remove: role }, by)) ? undefined : t('console.bulk.reason.no-role'),
+      (await users.takeRole(id, role, by)) ? undefined : t('console.bulk.reason.no-role'),
   },
   {
     name: 'add-group',

@@ -300,81 +300,66 @@ export async function leavingNotice({ id }: Account, by: Actor, users: UserAdmin
   return [{ kind: 'text', tone: 'notice', text: sentences(texts), link }];
 }
 
-/** A question where the action has a consequence, and the target of its form; one button is enough for others. */
+/** The pages of the actions: a form, a question where the action has a consequence, or else what its button sends. */
 export function userActionPages(router: Router<State, Extras>, services: ConsoleServices): void {
-  const {
-    frame,
-    admin: { users },
-    mailServer,
-    config,
-  } = services;
+  const { frame, mailServer, config } = services;
+  const { users } = services.admin;
+
+  async function carryOut(
+    { path, tab, file, run }: UserAction,
+    { by, subject: { id }, may }: Visit<Account>,
+    message?: string,
+  ): Promise<Next> {
+    const done = await run(users, id, by, message);
+    const given = 'tone' in done ? done : { text: done, tone: 'good' as const };
+    const { link, ...notice } = file && !mailServer.isSet() ? notSent(file.done(config.outboxDir), id) : given;
+    // Only for who may set a password, or read the activity log.
+    const isOpen = link && may(link === ACTIVITY ? 'gatehouse.audit:read' : WRITE);
+    const to = path === 'delete' ? '/admin/users' : tabPath(id, tab);
+    return { to, notice: { ...notice, link: isOpen ? link : undefined } };
+  }
+
   for (const action of userActions) {
-    const {
-      path,
-      tab,
-      file,
-      needs,
-      label,
-      consequence,
-      question = () => label,
-      isHarmless,
-      asksForName,
-      hasForm,
-      run,
-    } = action;
+    const { path, tab, file, needs, label, consequence, question = () => label } = action;
     const target = {
       needs: [within(needs)],
       load: ({ params: { id = '' } }: Params, by: Actor) => users.find(id, by, needs),
-      async submit({ by, subject: { id }, may }: Visit<Account>, message?: string): Promise<Next> {
-        const done = await run(users, id, by, message);
-        const given = 'tone' in done ? done : { text: done, tone: 'good' as const };
-        const { link, ...notice } = file && !mailServer.isSet() ? notSent(file.done(config.outboxDir), id) : given;
-        const to = path === 'delete' ? '/admin/users' : tabPath(id, tab);
-        // Only for who may set a password, or read the activity log.
-        const isOpen = link && may(link === ACTIVITY ? 'gatehouse.audit:read' : WRITE);
-        return { to, notice: { ...notice, link: isOpen ? link : undefined } };
-      },
+      back: (account: Account) => ({ href: tabPath(account.id, tab), label: displayName(account) }),
+      submit: (visit: Visit<Account>) => carryOut(action, visit),
     };
-    if (hasForm) {
+    if (action.hasForm)
       addForm<Account, { message?: string | undefined }>(router, frame, `/:id/${path}`, {
         ...target,
         assertOpen: ({ by, subject }) => users.assertMayChange(subject, by, needs),
         title: (account) => t('console.user-action.invite.title', { user: displayName(account) }),
-        back: (account) => ({ href: tabPath(account.id, tab), label: displayName(account) }),
         lead: async ({ subject: { email } }) => t('console.user-action.invite.lead', { email: email ?? '' }),
         fields: () => [messageField],
         button: () => (file && !mailServer.isSet() ? file.label : label),
         body: z.strictObject({ message: invitationMessage.optional() }),
-        submit: (visit, { message }) => target.submit(visit, message),
+        submit: (visit, { message }) => carryOut(action, visit, message),
       });
-      continue;
-    }
-    if (consequence === undefined) {
-      addPage(router, frame, `/:id/${path}`, { ...target, submit: (visit) => target.submit(visit) });
-      continue;
-    }
-    addQuestion<Account>(router, frame, `/:id/${path}`, {
-      ...target,
-      submit: (visit) => target.submit(visit),
-      async assertOpen({ by, subject }) {
-        // Ending sessions takes the permission only, whatever rights the user has.
-        if (needs !== 'gatehouse.sessions:end') await users.assertMayChange(subject, by, needs);
-        if (path === 'delete' && subject.source === 'file') throw ownedUser(subject);
-      },
-      title: (account) => question(displayName(account)),
-      back: (account) => ({ href: tabPath(account.id, tab), label: displayName(account) }),
-      ...((path === 'delete' || path === 'disable') && {
-        above: ({ by, subject }: Visit<Account>) => leavingNotice(subject, by, users),
-      }),
-      lead: async (visit) => {
-        const disabled = path === 'enable' ? await disabledTexts(services, visit) : [];
-        const isLast = path === 'reset-factors' && !(await users.get(visit.subject.id, visit.by)).password;
-        return sentences([...disabled, consequence, isLast && t('console.user-action.reset-factors.no-password')]);
-      },
-      button: (account) => (asksForName ? t('console.shared.delete-name', { name: displayName(account) }) : label),
-      look: isHarmless ? 'primary' : 'danger',
-      ...(asksForName && { typedName: ({ username }) => username }),
-    });
+    else if (consequence === undefined) addPage(router, frame, `/:id/${path}`, target);
+    else
+      addQuestion<Account>(router, frame, `/:id/${path}`, {
+        ...target,
+        async assertOpen({ by, subject }) {
+          // Ending sessions takes the permission only, whatever rights the user has.
+          if (needs !== 'gatehouse.sessions:end') await users.assertMayChange(subject, by, needs);
+          if (path === 'delete' && subject.source === 'file') throw ownedUser(subject);
+        },
+        title: (account) => question(displayName(account)),
+        above: async ({ by, subject }) =>
+          path === 'delete' || path === 'disable' ? leavingNotice(subject, by, users) : [],
+        lead: async (visit) => {
+          const disabled = path === 'enable' ? await disabledTexts(services, visit) : [];
+          const isLast = path === 'reset-factors' && !(await users.get(visit.subject.id, visit.by)).password;
+          return sentences([...disabled, consequence, isLast && t('console.user-action.reset-factors.no-password')]);
+        },
+        look: action.isHarmless ? 'primary' : 'danger',
+        button: (account) =>
+          action.asksForName ? t('console.shared.delete-name', { name: displayName(account) }) : label,
+        ...(action.asksForName && { typedName: ({ username }) => username }),
+      });
   }
 }
 

@@ -7,7 +7,7 @@ import type { Context, Extras, State } from '../../base/http/context.ts';
 import { acceptUploads, parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
 import { present } from '../../base/platform/defined.ts';
-import { allOf, type PageText, sentences, t } from '../../base/texts/text.ts';
+import { allOf, type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { Block, ConsolePage, Mark, Tone } from '../console/blocks.ts';
 import { tableOf } from '../console/lists.ts';
@@ -393,40 +393,35 @@ function startForm(found: StoredImport): Block {
 /** Who is disabled and which rows failed, in sight; the others are closed. */
 function reportBlocks({ isTrial, counts, options }: StoredImport, rows: Shown): Block[] {
   const login = hasUsernames(options.columns) ? t('console.users.username') : t('console.shared.email');
-  const rest = (outcome: ImportOutcome, shown: readonly ImportRow[]): Block[] => {
+  const moreThan = (shown: readonly ImportRow[], outcome: ImportOutcome): Text | false => {
     const count = (counts[outcome] ?? 0) - shown.length;
-    return count > 0 ? [{ kind: 'text', text: t('console.import.faults.more', { count }) }] : [];
+    return count > 0 && t('console.import.faults.more', { count });
   };
-  const { failed = [], disabled = [] } = rows;
-  const inSight = (title: PageText, outcome: ImportOutcome, shown: readonly ImportRow[]): Block[] =>
-    shown.length === 0
-      ? []
-      : [
-          {
-            kind: 'table',
-            title,
-            ...tableOf(shown, [
-              [login, ({ username }) => username],
-              [t('console.import.faults.line'), ({ line }) => line],
-              outcome === 'failed' && [t('console.import.faults.error'), ({ error }) => error ?? ''],
-            ]),
-          },
-          ...rest(outcome, shown),
-        ];
-  const closed = (['changed', 'created', 'invited'] as const).flatMap((outcome): Block[] => {
+  const inSight = (outcome: 'disabled' | 'failed', title: PageText): Block[] => {
     const shown = rows[outcome] ?? [];
     if (shown.length === 0) return [];
-    const more = (counts[outcome] ?? 0) - shown.length;
-    const last = more > 0 ? [{ label: '', value: t('console.import.faults.more', { count: more }) }] : [];
+    const more = moreThan(shown, outcome);
+    const table = tableOf(shown, [
+      [login, ({ username }) => username],
+      [t('console.import.faults.line'), ({ line }) => line],
+      outcome === 'failed' && [t('console.import.faults.error'), ({ error }) => error ?? ''],
+    ]);
+    return present<Block>([{ kind: 'table', title, ...table }, more && { kind: 'text', text: more }]);
+  };
+  const closed = (outcome: 'changed' | 'created' | 'invited'): Block | undefined => {
+    const shown = rows[outcome] ?? [];
+    if (shown.length === 0) return undefined;
+    const more = moreThan(shown, outcome);
     const list = shown.map(({ line, username }) => ({
       label: t('console.import.faults.line-number', { line }),
       value: username,
     }));
-    return [{ kind: 'facts', title: t(`console.import.count.${outcome}`), rows: [...list, ...last], isClosed: true }];
-  });
-  return [
-    ...inSight(t('console.import.count.disabled'), 'disabled', disabled),
-    ...inSight(isTrial ? t('console.import.faults.trial') : t('console.import.faults'), 'failed', failed),
-    ...closed,
-  ];
+    const title = t(`console.import.count.${outcome}`);
+    return { kind: 'facts', title, rows: present([...list, more && { label: '', value: more }]), isClosed: true };
+  };
+  return present([
+    ...inSight('disabled', t('console.import.count.disabled')),
+    ...inSight('failed', isTrial ? t('console.import.faults.trial') : t('console.import.faults')),
+    ...(['changed', 'created', 'invited'] as const).map(closed),
+  ]);
 }

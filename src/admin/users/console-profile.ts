@@ -31,10 +31,10 @@ import {
   VERSION,
   versionField,
 } from '../console/blocks.ts';
-import { changedValues, type FormKey } from '../console/form-fields.ts';
+import { changedValues, type FormKey, fieldsOf } from '../console/form-fields.ts';
 import { personLogo } from '../console/names.ts';
 import type { Visit } from '../console/pages.ts';
-import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
+import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { changedUser, profileOf, userJson, withApiFieldNames } from './api.ts';
 import { attributeSection, attributeWords, sentAttributes } from './attribute-fields.ts';
@@ -195,33 +195,24 @@ export async function profileBlocks(
   const current = etagOf(versionOf(account, ssoConnection));
 
   const formOf = (
-    part: ChangedPart,
+    part: PartName | 'attributes',
     fields: (sent: Sent | undefined) => readonly Field[],
   ): Pick<Row, 'form' | 'isOpen'> => {
     if (!mayChange || (isManaged(directory) && LOCKED.includes(part))) return {};
     const sent = open?.part === part ? open.sent : undefined;
     const form: FormBlock = {
       kind: 'form',
-      action: part === 'picture' ? `${path}/picture` : `${path}/change/${part}`,
-      fields: present([
-        part !== 'picture' && versionField((sent && sentValue(sent, VERSION)) ?? current),
-        ...fields(sent),
-      ]),
-      button: part === 'picture' ? t('picture.save') : t('console.shared.save-changes'),
+      action: `${path}/change/${part}`,
+      fields: [versionField((sent && sentValue(sent, VERSION)) ?? current), ...fields(sent)],
+      button: t('console.shared.save-changes'),
       cancel: path,
-      isUpload: part === 'picture',
     };
     return { form, isOpen: open?.part === part };
   };
   const row = (part: PartName): Row => {
     const { label, keys, value } = parts[part];
-    const values = userJson(account);
-    const fields = keys(languages).flatMap((key) => key.fields(values));
-    return {
-      label,
-      value: value(account, language),
-      ...formOf(part, (sent) => (sent ? asTyped(fields, sent) : fields)),
-    };
+    const form = formOf(part, (sent) => fieldsOf(keys(languages), userJson(account), sent));
+    return { label, value: value(account, language), ...form };
   };
   const button = (action: string): Action | undefined => {
     const found = offered.find((one) => one.path === action);
@@ -229,11 +220,7 @@ export async function profileBlocks(
   };
 
   const profile: Row[] = [
-    {
-      label: textFields.picture.label,
-      ...pictureRow(account, path, mayChange),
-      ...formOf('picture', () => [pictureField]),
-    },
+    pictureRow(account, path, { mayChange, isOpen: open?.part === 'picture' }),
     ...(['name', 'email', 'phone', 'language', 'address', 'more'] as const).map(row),
     {
       label: t('console.users.form.attributes'),
@@ -315,20 +302,26 @@ export async function changePart(
   await withApiFieldNames(services.admin.users.update(account.id, profileOf(body), by, version));
 }
 
-const pictureField: Field = {
-  name: 'picture',
-  label: t('picture.choose'),
-  type: 'file',
-  cropSize: imageLimits.bytes / 1000,
-};
-
-/** The picture that pages display; the address of one elsewhere; a button that removes it. */
-function pictureRow(account: Account, path: string, mayChange: boolean): { value: Cell } {
+/** The picture that pages display; the address of one elsewhere; a button that removes it, and the form for another one. */
+function pictureRow(
+  account: Account,
+  path: string,
+  { mayChange, isOpen }: { mayChange: boolean; isOpen: boolean },
+): Row {
   const { picture } = account;
-  if (!picture) return { value: null };
   const shown: Cell = pictureOf(account) ? { text: '', logo: personLogo(account) } : picture;
+  const fact = { label: textFields.picture.label, value: picture ? shown : null };
+  if (!mayChange) return fact;
+  const form: FormBlock = {
+    kind: 'form',
+    action: `${path}/picture`,
+    fields: [{ name: 'picture', label: t('picture.choose'), type: 'file', cropSize: imageLimits.bytes / 1000 }],
+    button: t('picture.save'),
+    cancel: path,
+    isUpload: true,
+  };
   const remove = { label: t('picture.remove'), post: `${path}/picture/remove` };
-  return { value: mayChange ? [shown, remove] : shown };
+  return { ...fact, ...(picture && { value: [shown, remove] }), form, isOpen };
 }
 
 /** The version that the user accepted last, and whether that of now is missing. */

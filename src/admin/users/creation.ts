@@ -76,29 +76,40 @@ export async function createUser(
   if (user.invite || user.passwordHash !== undefined || user.withoutPassword) {
     return createWithoutPassword(services, lookup, user, by, onCreated);
   }
-  const { authority, groups } = services;
-  const { roles: names = [], groups: groupNames = [], createsGroups, password, ...rest } = user;
+  const { roles: names = [], password, groups: _groups, createsGroups: _creates, ...rest } = user;
   const { passwordHash: _hash, invite: _invite, message: _message, ...profile } = rest;
   const created = await createAccountWithPassword(
     services,
     { ...profile, password, roles: names },
     by,
-    async (user, tx) => {
-      for (const id of await groupsNamed(services, groupNames, by, tx, createsGroups))
-        await groups.addMembers(id, [{ userId: user.account.id }], { by, tx });
-      if (groupNames.length > 0) user.account = await lookup.find(user.account.id, tx);
-      // The new user must be one of those whom the actor may change.
-      await authority.assertMay(by, { what: 'user', id: user.account.id, needs: WRITE }, tx);
-      await onCreated(user, tx);
+    async (created, tx) => {
+      const { id } = created.account;
+      await putInGroups(services, user, id, by, tx);
+      if (user.groups?.length) created.account = await lookup.find(id, tx);
+      await onCreated(created, tx);
     },
   );
   if (created.outcome === 'rejected') throw passwordRejected(services.credentials, created.faults, false);
   return created;
 }
 
+/** Throws forbidden unless the new user is one of those whom the actor may change. */
+async function putInGroups(
+  services: UserServices,
+  { groups: names = [], createsGroups }: NewUser,
+  userId: string,
+  by: Actor,
+  tx: Tx,
+): Promise<void> {
+  const { authority, groups } = services;
+  for (const id of await groupsNamed(services, names, by, tx, createsGroups))
+    await groups.addMembers(id, [{ userId }], { by, tx });
+  await authority.assertMay(by, { what: 'user', id: userId, needs: WRITE }, tx);
+}
+
 /**
  * The ids of these groups. Throws forbidden unless the actor may put people in, and invalid_input for a name that no group has.
- * @param creates those that do not exist, within a transaction
+ * @param creates those that do not exist: in the transaction they are created, and before it they are left out
  */
 export async function groupsNamed(
   { groups }: UserServices,
@@ -106,12 +117,12 @@ export async function groupsNamed(
   by: Actor,
   tx?: Tx,
   creates = false,
-) {
+): Promise<string[]> {
   const ids: string[] = [];
   for (const name of names) {
     const found = await groups.find(name, tx);
-    if (!found && creates && !tx) continue;
-    const group = found ?? (creates ? await groups.create({ name }, { by, ...(tx && { tx }) }) : undefined);
+    const group = found ?? (creates && tx ? await groups.create({ name }, { by, tx }) : undefined);
+    if (!group && creates) continue;
     // First, also for a name that no group has: who may not put people in does not find out whether it exists.
     await groups.assertMayPut(group?.id ?? '', 'direct', { by }, tx).catch((error: unknown) => {
       throw error instanceof AppError && error.status === 404
@@ -131,11 +142,11 @@ async function createWithoutPassword(
   by: Actor,
   onCreated: OnCreated<CreatedUser>,
 ): Promise<CreatedUser> {
-  const { db, accounts, roles, groups, credentials, registration, authority } = services;
+  const { db, accounts, roles, credentials, registration } = services;
   const {
     roles: names = [],
-    groups: groupNames = [],
-    createsGroups,
+    groups: _groups,
+    createsGroups: _creates,
     passwordHash,
     invite,
     message,
@@ -145,9 +156,7 @@ async function createWithoutPassword(
   return transaction(db, async (tx) => {
     const account = await accounts.create(profile, by, tx);
     for (const name of names) await roles.assign(account.id, name, by, tx);
-    for (const id of await groupsNamed(services, groupNames, by, tx, createsGroups))
-      await groups.addMembers(id, [{ userId: account.id }], { by, tx });
-    await authority.assertMay(by, { what: 'user', id: account.id, needs: WRITE }, tx);
+    await putInGroups(services, user, account.id, by, tx);
     if (passwordHash !== undefined) await credentials.importHash(account.id, passwordHash, by, tx);
     if (invite) assertMailed(await registration.invitations.invite(account, by, { tx, message }));
     const created = { account: await lookup.find(account.id, tx) };

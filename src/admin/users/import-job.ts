@@ -24,6 +24,7 @@ import {
   type ImportRow,
   importOptions,
   namesIn,
+  type RowOptions,
   type UserFile,
   type UserImport,
   type Values,
@@ -237,7 +238,7 @@ export function createImportJobs(
     return more === 'invited';
   }
 
-  /** The rest of a piece. */
+  /** The rest of a piece. Rows of an import are noted one by one, those of a trial, which changes nothing, together. */
   async function rowsOf(change: BulkChange, by: Actor, signal: AbortSignal): Promise<boolean> {
     const isTrial = change.kind === 'trial';
     const { options } = importOf(change);
@@ -245,7 +246,7 @@ export function createImportJobs(
     const { rows, report } = await stored.piece<StoredRow, StoredResult>(change.id, position);
     const read = userImport.reader(options.columns);
     let progress = { change, report };
-    function after(results: readonly StoredResult[]): typeof progress {
+    function progressAfter(results: readonly StoredResult[]): typeof progress {
       const counts = { ...progress.change.counts };
       for (const { outcome } of results) counts[outcome] = (counts[outcome] ?? 0) + 1;
       const done = progress.change.done + results.length;
@@ -255,7 +256,7 @@ export function createImportJobs(
       };
     }
     async function note(results: readonly StoredResult[], tx: Tx): Promise<void> {
-      const next = after(results);
+      const next = progressAfter(results);
       const isEnd = !isTrial && next.report.length === rows.length;
       const left = isEnd && {
         left: next.report.flatMap(({ outcome, userId = [] }) => (outcome === 'invited' ? userId : [])),
@@ -263,44 +264,45 @@ export function createImportJobs(
       await stored.note(progress.change, next.change, { position, report: next.report, ...left }, tx);
     }
     const tried: StoredResult[] = [];
-    for (const { error, ...row } of rows.slice(report.length)) {
+    for (const row of rows.slice(report.length)) {
       if (signal.aborted) break;
-      const about = { line: row.line, username: row.username };
-      let noted: StoredResult | undefined;
-      const { outcome, error: reason } = await userImport
-        .carryOut({ ...row, ...textIn(error) }, read, {
-          isTrial,
-          by,
-          options,
-          isInvitedLater: true,
-          async onDone(outcome, tx, userId) {
-            noted = { ...about, outcome, ...((outcome === 'invited' || outcome === 'created') && { userId }) };
-            await note([noted], tx);
-          },
-        })
-        .catch((err: unknown): ImportRow => {
-          if (unavailableIn(err)) throw err;
-          // A mistake of the program in one row stops no other.
-          logger.error({ err, line: row.line }, 'a row of an import failed');
-          return { ...about, outcome: 'failed', error: t('error.internal') };
-        });
-      const result: StoredResult = {
-        ...about,
-        outcome,
-        ...written(reason),
-        ...(outcome === 'failed' && { cells: row.cells }),
-      };
+      const given = { isTrial, by, options, isInvitedLater: true };
+      const { result, isNoted } = await carryOutRow(row, read, given, (noted, tx) => note([noted], tx));
       if (isTrial) tried.push(result);
       else {
-        // A row that failed took its note back.
-        const kept = outcome === 'failed' ? undefined : noted;
-        if (!kept) await transaction(db, (tx) => note([result], tx));
-        progress = after([kept ?? result]);
+        if (!isNoted) await transaction(db, (tx) => note([result], tx));
+        progress = progressAfter([result]);
       }
       await nextTurn();
     }
     if (tried.length > 0) await transaction(db, (tx) => note(tried, tx));
     return true;
+  }
+
+  /** @param note notes the result of a row that changes something, within its transaction */
+  async function carryOutRow(
+    { error, ...row }: StoredRow,
+    read: (cells: readonly string[]) => Values,
+    given: RowOptions,
+    note: (result: StoredResult, tx: Tx) => Promise<void>,
+  ): Promise<{ result: StoredResult; isNoted: boolean }> {
+    const about = { line: row.line, username: row.username };
+    let noted: StoredResult | undefined;
+    async function onDone(outcome: ImportOutcome, tx: Tx, userId: string): Promise<void> {
+      noted = { ...about, outcome, ...((outcome === 'invited' || outcome === 'created') && { userId }) };
+      await note(noted, tx);
+    }
+    const done = userImport.carryOut({ ...row, ...textIn(error) }, read, { ...given, onDone });
+    const { outcome, error: reason } = await done.catch((err: unknown): ImportRow => {
+      if (unavailableIn(err)) throw err;
+      // A mistake of the program in one row stops no other.
+      logger.error({ err, line: row.line }, 'a row of an import failed');
+      return { ...about, outcome: 'failed', error: t('error.internal') };
+    });
+    // A row that failed took its note back.
+    if (outcome === 'failed')
+      return { result: { ...about, outcome, ...written(reason), cells: row.cells }, isNoted: false };
+    return { result: noted ?? { ...about, outcome }, isNoted: noted !== undefined };
   }
 
   /** Invites the next person, unless many mails wait: those of other people do not wait behind thousands. */

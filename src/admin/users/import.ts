@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { AppError, invalidInput } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { CsvError, type CsvRow, parseCsv } from '../../base/platform/csv.ts';
+import { present } from '../../base/platform/defined.ts';
 import { inTurns } from '../../base/platform/turns.ts';
 import type { Tx } from '../../base/storage/database.ts';
 import { type Fault, fault, faultText, formatPath, textFault } from '../../base/texts/faults.ts';
@@ -270,31 +271,30 @@ async function resultOf(
 ): Promise<RowResult> {
   // The proof was asked for at the beginning.
   const given = { ...rest, by: withFreshProof(sender) };
-  let outcome: ImportOutcome = 'unchanged';
-  const error = await errorOf(services, values, async () => {
-    const fault = faultOf(values);
-    if (fault) return fault;
-    const existing = await services.accounts.findByLogin(values.username ?? '');
-    const { username = '', email = '' } = values;
-    // Without a username in the file, its email address is one.
-    const isSame = existing !== undefined && (nameKey(existing.username) === nameKey(username) || username === email);
-    const seen = isSame && given.options.existing === 'update' ? await found(services, existing, given.by) : undefined;
-    if (existing && seen) {
-      outcome = await change(services, { before: existing, seen }, values, given);
-      return undefined;
-    }
-    const { users } = services;
-    const createsGroups = given.options.missing_groups === 'create';
-    await users.assertMayCreate(namesIn(values.roles), given.by, { groups: namesIn(values.groups), createsGroups });
-    if (values.sso_connection) await users.assertMayConnect(values.sso_connection, given.by);
-    if (existing)
-      return t(username === email ? 'console.import.error.email-taken' : 'console.import.error.username-taken');
-    if (values.email && (await services.accounts.findByLogin(values.email)))
-      return t('console.import.error.email-taken');
-    outcome = await create(services, values, given);
-    return undefined;
-  });
-  return error === undefined ? { outcome } : failed(error);
+  const fault = faultOf(values);
+  if (fault) return failed(fault);
+  try {
+    return await createOrChange(services, values, given);
+  } catch (error) {
+    return failed(sentenceOf(error, values, ownFields(services)));
+  }
+}
+
+async function createOrChange(services: ImportServices, values: Values, given: RowOptions): Promise<RowResult> {
+  const { users, accounts } = services;
+  const { by, options } = given;
+  const { username = '', email = '' } = values;
+  const existing = await accounts.findByLogin(username);
+  // Without a username in the file, its email address is one.
+  const isSame = existing !== undefined && (nameKey(existing.username) === nameKey(username) || username === email);
+  const seen = isSame && options.existing === 'update' ? await found(services, existing, by) : undefined;
+  if (existing && seen) return { outcome: await change(services, { before: existing, seen }, values, given) };
+  const groups = { groups: namesIn(values.groups), createsGroups: options.missing_groups === 'create' };
+  await users.assertMayCreate(namesIn(values.roles), by, groups);
+  if (values.sso_connection) await users.assertMayConnect(values.sso_connection, by);
+  if (existing && username !== email) return failed(t('console.import.error.username-taken'));
+  if (existing || (email && (await accounts.findByLogin(email)))) return failed(t('console.import.error.email-taken'));
+  return { outcome: await create(services, values, given) };
 }
 
 /** The account, if the actor may see it. Another one is only a name that is taken. */
@@ -406,22 +406,13 @@ function stateIn(cell: string): boolean | undefined {
   return /^(no|false|0)$/i.test(cell) ? false : undefined;
 }
 
-/** The sentence for an expected error of `work`, or the one that it returns. */
-async function errorOf(
-  services: ImportServices,
-  { roles = '', groups = '' }: Values,
-  work: () => Promise<PageText | undefined>,
-): Promise<PageText | undefined> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof AppError) || error.status >= 500) throw error;
-    const named = error.code === 'unknown_role' ? roles : isUnknownGroup(error) ? groups : '';
-    const hint = named.includes(',') ? [t('console.import.error.semicolons')] : [];
-    const own = ownFields(services);
-    const texts = error.faults.length === 0 ? [error.text] : error.faults.map((one) => rowFaultText(one, own));
-    return sentences([...texts, ...hint]);
-  }
+/** What an error says about the row. Throws one that is not about the row. */
+function sentenceOf(error: unknown, { roles = '', groups = '' }: Values, own: readonly SimpleAttribute[]): PageText {
+  if (!(error instanceof AppError) || error.status >= 500) throw error;
+  const texts = error.faults.length === 0 ? [error.text] : error.faults.map((one) => rowFaultText(one, own));
+  const hasCommas =
+    (error.code === 'unknown_role' && roles.includes(',')) || (isUnknownGroup(error) && groups.includes(','));
+  return sentences(hasCommas ? [...texts, t('console.import.error.semicolons')] : texts);
 }
 
 const isUnknownGroup = ({ faults }: AppError) => faults.some(({ code }) => code === 'unknown-group');
@@ -499,18 +490,16 @@ const wrongText = (text: Text) => invalidInput([textFault(['csv'], text)]);
 function rowChecker(columns: number) {
   const lineOf = new Map<string, number>();
   return ({ line, cells }: CsvRow, values: Values): FileRow => {
-    const { username = '', email = '' } = values;
-    const sso = values.sso_id && `${values.sso_connection ?? ''} ${values.sso_id}`;
-    const keys = [`login ${nameKey(username)}`, ...(email ? [`login ${nameKey(email)}`] : []), ...(sso ? [sso] : [])];
-    const before = (key: string | undefined) => (key === undefined ? undefined : lineOf.get(key));
-    const [same, sameEmail] = [before(keys[0]), before(email ? keys[1] : undefined)];
-    const sameSso = before(sso || undefined);
-    for (const key of keys) if (!lineOf.has(key)) lineOf.set(key, line);
-    const error =
-      (cells.length > columns && t('console.import.error.cells', { cells: cells.length, columns })) ||
-      (same !== undefined && username !== email && t('console.import.error.same-username', { line: same })) ||
-      (sameEmail !== undefined && sameEmail !== line && t('console.import.error.same-email', { line: sameEmail })) ||
-      (sameSso !== undefined && t('console.import.error.same-sso-id', { line: sameSso }));
+    const { username = '', email = '', sso_id: ssoId = '', sso_connection: connection = '' } = values;
+    const unique = present([
+      username !== '' && username !== email && ({ key: `login ${nameKey(username)}`, what: 'username' } as const),
+      email !== '' && ({ key: `login ${nameKey(email)}`, what: 'email' } as const),
+      ssoId !== '' && ({ key: `sso ${connection} ${ssoId}`, what: 'sso-id' } as const),
+    ]);
+    const repeated = unique.find(({ key }) => lineOf.has(key));
+    const same = repeated && t(`console.import.error.same-${repeated.what}`, { line: lineOf.get(repeated.key) ?? 0 });
+    const error = cells.length > columns ? t('console.import.error.cells', { cells: cells.length, columns }) : same;
+    for (const { key } of unique) if (!lineOf.has(key)) lineOf.set(key, line);
     return { line, username: username.slice(0, 254), cells, ...(error && { error }) };
   };
 }
