@@ -114,23 +114,29 @@ const CAUSES: Readonly<Record<string, readonly AuditEventType[]>> = {
   'factor-changed': eventTypesByKind.factor.filter((type) => !/^(browser|one-time-code)\./.test(type)),
 } satisfies Partial<Record<MailKind, readonly AuditEventType[]>>;
 
-/** The event that this one belongs to, of those on the page: a step to its sign-in, an assertion to the sign-in just before, an email to its cause. */
+/** The event that this one is displayed with, of those on the page: the nearest that it belongs to, or what that one belongs to. */
 function resultOf(event: AuditEntry, events: readonly AuditEntry[]): AuditEntry {
   if (event.outcome !== 'success' || event.subjectId === null) return event;
-  const [at, isStep] = [event.at.getTime(), STEPS.includes(event.type)];
-  const causes: readonly string[] =
-    (event.type === 'mail.sent' && CAUSES[String(event.data.message)]) || (endedNothing(event) && PASSWORDS) || [];
-  const distance = (other: AuditEntry) => {
-    const before = at - other.at.getTime();
-    if (other === event || other.subjectId !== event.subjectId) return Number.NaN;
-    if (isStep) return other.type === 'sign-in.completed' && other.address === event.address ? -before : Number.NaN;
-    if (event.type === 'saml.response')
-      return other.type === 'sign-in.completed' && other.clientId === event.clientId ? before : Number.NaN;
-    return causes.includes(other.type) ? before : Number.NaN;
-  };
-  const near = events.filter((other) => distance(other) >= 0 && distance(other) <= STEP_MS);
-  const [result] = near.sort((one, other) => distance(one) - distance(other));
-  return result ? resultOf(result, events) : event;
+  // A sign-in ends after its steps; the others come after what they belong to.
+  const isStep = STEPS.includes(event.type);
+  const [nearest] = events
+    .filter((other) => other !== event && other.subjectId === event.subjectId && belongsTo(event, other))
+    .map((other) => ({ other, ms: (event.at.getTime() - other.at.getTime()) * (isStep ? -1 : 1) }))
+    .filter(({ ms }) => ms >= 0 && ms <= STEP_MS)
+    .sort((one, other) => one.ms - other.ms);
+  return nearest ? resultOf(nearest.other, events) : event;
+}
+
+/** A step belongs to its sign-in, an assertion to the sign-in just before, an email or the end of no session to its cause. */
+function belongsTo(event: AuditEntry, { type, address, clientId }: AuditEntry): boolean {
+  if (STEPS.includes(event.type)) return type === 'sign-in.completed' && address === event.address;
+  if (event.type === 'saml.response') return type === 'sign-in.completed' && clientId === event.clientId;
+  return causesOf(event).includes(type);
+}
+
+function causesOf(event: AuditEntry): readonly string[] {
+  if (event.type === 'mail.sent') return CAUSES[String(event.data.message)] ?? [];
+  return endedNothing(event) ? PASSWORDS : [];
 }
 
 const GROUPED_MS = 60_000;

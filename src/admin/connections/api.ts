@@ -1,6 +1,7 @@
 // /api/admin/connections: the upstream identity providers at which users sign in. docs/connections.md describes every field.
 import { z } from 'zod';
 import { ownedByFile } from '../../base/http/errors.ts';
+import { present } from '../../base/platform/defined.ts';
 import { t } from '../../base/texts/text.ts';
 import { type ConnectionKind, connectionKinds } from '../../federation/connections/connection.ts';
 import { presets } from '../../federation/connections/presets/presets.ts';
@@ -26,10 +27,10 @@ function entryOf(kind: ConnectionKind, shape: z.core.$ZodShape): JsonSchema {
   const { properties, required } = fieldsOf(shape);
   const vendors = presets().filter((one) => one.kind === kind && one.id !== 'generic');
   const left = required.filter((field) => field !== 'kind' && !vendors.some(({ defaults }) => field in defaults({})));
-  const kindsOf = (id: string) => presets().filter((one) => one.id === id).length;
-  const ofVendors = (ids: string[], more: string[]) =>
-    ids.length === 0 ? [] : [{ properties: { preset: { enum: ids } }, required: ['preset', ...more, ...left] }];
   const ids = vendors.map(({ id }) => id);
+  const hasOtherKinds = (id: string) => presets().some((one) => one.id === id && one.kind !== kind);
+  const ofOneKind = ids.filter((id) => !hasOtherKinds(id));
+  const ofSeveral = ids.filter(hasOtherKinds);
   return {
     type: 'object',
     properties: {
@@ -37,17 +38,11 @@ function entryOf(kind: ConnectionKind, shape: z.core.$ZodShape): JsonSchema {
       preset: { type: 'string', enum: [...new Set(['generic', ...ids])], default: 'generic' },
     },
     additionalProperties: false,
-    anyOf: [
+    anyOf: present([
       { properties: { preset: { const: 'generic' } }, required },
-      ...ofVendors(
-        ids.filter((id) => kindsOf(id) === 1),
-        [],
-      ),
-      ...ofVendors(
-        ids.filter((id) => kindsOf(id) > 1),
-        ['kind'],
-      ),
-    ],
+      ofOneKind.length > 0 && { properties: { preset: { enum: ofOneKind } }, required: ['preset', ...left] },
+      ofSeveral.length > 0 && { properties: { preset: { enum: ofSeveral } }, required: ['preset', 'kind', ...left] },
+    ]),
   };
 }
 
@@ -140,9 +135,8 @@ export const connectionNoun = (connections: ConnectionAdmin): Resource<Connectio
   title: t('console.navigation.connections'),
   nameOf: ({ connection }) => connection.name,
   declared: {
-    section: 'connections',
     what: 'connection',
-    entryOf: ({ connection: { id, source } }) => ({ name: id, source }),
+    entryOf: ({ connection: { id, source } }) => ({ section: 'connections', name: id, source }),
   },
   params: byConnection,
   read: ['gatehouse.connections:read'],

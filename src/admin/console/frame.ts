@@ -48,7 +48,7 @@ export function createFrame(services: AdminServices) {
   const { rightsAt, requireRights, lacking } = rights;
   const { confirm, showResult } = waitingPages(services);
   const { count, countsAt } = createNavigationCounts(services);
-  const may: (ctx: Context, permission: OwnPermission, target?: Target) => boolean = (ctx, permission, target) =>
+  const may = (ctx: Context, permission: OwnPermission, target?: Target): boolean =>
     permits(rightsAt(ctx), permission, target);
 
   /** Of a page and of a form's target: leads to the confirmation page when the change needs a fresh sign-in. */
@@ -58,15 +58,10 @@ export function createFrame(services: AdminServices) {
       throw error;
     });
 
-  const show: (ctx: Context, page: ConsolePage, status?: number, at?: string) => void = (
-    ctx,
-    page,
-    status = 200,
-    at = ctx.path,
-  ) => {
+  function show(ctx: Context, page: ConsolePage, status = 200, at = ctx.path): void {
     const frame = frameOf(signedIn.userOf(ctx).account, rightsAt(ctx), countsAt(ctx), at);
     ctx.render('admin/page', { ...page, console: { ...frame, notice: own.takeNotice(ctx) } }, status);
-  };
+  }
 
   return {
     /** Whether the administrator has the permission, for everything or for this user or application. */
@@ -402,22 +397,18 @@ function createConsoleRights({ account: { page }, authority }: AdminServices) {
   const rightsOfRequest = new WeakMap<object, Rights>();
   const missingOfRequest = new WeakMap<object, readonly Need[]>();
 
-  const readRights: (ctx: Context, userId: string) => Promise<Rights | undefined> = async (ctx, userId) => {
+  async function readRights(ctx: Context, userId: string): Promise<Rights | undefined> {
     const rights = rightsOfRequest.get(ctx.req) ?? (await authority.rightsOfUser(userId));
     rightsOfRequest.set(ctx.req, rights);
     const isAdministrator = rights === 'everything' || rights.some((right) => right.startsWith(OWN_PREFIX));
     ctx.state.isConsole = isAdministrator;
     return isAdministrator ? rights : undefined;
-  };
+  }
 
-  const lacking: (ctx: Context, missing: readonly Need[], options?: ErrorOptions) => AppError = (
-    ctx,
-    missing,
-    options,
-  ) => {
+  function lacking(ctx: Context, missing: readonly Need[], options?: ErrorOptions): AppError {
     missingOfRequest.set(ctx.req, missing);
     return forbidden('forbidden', { detail: { missing }, ...options });
-  };
+  }
 
   return {
     /** Reads the rights of a user who may have none in Gatehouse: undefined then. */

@@ -94,11 +94,9 @@ export interface ListAddress {
  */
 export function sortColumn(label: PageText, key: string, list: ListAddress, more: Partial<Column> = {}): Column {
   const name = key.replace(/^-/, '');
-  const isSorted = list.sort.replace(/^-/, '') === name;
-  const isDescending = list.sort.startsWith('-');
-  const next = isSorted ? (isDescending ? name : `-${name}`) : key;
-  const order = isSorted ? (isDescending ? 'descending' : 'ascending') : undefined;
-  return { label, ...more, sort: { href: sortedPath(list, next), order } };
+  if (list.sort === name) return { label, ...more, sort: { href: sortedPath(list, `-${name}`), order: 'ascending' } };
+  if (list.sort === `-${name}`) return { label, ...more, sort: { href: sortedPath(list, name), order: 'descending' } };
+  return { label, ...more, sort: { href: sortedPath(list, key), order: undefined } };
 }
 
 /** The address of the list in this order, from its first page on. */
@@ -121,14 +119,13 @@ export function pageLinks(
   const sort = list.sort === list.defaultSort ? '' : list.sort;
   const at = (page: string, before: readonly string[]) =>
     listPath(list.path, { ...list.filters, sort, [cursor]: page, trail: before.join(' ') });
+  if (after === undefined) return { first: undefined, previous: undefined, next: next && at(next, [FIRST]) };
   const first = sortedPath(list, list.sort);
-  const before = after === undefined ? [] : trail.split(' ').filter(Boolean);
+  const before = trail.split(' ').filter(Boolean);
+  const following = next && at(next, shortened([...before, after]));
   const last = before.at(-1);
-  return {
-    first: after !== undefined && last !== FIRST ? first : undefined,
-    previous: last === undefined ? undefined : last === FIRST ? first : at(last, before.slice(0, -1)),
-    next: next && at(next, shortened([...before, after ?? FIRST])),
-  };
+  if (last === FIRST) return { first: undefined, previous: first, next: following };
+  return { first, previous: last && at(last, before.slice(0, -1)), next: following };
 }
 
 function shortened(trail: readonly string[]): readonly string[] {

@@ -99,17 +99,15 @@ export function createNames({ db, pictures }: { db: Db; pictures: ApplicationPic
     async ways(sources: readonly string[]): Promise<(source: string) => Mark> {
       const idsOf = (kind: string) =>
         sources.flatMap((source) => (source.startsWith(`${kind}:`) ? [source.slice(kind.length + 1)] : []));
-      const named = {
-        connection: [await connections(idsOf('connection')), '/admin/connections'] as const,
-        scim: [await directories(idsOf('scim')), '/admin/scim'] as const,
-      };
+      const named = new Map<string, { name: string; href: string }>();
+      for (const [id, name] of await connections(idsOf('connection')))
+        named.set(`connection:${id}`, { name, href: `/admin/connections/${id}` });
+      for (const [id, name] of await directories(idsOf('scim')))
+        named.set(`scim:${id}`, { name, href: `/admin/scim/${id}` });
       return (source) => {
-        const [, kind = source, id = ''] = /^(\w+):(.*)$/s.exec(source) ?? [];
-        const [names, home] = kind === 'connection' || kind === 'scim' ? named[kind] : [undefined, ''];
-        return {
-          text: textAt(`console.groups.way.${kind}`, { name: names?.get(id) ?? id }) ?? source,
-          ...(names?.has(id) && { href: `${home}/${id}` }),
-        };
+        const [kind = source, id = ''] = source.split(/:(.*)/s);
+        const { name = id, ...link } = named.get(source) ?? {};
+        return { text: textAt(`console.groups.way.${kind}`, { name }) ?? source, ...link };
       };
     },
   };

@@ -256,7 +256,6 @@ function newPage(kind: DeclaredKind, sent: Sent | undefined): ConsolePage {
           ...(kind === 'alert' ? [] : [secretField(SECRET_HINTS[kind])]),
         ],
         button: t('console.event-streams.add'),
-        look: 'primary',
         cancel: HOME,
       },
       eventList,
@@ -296,26 +295,27 @@ function streamPage(stream: EventStream, sent: Sent | undefined, options: PageOp
       ),
     ],
   };
-  const resume: Action = { label: t('console.event-streams.resume'), icon: 'play', post: `${at}/resume` };
-  const actions: Action[] = mayWrite
-    ? [
-        ...(failingSince || (pausedAt && !receiver?.isPaused) ? [resume] : []),
-        ...(isSignals
-          ? []
-          : [
-              { label: t('console.event-streams.test'), icon: 'send', post: `${at}/test` } as const,
-              ...(stream.kind === 'alert'
-                ? []
-                : [{ label: t('console.event-streams.replay'), icon: 'refresh-cw', href: `${at}/replay` } as const]),
-            ]),
-      ]
-    : [];
+  const isPausedHere = pausedAt !== null && !receiver?.isPaused;
+  const actions = present<Action>([
+    (failingSince !== null || isPausedHere) && {
+      label: t('console.event-streams.resume'),
+      icon: 'play',
+      post: `${at}/resume`,
+    },
+    !isSignals && { label: t('console.event-streams.test'), icon: 'send', post: `${at}/test` },
+    !isSignals &&
+      stream.kind !== 'alert' && {
+        label: t('console.event-streams.replay'),
+        icon: 'refresh-cw',
+        href: `${at}/replay`,
+      },
+  ]);
   return {
     tags: [stateOf(stream)],
-    actions,
+    actions: mayWrite ? actions : [],
     blocks: present([
       isSignals && { kind: 'text', text: t('console.event-streams.receiver') },
-      pausedAt && !receiver?.isPaused && { kind: 'text', tone: 'warning', text: t('console.event-streams.paused') },
+      isPausedHere && { kind: 'text', tone: 'warning', text: t('console.event-streams.paused') },
       replayUntil !== null && { kind: 'text', tone: 'notice', text: t('console.event-streams.replay.running') },
       facts,
       deliveryTable(stream, options),
@@ -365,14 +365,11 @@ const DELIVERY_STATES: Record<EventDelivery['state'], Mark> = {
   failed: { text: t('console.event-streams.delivery.failed'), tone: 'bad' },
 };
 
-const eventOf = ({ type, seq, untilSeq }: EventDelivery): PageText =>
-  type === TEST
-    ? t('console.event-streams.delivery.test')
-    : seq !== untilSeq
-      ? t('console.event-streams.delivery.batch', { from: seq, until: untilSeq })
-      : type === null
-        ? t('console.event-streams.delivery.purged')
-        : sentenceOrType(type);
+function eventOf({ type, seq, untilSeq }: EventDelivery): PageText {
+  if (type === TEST) return t('console.event-streams.delivery.test');
+  if (seq !== untilSeq) return t('console.event-streams.delivery.batch', { from: seq, until: untilSeq });
+  return type === null ? t('console.event-streams.delivery.purged') : sentenceOrType(type);
+}
 
 /** One of a newer version has no sentence. */
 function sentenceOrType(type: string): PageText {
@@ -386,11 +383,12 @@ const stateOfDelivery = ({ url }: EventStream, { state }: EventDelivery): Mark =
 const QUEUED: Mark = { text: t('console.event-streams.delivery.queued'), tone: 'good' };
 
 /** What the receiver said; of a mail its receivers. */
-const answerOf = ({ url }: EventStream, { state, answer, lastError }: EventDelivery): PageText =>
-  lastError ??
-  (answer === 'too few'
-    ? t('console.event-streams.delivery.too-few')
-    : (state === 'done' && recipientsOf(url)?.join(', ')) || (answer ?? ''));
+function answerOf({ url }: EventStream, { state, answer, lastError }: EventDelivery): PageText {
+  if (lastError !== null) return lastError;
+  if (answer === 'too few') return t('console.event-streams.delivery.too-few');
+  const recipients = state === 'done' ? recipientsOf(url) : undefined;
+  return recipients?.join(', ') ?? answer ?? '';
+}
 
 const SENT = t('console.event-streams.delivery.body');
 
@@ -498,8 +496,10 @@ const eventList: Block = {
 const writtenUrl = ({ url }: { url: string }) => recipientsOf(url)?.join(', ') ?? url;
 
 /** How a test gets there: a mail is queued, and syslog has no answer. */
-const wayOf = ({ url, format }: EventStream) =>
-  recipientsOf(url) ? 'mail' : format === 'syslog' ? 'syslog' : 'request';
+function wayOf({ url, format }: EventStream): 'mail' | 'syslog' | 'request' {
+  if (recipientsOf(url)) return 'mail';
+  return format === 'syslog' ? 'syslog' : 'request';
+}
 
 type Declared = ReturnType<typeof declarationOf>;
 
@@ -622,12 +622,12 @@ function deliveriesPage(destinations: readonly Destination[]): ConsolePage {
           [t('console.event-streams.kind'), ({ kind }) => t(`console.deliveries.${kind}`)],
           [
             t('console.shared.status'),
-            ({ isPaused, failed, lastError }) =>
-              isPaused
-                ? { text: t('console.event-streams.state.paused'), tone: 'bad' }
-                : failed > 0 || lastError !== null
-                  ? { text: t('console.event-streams.state.failing'), tone: 'warn' }
-                  : { text: t('console.event-streams.state.delivering'), tone: 'good' },
+            ({ isPaused, failed, lastError }) => {
+              if (isPaused) return { text: t('console.event-streams.state.paused'), tone: 'bad' };
+              return failed > 0 || lastError !== null
+                ? { text: t('console.event-streams.state.failing'), tone: 'warn' }
+                : { text: t('console.event-streams.state.delivering'), tone: 'good' };
+            },
           ],
           [{ label: t('console.event-streams.delivery.waiting'), isNumber: true }, ({ waiting }) => waiting],
           [

@@ -238,15 +238,8 @@ interface Rotation {
   button: PageText;
 }
 
-const STEPS = [
-  ['oidc', 'oidc.rotate'],
-  ...(['publish', 'activate'] as const).map((step) => ['saml', `saml.${step}`] as const),
-  ...(['saml-sp', 'saml-sp-encryption'] as const).flatMap((use) =>
-    (['publish', 'activate'] as const).map((step) => [use, `upstream.${step}`] as const),
-  ),
-] as const;
-
-const ROTATIONS = STEPS.map(([use, name]): Rotation => {
+/** @param name where its texts are; it ends with the step */
+function rotationOf(use: KeyUse, name: 'oidc.rotate' | `${'saml' | 'upstream'}.${'publish' | 'activate'}`): Rotation {
   const title = t(`console.keys.title.${use}`);
   const step = name.slice(name.indexOf('.') + 1) as Rotation['step'];
   return {
@@ -257,13 +250,24 @@ const ROTATIONS = STEPS.map(([use, name]): Rotation => {
     lead: t(`console.keys.step.${name}-lead`),
     button: t(`console.keys.step.${name}`),
   };
-});
+}
+
+const ROTATIONS: readonly Rotation[] = [
+  rotationOf('oidc', 'oidc.rotate'),
+  rotationOf('saml', 'saml.publish'),
+  rotationOf('saml', 'saml.activate'),
+  rotationOf('saml-sp', 'upstream.publish'),
+  rotationOf('saml-sp', 'upstream.activate'),
+  rotationOf('saml-sp-encryption', 'upstream.publish'),
+  rotationOf('saml-sp-encryption', 'upstream.activate'),
+];
 
 /** The step that comes next for these keys of one use. */
 function rotationsNow(use: KeyUse, keys: readonly KeyInfo[]): Rotation[] {
-  const hasNext = keys.some(({ state }) => state === 'next');
-  const step = use === 'oidc' ? 'rotate' : hasNext ? 'activate' : 'publish';
-  return ROTATIONS.filter((one) => one.use === use && one.step === step);
+  const ofUse = ROTATIONS.filter((one) => one.use === use);
+  if (use === 'oidc') return ofUse;
+  const step = keys.some(({ state }) => state === 'next') ? 'activate' : 'publish';
+  return ofUse.filter((one) => one.step === step);
 }
 
 /** Why the step is not possible now, and when it is; undefined when it is. */
@@ -305,13 +309,16 @@ function verifierTable(verifiers: readonly Verifier[], isMore: boolean, hasNext:
 }
 
 /** Where the metadata comes from, and whether a change of it waits. */
-function metadataCell({ application: { id, metadata }, nextReadAt, isWaiting }: Verifier): Cell {
-  const byUrl = 'metadata_url' in metadata && metadata.metadata_url !== undefined;
-  const source: Cell = byUrl
-    ? [t('console.keys.from-url'), nextReadAt ?? t('console.keys.soon')]
-    : 'metadata_xml' in metadata && metadata.metadata_xml
-      ? t('console.keys.pasted')
-      : t('console.keys.by-hand');
-  const href = `/admin/applications/${id}/metadata`;
-  return isWaiting ? [source, { text: t('console.keys.change-waits'), href, tone: 'warn' }] : source;
+function metadataCell(verifier: Verifier): Cell {
+  const source = sourceCell(verifier);
+  if (!verifier.isWaiting) return source;
+  const href = `/admin/applications/${verifier.application.id}/metadata`;
+  return [source, { text: t('console.keys.change-waits'), href, tone: 'warn' }];
+}
+
+function sourceCell({ application: { metadata }, nextReadAt }: Verifier): Cell {
+  if ('metadata_url' in metadata && metadata.metadata_url !== undefined)
+    return [t('console.keys.from-url'), nextReadAt ?? t('console.keys.soon')];
+  const isPasted = 'metadata_xml' in metadata && Boolean(metadata.metadata_xml);
+  return isPasted ? t('console.keys.pasted') : t('console.keys.by-hand');
 }

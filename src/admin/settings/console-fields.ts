@@ -387,22 +387,32 @@ const choiceOf = (labels: Record<string, PageText>) => ({
 function linesFor(schema: AttributeSchema): string[][] {
   return simpleAttributes(schema).map(
     ({ name, kind, values, isRequired, keywords: { ask, title = '', mask = '' } }) => {
-      const may = (audience: 'person' | 'desk', what: 'visible_to' | 'editable_by') =>
-        isFor(audience, schema, name, what);
-      const person = may('person', 'editable_by') ? 'change' : may('person', 'visible_to') ? 'see' : '';
-      const desk = may('desk', 'editable_by') ? '' : may('desk', 'visible_to') ? 'see' : 'hidden';
-      return [
-        name,
-        kind,
-        values.join(', '),
-        isRequired ? 'yes' : '',
-        ask ? 'ask' : person,
-        desk,
-        titleText(title),
-        mask,
-      ];
+      const may = (audience: 'person' | 'desk') => ({
+        see: isFor(audience, schema, name, 'visible_to'),
+        change: isFor(audience, schema, name, 'editable_by'),
+      });
+      const person = ask ? 'ask' : personChoice(may('person'));
+      const required = isRequired ? 'yes' : '';
+      return [name, kind, values.join(', '), required, person, deskChoice(may('desk')), titleText(title), mask];
     },
   );
+}
+
+interface May {
+  see: boolean;
+  change: boolean;
+}
+
+/** One of PERSON. */
+function personChoice({ see, change }: May): string {
+  if (change) return 'change';
+  return see ? 'see' : '';
+}
+
+/** One of DESK. */
+function deskChoice({ see, change }: May): string {
+  if (change) return '';
+  return see ? 'see' : 'hidden';
 }
 
 /** `en: Badge; de: Ausweis` where it has several languages. */
@@ -475,14 +485,15 @@ function attributeOf(
   };
 }
 
-/** The rights of both as keywords, without those that go without saying. */
+/** The rights of both as keywords. Left out is what a schema means that says nothing: the desk alone sees the field and changes it. */
 function rightsOf(person: string, desk: string): FieldKeywords {
-  const seers = [...(person ? ['person' as const] : []), ...(desk === 'hidden' ? [] : ['desk' as const])];
-  const changers = seers.filter((one) => (one === 'person' ? person !== 'see' : desk !== 'see'));
-  const isUsual = (names: readonly string[]) => String(names) === String(seers.filter((one) => one === 'desk'));
+  const deskSees = desk === 'hidden' ? [] : (['desk'] as const);
+  const deskChanges = desk === 'see' ? [] : deskSees;
+  const sees = person === '' ? deskSees : (['person', ...deskSees] as const);
+  const changes = person === '' || person === 'see' ? deskChanges : (['person', ...deskChanges] as const);
   return {
-    ...(!(isUsual(seers) && seers.length > 0) && { visible_to: seers }),
-    ...(!isUsual(changers) && { editable_by: changers }),
+    ...(String(sees) !== 'desk' && { visible_to: [...sees] }),
+    ...(String(changes) !== String(deskSees) && { editable_by: [...changes] }),
     ...(person === 'ask' && { ask: true }),
   };
 }

@@ -8,11 +8,12 @@ import { limits } from '../../base/limits.ts';
 import { inNetworks } from '../../base/network/networks.ts';
 import { inTurns } from '../../base/platform/turns.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
-import { at, fault } from '../../base/texts/faults.ts';
+import { at, type Fault, fault } from '../../base/texts/faults.ts';
 import { differingTexts, type TextValues, textFaults } from '../../base/texts/overrides.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Plan } from '../../config-file/config-file.ts';
 import { exportConfiguration, exportedConfiguration } from '../../config-file/export.ts';
+import type { Declared } from '../../config-file/schema.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import {
   type SettingEntry,
@@ -168,41 +169,34 @@ export function createConfigurationAdmin(services: AdminServices) {
     /** Hides secrets (`PlanOptions`). Throws invalid_input with the line and column of every fault. */
     async plan(text: string): Promise<Plan> {
       const parsed = await services.fileReader.read(text);
-      // It would read a file of this server.
-      const pictures = picturesIn(structuredClone(parsed.declared.settings)).filter(({ value }) =>
-        isPicturePath(value),
-      );
-      const paths = (['service_providers', 'connections'] as const).flatMap((section) =>
-        parsed.declared[section].flatMap((entry, index) =>
-          'metadata_file' in entry && entry.metadata_file !== undefined
-            ? [fault([section, index, 'metadata_file'], 'no-metadata-file')]
-            : [],
-        ),
-      );
-      const { clients, service_providers, proxied_applications, scim, event_streams: streams } = parsed.declared;
-      const secrets = [
-        ...Object.entries({ clients, service_providers, proxied_applications }).flatMap(([section, entries]) =>
-          entries.map(({ provision }, index) => ({
-            file: provision?.token_file,
-            path: [section, index, 'provision'],
-            key: 'token',
-          })),
-        ),
-        ...scim.map(({ token_file: file }, index) => ({ file, path: ['scim', index], key: 'token' })),
-        ...streams.map(({ secret_file: file }, index) => ({ file, path: ['event_streams', index], key: 'secret' })),
-      ];
-      for (const { file, path, key } of secrets)
-        if (file !== undefined) paths.push(fault([...path, `${key}_file`], 'for-file', { key }));
-      const found = [...paths, ...pictures.map(({ path }) => fault(['settings', ...path], 'picture-path'))];
-      const faults = found.length > 0 ? await parsed.locate(found) : parsed.faults;
-      const result =
-        faults.length > 0
-          ? { ok: false as const, faults }
-          : await services.configFile.plan({ ...parsed, path: '' }, { hidesSecrets: true });
+      const named = filesNamedIn(parsed.declared);
+      const faults = named.length > 0 ? await parsed.locate(named) : parsed.faults;
+      if (faults.length > 0) throw invalidInput(faults);
+      const result = await services.configFile.plan({ ...parsed, path: '' }, { hidesSecrets: true });
       if (result.ok) return result.plan;
       throw invalidInput(result.faults);
     },
   };
+}
+
+/** A fault for each file that the configuration names: the plan would read it on this server. */
+function filesNamedIn({ settings, ...declared }: Declared): Fault[] {
+  const faults: Fault[] = [];
+  for (const section of ['service_providers', 'connections'] as const)
+    for (const [at, entry] of declared[section].entries())
+      if ('metadata_file' in entry && entry.metadata_file !== undefined)
+        faults.push(fault([section, at, 'metadata_file'], 'no-metadata-file'));
+  for (const section of ['clients', 'service_providers', 'proxied_applications'] as const)
+    for (const [at, { provision }] of declared[section].entries())
+      if (provision?.token_file !== undefined)
+        faults.push(fault([section, at, 'provision', 'token_file'], 'for-file', { key: 'token' }));
+  for (const [at, { token_file: file }] of declared.scim.entries())
+    if (file !== undefined) faults.push(fault(['scim', at, 'token_file'], 'for-file', { key: 'token' }));
+  for (const [at, { secret_file: file }] of declared.event_streams.entries())
+    if (file !== undefined) faults.push(fault(['event_streams', at, 'secret_file'], 'for-file', { key: 'secret' }));
+  for (const { path, value } of picturesIn(structuredClone(settings)))
+    if (isPicturePath(value)) faults.push(fault(['settings', ...path], 'picture-path'));
+  return faults;
 }
 
 const MAX_FAULTS = 20;
