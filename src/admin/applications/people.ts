@@ -97,38 +97,33 @@ export function createPeopleAdmin(services: AdminServices, { applications, users
 
   /** What can be taken of the access of each, in the order of the list; three statements for all of them. */
   async function takeables(found: readonly PersonWithAccess[]): Promise<Takeable[]> {
-    const aboveOf = ({ account, ways }: PersonWithAccess) => {
-      const named = new Set(ways.flatMap(({ by, name, givenBy }) => (by === 'group' ? [name] : (givenBy ?? []))));
-      return account.groups.flatMap(({ id, name }) => (named.has(name) ? id : []));
-    };
-    const inAncestors = { ancestorId: { in: [...new Set(found.flatMap(aboveOf))] } };
+    const openings = found.map(openingGroups);
+    const inOpenings = { ancestorId: { in: [...new Set(openings.flat())] } };
     const memberships = await db.groupMember.findMany({
       where: {
         userId: { in: [...new Set(found.map(({ account }) => account.id))] },
-        group: { ancestors: { some: inAncestors } },
+        group: { ancestors: { some: inOpenings } },
       },
       include: { group: true },
     });
     const groupIds = [...new Set(memberships.map(({ groupId }) => groupId))];
-    const lines = await db.groupAncestor.findMany({ where: { groupId: { in: groupIds }, ...inAncestors } });
-    return found.map((one) => {
-      const { account, ways } = one;
-      const above = aboveOf(one);
-      const below = new Set(lines.flatMap(({ groupId, ancestorId }) => (above.includes(ancestorId) ? groupId : [])));
-      const ofPerson = memberships.filter(({ userId, groupId }) => userId === account.id && below.has(groupId));
-      const own = ofPerson.filter(
+    const lines = await db.groupAncestor.findMany({ where: { groupId: { in: groupIds }, ...inOpenings } });
+    return found.map(({ account, ways }, at) => {
+      const isBelow = (groupId: string) =>
+        lines.some((line) => line.groupId === groupId && openings[at]?.includes(line.ancestorId));
+      const joined = memberships.filter(({ userId, groupId }) => userId === account.id && isBelow(groupId));
+      const ownGroups = joined.filter(
         ({ source, group }) => isPersonal(source) && !(group.source === 'file' && group.fileMembers),
       );
       const held = ways.filter(({ by, givenBy }) => by === 'role' && givenBy === undefined);
-      const isOurs = account.source !== 'file';
+      // The file declares the roles of its users.
+      const ownRoles = account.source === 'file' ? [] : held.filter(({ connection }) => connection === undefined);
       return {
         ways,
-        roles: isOurs ? held.filter(({ connection }) => connection === undefined).map(({ name }) => name) : [],
-        groups: own.map(({ group: { id, name } }) => ({ id, name })),
+        roles: ownRoles.map(({ name }) => name),
+        groups: ownGroups.map(({ group: { id, name } }) => ({ id, name })),
         stays:
-          ways.some(({ by }) => by === 'everyone') ||
-          own.length < ofPerson.length ||
-          held.some(({ connection }) => connection !== undefined || !isOurs),
+          ways.some(({ by }) => by === 'everyone') || ownGroups.length < joined.length || ownRoles.length < held.length,
       };
     });
   }
@@ -261,6 +256,12 @@ export function createPeopleAdmin(services: AdminServices, { applications, users
       return { isOpen: left.length > 0 };
     },
   };
+}
+
+/** The ids of the groups that let the person in: those that the rule names, and those that give a role which it names. */
+function openingGroups({ account, ways }: PersonWithAccess): string[] {
+  const names = new Set(ways.map(({ by, name, givenBy }) => (by === 'group' ? name : givenBy)));
+  return account.groups.filter(({ name }) => names.has(name)).map(({ id }) => id);
 }
 
 /** Of these applications those that let the person in, with every way; one for no person but itself is left out. */

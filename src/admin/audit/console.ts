@@ -253,20 +253,16 @@ function filterForm(
   order: Field,
   named: { user: NamedField; client: NamedField; directory: string; zones: readonly string[] },
 ): Search {
-  const onlyIfSet: Field[] = [
-    ...(type
-      ? [selectField('type', t('console.audit.event'), type, { '': t('console.audit.every-event'), [type]: type })]
-      : []),
-    ...(directory
-      ? [
-          selectField('directory', t('console.audit.directory'), directory, {
-            '': t('console.audit.every-actor'),
-            [directory]: named.directory,
-          }),
-        ]
-      : []),
-    ...(request ? [{ name: 'request', label: t('console.audit.request-id'), value: request }] : []),
-  ];
+  const onlyIfSet = present<Field>([
+    type !== '' &&
+      selectField('type', t('console.audit.event'), type, { '': t('console.audit.every-event'), [type]: type }),
+    directory !== '' &&
+      selectField('directory', t('console.audit.directory'), directory, {
+        '': t('console.audit.every-actor'),
+        [directory]: named.directory,
+      }),
+    request !== '' && { name: 'request', label: t('console.audit.request-id'), value: request },
+  ]);
   const seldom: Field[] = [
     { name: 'from', label: t('console.audit.from'), type: 'datetime-local', value: withTime(from, FIRST_MINUTE) },
     { name: 'until', label: t('console.audit.until'), type: 'datetime-local', value: withTime(until, LAST_MINUTE) },

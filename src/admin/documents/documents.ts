@@ -50,17 +50,17 @@ export function createDocuments(file = path.join(packageRoot, 'dist', 'documents
       const { sections } = chapters();
       const command = `gatehouse ${words.join(' ').replace(/^gatehouse /, '')}`;
       const about = sectionAbout(command, sections);
-      const found = sections.flatMap((section) => {
-        const place = placeOf(words, section.folded);
-        if (section === about && place !== 'title')
-          return [{ ...section, title: command, chapter: section.title, place: 'command' as const }];
-        return place === undefined ? [] : [{ ...section, place }];
-      });
-      const wanted = hasOthers
-        ? found.filter(({ folded }) => words.every((word) => hasWord(allOf(folded), word)))
-        : found;
-      const best = wanted.filter(({ place }) => place !== 'apart');
-      return (best.length > 0 ? best : wanted)
+      const hasWords = (folded: Folded) => words.every((word) => hasWord(allOf(folded), word));
+      const found = sections
+        .filter(({ folded }) => !hasOthers || hasWords(folded))
+        .flatMap((section) => {
+          const place = placeOf(words, section.folded);
+          if (section === about && place !== 'title')
+            return [{ ...section, title: command, chapter: section.title, place: 'command' as const }];
+          return place === undefined ? [] : [{ ...section, place }];
+        });
+      const best = found.filter(({ place }) => place !== 'apart');
+      return (best.length > 0 ? best : found)
         .sort(
           (a, b) => PLACES.indexOf(a.place) - PLACES.indexOf(b.place) || Number(a.isInternal) - Number(b.isInternal),
         )

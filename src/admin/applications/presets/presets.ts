@@ -80,6 +80,7 @@ export function genericPresets(): readonly Preset[] {
   return loaded;
 }
 
+/** The key of a field of own.yaml: the described one of the application where the field has no label of its own. */
 function formKey(
   protocol: Protocol,
   { key, name = key, label, hint, reads, value: begun, ...field }: z.output<typeof ownField>,
