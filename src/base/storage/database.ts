@@ -1,7 +1,7 @@
 // Opens the database, SQLite or PostgreSQL, and runs transactions. Domain functions use Prisma, whose client seals and verifies rows
 // (protected-client.ts).
 
-import type { SqlDriverAdapter, SqlQuery, SqlQueryable, Transaction } from '@prisma/driver-adapter-utils';
+import type { SqlDriverAdapter, SqlQuery, SqlQueryable } from '@prisma/driver-adapter-utils';
 import { type Prisma, PrismaClient } from '../../generated/sqlite/client.ts';
 import { messageOf } from '../platform/errors.ts';
 import { runInChildSpan, type SpanOptions } from '../platform/tracing.ts';
@@ -10,7 +10,7 @@ import { DatabaseError, type DatabaseKind, type DatabaseLocation, parseDatabaseU
 import { type OpenOptions, patientLimits } from './open-options.ts';
 import { type Protection, protectedClient } from './protected-client.ts';
 import type { ProtectedRows } from './protected-rows.ts';
-import { type PlainSql, protectedStatements, type Sql, type Statements, type Write } from './statements.ts';
+import { type PlainSql, protectedStatements, type Sql, type Statement, type Write } from './statements.ts';
 import { type DatabaseUnavailable, unavailableIn } from './unavailable.ts';
 import { withUnitOfWork } from './unit-of-work.ts';
 
@@ -148,52 +148,36 @@ interface Connections {
   sql: PlainSql;
 }
 
-/** The same connections with spans. */
+/** The same connections with spans. Those of guarded-adapter.ts are plain objects, whose functions need no `this`. */
 function withStatementSpans({ adapter, sql }: Connections, kind: DatabaseKind): Connections {
-  const queries = (target: SqlQueryable): SqlQueryable => ({
-    provider: target.provider,
-    adapterName: target.adapterName,
-    queryRaw: (query) => runInChildSpan(...spanOf(query, kind), () => target.queryRaw(query)),
-    executeRaw: (query) => runInChildSpan(...spanOf(query, kind), () => target.executeRaw(query)),
+  const withSpans = <Target extends SqlQueryable>(target: Target): Target => ({
+    ...target,
+    queryRaw: (query: SqlQuery) => runInChildSpan(...spanOf(query, kind), () => target.queryRaw(query)),
+    executeRaw: (query: SqlQuery) => runInChildSpan(...spanOf(query, kind), () => target.executeRaw(query)),
   });
-  const transaction = (target: Transaction): Transaction => ({
-    ...queries(target),
-    options: target.options,
-    commit: () => target.commit(),
-    rollback: () => target.rollback(),
-    ...(target.createSavepoint && { createSavepoint: (name) => target.createSavepoint?.(name) as Promise<void> }),
-    ...(target.rollbackToSavepoint && {
-      rollbackToSavepoint: (name) => target.rollbackToSavepoint?.(name) as Promise<void>,
-    }),
-    ...(target.releaseSavepoint && { releaseSavepoint: (name) => target.releaseSavepoint?.(name) as Promise<void> }),
-  });
-  const query =
-    (statements: PlainSql | Statements): Statements['query'] =>
-    (statement, ...values) =>
-      runInChildSpan(...namedSpan(statement.name, kind), () => statements.query(statement, ...values));
-  const named = (statements: Statements): Statements => ({
-    query: query(statements),
-    execute: (statement, ...values) =>
-      runInChildSpan(...namedSpan(statement.name, kind), () => statements.execute(statement, ...values)),
-  });
-  const commit: PlainSql['commit'] = (writes, commitOptions) =>
-    runInChildSpan(...commitSpan(writes, kind), () => sql.commit(writes, commitOptions));
+  const inSpanOf = <T>({ name }: Statement, work: () => Promise<T>): Promise<T> =>
+    runInChildSpan(...namedSpan(name, kind), work);
   return {
     adapter: {
-      ...queries(adapter),
-      executeScript: (script) => adapter.executeScript(script),
-      startTransaction: async (level) =>
-        transaction(
-          // It waits for a connection, or for the writer of SQLite.
-          await runInChildSpan('BEGIN', optionsOf('BEGIN', undefined, kind), () => adapter.startTransaction(level)),
-        ),
-      ...(adapter.getConnectionInfo && {
-        getConnectionInfo: () =>
-          adapter.getConnectionInfo?.() as ReturnType<NonNullable<typeof adapter.getConnectionInfo>>,
-      }),
-      dispose: () => adapter.dispose(),
+      ...withSpans(adapter),
+      async startTransaction(level) {
+        // It waits for a connection, or for the writer of SQLite.
+        const begin = () => adapter.startTransaction(level);
+        return withSpans(await runInChildSpan('BEGIN', optionsOf('BEGIN', undefined, kind), begin));
+      },
     },
-    sql: { ...sql, query: query(sql), commit, in: (tx) => named(sql.in(tx)) },
+    sql: {
+      ...sql,
+      query: (statement, ...values) => inSpanOf(statement, () => sql.query(statement, ...values)),
+      commit: (writes, options) => runInChildSpan(...commitSpan(writes, kind), () => sql.commit(writes, options)),
+      in(tx) {
+        const { query, execute } = sql.in(tx);
+        return {
+          query: (statement, ...values) => inSpanOf(statement, () => query(statement, ...values)),
+          execute: (statement, ...values) => inSpanOf(statement, () => execute(statement, ...values)),
+        };
+      },
+    },
   };
 }
 

@@ -1,5 +1,11 @@
 // Prisma's adapter with every error that means "not at the moment" as DatabaseUnavailable, which Prisma passes on unchanged.
-import type { IsolationLevel, SqlDriverAdapter, SqlQuery, Transaction } from '@prisma/driver-adapter-utils';
+import type {
+  IsolationLevel,
+  SqlDriverAdapter,
+  SqlQuery,
+  SqlQueryable,
+  Transaction,
+} from '@prisma/driver-adapter-utils';
 import type { Availability } from './availability.ts';
 import { chargeStatement } from './request-scope.ts';
 
@@ -25,22 +31,7 @@ export function guardedAdapter(
 ): SqlDriverAdapter {
   const { run, fail } = availability;
   const guarded: SqlDriverAdapter = {
-    provider: adapter.provider,
-    adapterName: adapter.adapterName,
-    async queryRaw(query) {
-      chargeStatement(query.sql, query.args);
-      return watch(
-        query,
-        limited(() => run(() => adapter.queryRaw(query))),
-      );
-    },
-    async executeRaw(query) {
-      chargeStatement(query.sql, query.args);
-      return watch(
-        query,
-        limited(() => run(() => adapter.executeRaw(query))),
-      );
-    },
+    ...guardedStatements(adapter, run, { limited, watch }),
     executeScript: (script) => run(() => adapter.executeScript(script)),
     async startTransaction(level?: IsolationLevel) {
       const tx = await limited(() => run(() => adapter.startTransaction(level)), discardTransaction);
@@ -55,6 +46,27 @@ export function guardedAdapter(
   return guarded;
 }
 
+/** Each statement is charged to its request, has its time limit, and is seen by `watch`; `run` turns its errors into DatabaseUnavailable. */
+function guardedStatements(
+  target: SqlQueryable,
+  run: <T>(statement: () => Promise<T>) => Promise<T>,
+  { limited, watch }: Required<GuardOptions>,
+): SqlQueryable {
+  async function guard<T>(query: SqlQuery, statement: () => Promise<T>): Promise<T> {
+    chargeStatement(query.sql, query.args);
+    return watch(
+      query,
+      limited(() => run(statement)),
+    );
+  }
+  return {
+    provider: target.provider,
+    adapterName: target.adapterName,
+    queryRaw: (query) => guard(query, () => target.queryRaw(query)),
+    executeRaw: (query) => guard(query, () => target.executeRaw(query)),
+  };
+}
+
 /** Ends a transaction that nobody waits for any more, as Prisma does. */
 function discardTransaction(tx: Transaction): void {
   tx.executeRaw({ sql: 'ROLLBACK', args: [], argTypes: [] })
@@ -67,37 +79,18 @@ function discardTransaction(tx: Transaction): void {
  * It has its connection already, so it does not wait for another look at the database. A request may be over while the database works on its
  * last statement: the connection goes back after that, or the next request would wait for it too.
  */
-function guardedTransaction(
-  tx: Transaction,
-  fail: Availability['fail'],
-  { limited, watch }: Required<GuardOptions>,
-): Transaction {
+function guardedTransaction(tx: Transaction, fail: Availability['fail'], options: Required<GuardOptions>): Transaction {
   const underWay = new Set<Promise<unknown>>();
-  const run = <T>(statement: () => Promise<T>): Promise<T> => {
+  function run<T>(statement: () => Promise<T>): Promise<T> {
     const result = statement();
     underWay.add(result);
     const ended = () => underWay.delete(result);
     result.then(ended, ended);
-    return result;
-  };
+    return result.catch(fail);
+  }
   return {
-    provider: tx.provider,
-    adapterName: tx.adapterName,
+    ...guardedStatements(tx, run, options),
     options: tx.options,
-    async queryRaw(query) {
-      chargeStatement(query.sql, query.args);
-      return watch(
-        query,
-        limited(() => run(() => tx.queryRaw(query)).catch(fail)),
-      );
-    },
-    async executeRaw(query) {
-      chargeStatement(query.sql, query.args);
-      return watch(
-        query,
-        limited(() => run(() => tx.executeRaw(query)).catch(fail)),
-      );
-    },
     commit: () => tx.commit().catch(fail),
     async rollback() {
       if (underWay.size === 0) return tx.rollback().catch(fail);

@@ -129,19 +129,19 @@ function protectedModel(table: Table, stored: Model, macs: () => ProtectedRows):
 
   /** A change with its MAC, and the condition that the row has not changed since it was verified; undefined without covered columns. */
   async function changeOf(where: Row, data: Row): Promise<{ data: Row; condition?: Row } | undefined> {
-    if (!touches(table, data)) return undefined;
+    if (!writesCovered(table, data)) return undefined;
     const known = { ...scalarsOf(where), ...data };
-    if (isWhole(table, known)) return { data: sealed(table, known, data, macs()) };
+    if (writesAllCovered(table, known)) return { data: sealed(table, known, data, macs()) };
     const row = (await run('findUniqueOrThrow', { where, select: selectionOf(table) })) as Row;
     const genuine = genuineOf(table, row, macs());
     if (!genuine) throw new RowChanged('outside', table.name);
-    return { data: sealed(table, changed(genuine, data), data, macs()), condition: { mac: row.mac } };
+    return { data: sealed(table, withChanges(genuine, data), data, macs()), condition: { mac: row.mac } };
   }
 
   async function updateMany({ where = {}, data = {} }: Query) {
-    if (!touches(table, data)) return run('updateMany', { where, data });
+    if (!writesCovered(table, data)) return run('updateMany', { where, data });
     const known = { ...scalarsOf(where), ...data };
-    if (isWhole(table, known)) return run('updateMany', { where, data: sealed(table, known, data, macs()) });
+    if (writesAllCovered(table, known)) return run('updateMany', { where, data: sealed(table, known, data, macs()) });
     let count = 0;
     for (const row of await storedRows(where)) count += await changeRow(where, row, data);
     return { count };
@@ -156,7 +156,7 @@ function protectedModel(table: Table, stored: Model, macs: () => ProtectedRows):
       const genuine = genuineOf(table, row, macs());
       if (!genuine) return 0;
       const same = { ...keyOf(table, row), mac: row.mac };
-      const change = { where: { AND: [where, same] }, data: sealed(table, changed(genuine, data), data, macs()) };
+      const change = { where: { AND: [where, same] }, data: sealed(table, withChanges(genuine, data), data, macs()) };
       const { count } = (await run('updateMany', change)) as { count: number };
       if (count > 0) return count;
       [row] = await storedRows({ AND: [where, keyOf(table, row)] });
@@ -168,12 +168,12 @@ function protectedModel(table: Table, stored: Model, macs: () => ProtectedRows):
   async function upsert({ where = {}, create = {}, update: data = {}, ...rest }: Query) {
     const made = sealed(table, create, create, macs());
     const known = { ...scalarsOf(where), ...data };
-    if (touches(table, data) && !isWhole(table, known)) {
+    if (writesCovered(table, data) && !writesAllCovered(table, known)) {
       // Two requests may find no row: the second one has a violated unique constraint.
       if (!(await run('findUnique', { where, select: { mac: true } }))) return run('create', { data: made, ...rest });
       return update({ where, data, ...rest });
     }
-    const change = touches(table, data) ? sealed(table, known, data, macs()) : data;
+    const change = writesCovered(table, data) ? sealed(table, known, data, macs()) : data;
     return run('upsert', { where, create: made, update: change, ...rest });
   }
 
@@ -276,17 +276,17 @@ function isNested(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !(value instanceof Date) && !(value instanceof Uint8Array);
 }
 
-function touches({ covers }: Table, data: Row): boolean {
+function writesCovered({ covers }: Table, data: Row): boolean {
   return Object.keys(data).some((column) => (column in covers || column === 'mac') && data[column] !== undefined);
 }
 
 /** Whether the change says every value that the MAC covers, or ends the need for one, so that nothing of the stored row is confirmed. */
-function isWhole({ covers, emptyWhenForged = '', isSealedOnlyWhenSet }: Table, row: Row): boolean {
+function writesAllCovered({ covers, emptyWhenForged = '', isSealedOnlyWhenSet }: Table, row: Row): boolean {
   if (isSealedOnlyWhenSet && row[emptyWhenForged] === null) return true;
   return Object.keys(covers).every((column) => row[column] !== undefined);
 }
 
-function changed(row: Row, data: Row): Row {
+function withChanges(row: Row, data: Row): Row {
   return { ...row, ...defined(data) };
 }
 

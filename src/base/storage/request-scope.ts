@@ -66,34 +66,34 @@ export function withinRequest<T>(
 ): Promise<T> {
   const scope = storage.getStore();
   if (!scope || scope.isAnswered()) return run();
-  const now = performance.now();
-  const { endsAt = now + requestMs, lateMs: late = lateMs } = scope;
-  Object.assign(scope, { endsAt, lateMs: late });
+  const began = performance.now();
+  scope.endsAt ??= began + requestMs;
+  scope.lateMs ??= lateMs;
+  const { endsAt } = scope;
   const quickMs = Math.min(QUICK_MS, lateMs);
-  const ended = () => {
-    const took = performance.now() - Math.max(now, endsAt);
-    if (took > quickMs) scope.lateMs = (scope.lateMs ?? late) - took;
+  /** Takes the time after `endsAt` from what is left of `lateMs`. */
+  const chargeLateTime = () => {
+    const tookLate = performance.now() - Math.max(began, endsAt);
+    if (tookLate > quickMs) scope.lateMs = (scope.lateMs ?? lateMs) - tookLate;
   };
+  const mayTakeMs = Math.max(endsAt - began, scope.lateMs, quickMs);
   return new Promise<T>((resolve, reject) => {
     let isOver = false;
-    const timer = setTimeout(
-      () => {
-        isOver = true;
-        ended();
-        const cause = new Error(`the statements of this request took more than ${requestMs} ms`);
-        try {
-          fail(new DatabaseUnavailable('busy', cause));
-        } catch (error) {
-          reject(error);
-        }
-      },
-      Math.max(endsAt - now, late, quickMs),
-    );
+    const timer = setTimeout(() => {
+      isOver = true;
+      chargeLateTime();
+      const cause = new Error(`the statements of this request took more than ${requestMs} ms`);
+      try {
+        fail(new DatabaseUnavailable('busy', cause));
+      } catch (error) {
+        reject(error);
+      }
+    }, mayTakeMs);
     run().then(
       (result) => {
         clearTimeout(timer);
         if (isOver) return discard?.(result);
-        ended();
+        chargeLateTime();
         resolve(result);
       },
       (error: unknown) => {

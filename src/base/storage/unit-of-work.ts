@@ -45,44 +45,51 @@ export function withUnitOfWork({ adapter, sql }: Connections) {
 
   const commitAtOnce = (writes: readonly Write[]): Promise<number[]> => repeatAfterConflict(() => sql.commit(writes));
 
-  /** Commits `own`, and what waits with it. */
+  /** Commits `own`, and what waits in this request with it; returns how many rows each of `own` changed. */
   async function commit(own: readonly Write[]): Promise<number[]> {
     const unit = currentUnit();
+    // `committing` is the lock of the unit: nothing is awaited between this loop and its assignment below.
     while (unit?.committing) await unit.committing;
     if (!unit || unit.waiting.length === 0) return commitAtOnce(own);
-    // `committing` is the lock of the unit: there is no `await` between its check above and its assignment below.
+    const waited = unit.waiting.splice(0);
     const onSettled = unit.onSettled.splice(0);
-    const result = commitTogether(unit, unit.waiting.splice(0), own);
+    const counts = commitWith(waited, own, unit);
     const end = () => {
       unit.committing = undefined;
       if (unit.waiting.length === 0) unit.tables.clear();
       for (const settled of onSettled) settled();
     };
-    unit.committing = result.then(end, end);
-    return await result;
+    unit.committing = counts.then(end, end);
+    return await counts;
   }
 
-  /** One transaction for what waited and `own`, whose counts it returns; two after an error of `own`. */
-  async function commitTogether(
-    unit: Unit,
-    waited: readonly DeferredWrite[],
-    own: readonly Write[],
-  ): Promise<number[]> {
-    const failWaited = (error: unknown): never => {
+  async function commitWith(waited: readonly DeferredWrite[], own: readonly Write[], unit: Unit): Promise<number[]> {
+    let counts: number[] | undefined;
+    try {
+      counts = await commitBothOrWaited(waited, own);
+    } catch (error) {
       unit.failure ??= { error };
       throw error;
-    };
-    let ownCounts: number[] | undefined;
-    try {
-      ownCounts = (await commitAtOnce([...waited, ...own])).slice(waited.length);
-    } catch (error) {
-      // When the database is away, nobody knows whether the commit took place: a repetition could write twice.
-      if (own.length === 0 || unavailableIn(error)) return failWaited(error);
-      // It may be an error of `own`, such as a violated constraint: then what waited is stored without it.
-      await commitAtOnce(waited).catch(failWaited);
     }
     for (const { committed } of waited) committed?.();
-    return ownCounts ?? commitAtOnce(own);
+    // After an error of the common transaction, `own` is committed by itself, and throws its own error.
+    return counts ?? commitAtOnce(own);
+  }
+
+  /** One transaction for both; returns the counts of `own`, or undefined where only what waited is stored. */
+  async function commitBothOrWaited(
+    waited: readonly DeferredWrite[],
+    own: readonly Write[],
+  ): Promise<number[] | undefined> {
+    try {
+      return (await commitAtOnce([...waited, ...own])).slice(waited.length);
+    } catch (error) {
+      // When the database is away, nobody knows whether the commit took place: a repetition could write twice.
+      if (own.length === 0 || unavailableIn(error)) throw error;
+    }
+    // It may have been an error of `own`, such as a violated constraint.
+    await commitAtOnce(waited);
+    return undefined;
   }
 
   async function commitWaiting({ isLast = false } = {}): Promise<void> {

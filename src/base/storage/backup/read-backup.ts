@@ -88,44 +88,58 @@ export async function readBackupHead(file: string): Promise<BackupHead | undefin
 async function* readExport(file: string): AsyncGenerator<BackupPart> {
   const hash = createHash('sha256');
   const rows: Record<string, number> = {};
+  const batch = createBatch();
   let table = '';
-  let batch: string[] = [];
-  let size = 0;
   let isFirst = true;
   let end: ExportEnd | undefined;
-  const takeBatch = (): BackupPart => {
-    const part: BackupPart = { kind: 'rows', lines: batch };
-    rows[table] = (rows[table] ?? 0) + batch.length;
-    [batch, size] = [[], 0];
-    return part;
-  };
   for await (const line of linesIn(file)) {
     if (end) throw new DatabaseError(`${file} was changed: it has data after its end`);
     if (isFirst) {
       const head = parseHead(line, file);
       const logs = versionNote(head.version);
       yield { kind: 'head', head, migrations: head.migrations.map((name) => ({ name, logs })) };
-    }
-    isFirst = false;
-    if (line.startsWith('[')) {
-      batch.push(line);
-      size += line.length;
-    } else if (batch.length > 0) yield takeBatch();
-    if (line.startsWith('{"end"')) {
-      end = parsed<ExportEnd>(line, file);
-      continue;
+      isFirst = false;
+    } else if (line.startsWith('[')) {
+      rows[table] = (rows[table] ?? 0) + 1;
+      batch.add(line);
+      if (batch.isFull()) yield* batch.take();
+    } else {
+      yield* batch.take();
+      if (line.startsWith('{"end"')) {
+        end = parsed<ExportEnd>(line, file);
+        continue; // it holds the digest of the lines before it
+      }
+      if (line.startsWith('{"table"')) {
+        const declared = parsed<BackupTable>(line, file);
+        table = declared.table;
+        rows[table] = 0;
+        yield { kind: 'table', table: declared };
+      }
     }
     hash.update(`${line}\n`);
-    if (line.startsWith('{"table"')) {
-      const declared = parsed<BackupTable>(line, file);
-      table = declared.table;
-      rows[table] = 0;
-      yield { kind: 'table', table: declared };
-    } else if (batch.length >= BATCH_ROWS || size >= BATCH_CHARACTERS) yield takeBatch();
   }
   if (!end) throw new DatabaseError(`${file} is incomplete: its end is missing`);
   if (end.sha256 !== hash.digest('hex')) throw new DatabaseError(`${file} was changed or damaged: its digest differs`);
   yield { kind: 'end', rows };
+}
+
+/** Collects the rows of a table into parts of bounded size. */
+function createBatch() {
+  let lines: string[] = [];
+  let size = 0;
+  return {
+    add(line: string): void {
+      lines.push(line);
+      size += line.length;
+    },
+    isFull: (): boolean => lines.length >= BATCH_ROWS || size >= BATCH_CHARACTERS,
+    /** The part with the rows since the last one; none without rows. */
+    *take(): Generator<BackupPart> {
+      const part: BackupPart = { kind: 'rows', lines };
+      [lines, size] = [[], 0];
+      if (part.lines.length > 0) yield part;
+    },
+  };
 }
 
 /** Within one transaction, so that it is one moment even of a file that a server writes to. */
@@ -141,17 +155,13 @@ async function* readSqlite(file: string): AsyncGenerator<BackupPart> {
       const sequence = sequenceOf(query, name);
       yield { kind: 'table', table: { table: name, columns, ...(sequence && { sequence }) } };
       rows[name] = 0;
-      let batch: string[] = [];
-      let size = 0;
+      const batch = createBatch();
       for (const line of clientOf(connection).prepare(linesOf(table)).pluck().iterate() as Iterable<string>) {
-        batch.push(line);
-        size += line.length;
         rows[name] += 1;
-        if (batch.length < BATCH_ROWS && size < BATCH_CHARACTERS) continue;
-        yield { kind: 'rows', lines: batch };
-        [batch, size] = [[], 0];
+        batch.add(line);
+        if (batch.isFull()) yield* batch.take();
       }
-      if (batch.length > 0) yield { kind: 'rows', lines: batch };
+      yield* batch.take();
     }
     yield { kind: 'end', rows };
   } catch (cause) {

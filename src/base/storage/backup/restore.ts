@@ -53,22 +53,21 @@ export interface Restored {
   replacedFile?: string;
 }
 
-/** Restores `file` into the database at `location`; throws DatabaseError or DatabaseError, and nothing was changed. */
+/** Restores `file` into the database at `location`; throws DatabaseError, and nothing was changed. */
 export async function restoreBackup(
   location: DatabaseLocation,
   file: string,
   options: RestoreOptions,
 ): Promise<Restored> {
   const kind = kindOfBackup(file);
-  if (location.kind === 'sqlite' && location.file === file) throw new DatabaseError(`${file} is the database itself`);
-  if (location.kind === 'sqlite') {
-    requireWritable(location.file);
-    return restoreSqlite(location.file, file, kind, options).catch((error: unknown) => {
-      if (!isDiskFull(error) && asUnavailable(error)?.reason !== 'disk full') throw error;
-      throw new DatabaseError(`${diskFullAt(path.dirname(location.file))}. Nothing was changed`, { cause: error });
-    });
-  }
-  return restorePostgres(location, file, options);
+  if (location.kind === 'postgresql') return restorePostgres(location, file, options);
+  const target = location.file;
+  if (target === file) throw new DatabaseError(`${file} is the database itself`);
+  requireWritable(target);
+  return restoreSqlite(target, file, kind, options).catch((error: unknown) => {
+    if (!isDiskFull(error) && asUnavailable(error)?.reason !== 'disk full') throw error;
+    throw new DatabaseError(`${diskFullAt(path.dirname(target))}. Nothing was changed`, { cause: error });
+  });
 }
 
 function requireWritable(target: string): void {
@@ -129,13 +128,7 @@ async function dropTables(locked: LockedSession, replace: boolean): Promise<void
     throw new DatabaseError(
       'the database contains tables of another program: use an empty database. Nothing was changed',
     );
-  const isEmpty =
-    (
-      await query(
-        'SELECT 1 FROM (SELECT id::text FROM users UNION ALL SELECT id::text FROM audit_events) AS content LIMIT 1',
-      )
-    ).length === 0;
-  if (!isEmpty && !replace) throw notEmpty();
+  if (!replace && (await query(ANY_CONTENT)).length > 0) throw notEmpty();
   await query(`DROP TABLE ${[...tables, '_prisma_migrations'].map((name) => `"${name}"`).join(', ')} CASCADE`);
   for (const { name } of await query(TRIGGER_FUNCTIONS)) await query(`DROP FUNCTION ${String(name)} CASCADE`);
 }
@@ -243,6 +236,8 @@ function notEmpty(): DatabaseError {
 
 const TRIGGER_FUNCTIONS = `SELECT oid::regprocedure::text AS name FROM pg_proc
   WHERE pronamespace = current_schema()::regnamespace AND prorettype = 'trigger'::regtype`;
+const ANY_CONTENT =
+  'SELECT 1 FROM (SELECT id::text FROM users UNION ALL SELECT id::text FROM audit_events) AS content LIMIT 1';
 const DATA_KEYS = 'SELECT id, purpose, generation, key_sealed AS "keySealed" FROM data_keys ORDER BY generation DESC';
 const SERVERS = `SELECT application_name AS name, coalesce(client_addr::text, 'this machine') AS address
   FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'gatehouse%' AND pid <> pg_backend_pid()

@@ -43,9 +43,10 @@ export async function openPostgres(
       if (!isThere) {
         failing.reset();
         endWaits(waits, 0);
+      } else if (reason === 'no answer') {
+        // Other connections may be as silent as that one. A statement that is only slow has so much time.
+        endWaits(waits, limits.lookMs);
       }
-      // Other connections may be as silent as that one; a statement may also be slow.
-      else if (reason === 'no answer') endWaits(waits, limits.lookMs);
     },
     onFailure: failing.failed,
   });

@@ -128,7 +128,7 @@ function timedClient(answerMs: number, waits: Waits = new Set()): typeof pg.Clie
 
     // Both forms of pg's method: with a callback at the end, as its pool calls it, and with a promise.
     #limited(query: (...values: unknown[]) => unknown, values: unknown[]): unknown {
-      const { stop } = this.#limitAnswer();
+      const stop = this.#limitAnswer();
       const callback = values.at(-1);
       if (typeof callback === 'function') {
         const stopped = (...results: unknown[]) => {
@@ -142,7 +142,8 @@ function timedClient(answerMs: number, waits: Waits = new Set()): typeof pg.Clie
       return result;
     }
 
-    #limitAnswer(): { stop(): void } {
+    /** Destroys the connection when no answer comes in time; the returned function ends the wait. */
+    #limitAnswer(): () => void {
       const since = performance.now();
       const wait = {
         since,
@@ -156,11 +157,9 @@ function timedClient(answerMs: number, waits: Waits = new Set()): typeof pg.Clie
       };
       waits.add(wait);
       const timer = setTimeout(wait.end, answerMs);
-      return {
-        stop() {
-          waits.delete(wait);
-          clearTimeout(timer);
-        },
+      return () => {
+        waits.delete(wait);
+        clearTimeout(timer);
       };
     }
   };

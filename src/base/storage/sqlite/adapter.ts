@@ -48,23 +48,39 @@ export async function openSqlite(
   const reading = withStatementCache(reader);
   const writing = withStatementCache(writer, revisions.afterRun);
 
-  // In WAL mode a read waits for nobody, so it needs no lock: one promise instead of eight. After an error it is read again with patience.
-  function readNow<Row>(text: string, values: SqlValue[]): Row[] | undefined {
+  const commit = createGroupCommit(writing, writerLock.run);
+
+  // A statement that changes no row writes nothing, and succeeds on a full or read-only disk too.
+  async function write<T>(statement: () => Promise<T>, isChange: (result: T) => boolean): Promise<T> {
+    const result = await writerLock.run(() => withFullSync(writer, statement));
+    if (isChange(result)) availability.written();
+    return result;
+  }
+
+  /** Runs a SELECT at once, because in WAL mode a read waits for nobody; undefined after an error. */
+  function readAtOnce<Row>(text: string, values: SqlValue[]): Promise<Row[]> | undefined {
+    if (!availability.isUp()) return undefined;
     try {
-      return (writerLock.isTaken() ? reading : writing).query<Row>(text, values);
+      return Promise.resolve((writerLock.isTaken() ? reading : writing).query<Row>(text, values));
     } catch {
       return undefined;
     }
   }
 
-  const commit = createGroupCommit(writing, writerLock.run);
+  /** Runs a SELECT, again while another process has locked the file. */
+  const readPatiently = <Row>(text: string, values: SqlValue[]): Promise<Row[]> =>
+    availability.run(async () =>
+      writerLock.isTaken()
+        ? reading.query<Row>(text, values)
+        : writerLock.run(async () => writing.query<Row>(text, values)),
+    );
 
-  // A statement that changes no row writes nothing, and succeeds on a full or read-only disk too.
-  const write = async <T>(work: () => Promise<T>, isChange: (result: T) => boolean): Promise<T> => {
-    const result = await writerLock.run(work);
-    if (isChange(result)) availability.written();
-    return result;
-  };
+  /** Runs a statement with RETURNING. */
+  const writeReturning = <Row>(text: string, values: SqlValue[]): Promise<Row[]> =>
+    availability.run(async () => {
+      chargeStatement(text, values);
+      return writerLock.run(async () => writing.query<Row>(text, values));
+    });
 
   const adapter: SqlDriverAdapter = {
     provider: 'sqlite',
@@ -72,14 +88,14 @@ export async function openSqlite(
     queryRaw(query) {
       if (!isRead(query.sql))
         return write(
-          () => durably(writer, () => writer.queryRaw(query)),
+          () => writer.queryRaw(query),
           ({ rows }) => rows.length > 0,
         );
       return writerLock.isTaken() ? reader.queryRaw(query) : writerLock.run(() => writer.queryRaw(query));
     },
     executeRaw: (query) =>
       write(
-        () => durably(writer, () => writer.executeRaw(query)),
+        () => writer.executeRaw(query),
         (count) => count > 0,
       ),
     executeScript: (script) => writerLock.run(() => writer.executeScript(script)),
@@ -91,13 +107,8 @@ export async function openSqlite(
   };
   const sql: PlainSql = {
     query: <Row>({ sqlite: text }: Statement, ...values: SqlValue[]) => {
-      const read = availability.isUp() && isRead(text) ? readNow<Row>(text, values) : undefined;
-      if (read) return Promise.resolve(read);
-      return availability.run(async () => {
-        if (isRead(text) && writerLock.isTaken()) return reading.query<Row>(text, values);
-        chargeStatement(text, values);
-        return writerLock.run(async () => writing.query<Row>(text, values));
-      });
+      if (!isRead(text)) return writeReturning<Row>(text, values);
+      return readAtOnce<Row>(text, values) ?? readPatiently<Row>(text, values);
     },
     commit: (writes, options) =>
       availability.run(async () => {
@@ -166,11 +177,12 @@ async function startTransaction(writer: SqlDriverAdapter, writerLock: WriterLock
 // What Prisma writes survives a power loss as soon as it is committed: FULL waits for the disk, which takes milliseconds. Hot statements are many and
 // written together, so those of the last seconds may be lost (NORMAL): tokens, sessions, and audit entries that are not chained yet. The next
 // commit with FULL covers them too.
-function durably<T>(writer: SqlDriverAdapter, work: () => Promise<T>): Promise<T> {
+function withFullSync<T>(writer: SqlDriverAdapter, statement: () => Promise<T>): Promise<T> {
   setSynchronous(writer, 'FULL');
   try {
-    // Not awaited: the statement runs at once, and before the next one a transaction may begin, in which the level cannot be changed.
-    return work();
+    // better-sqlite3 has run the statement when this call returns, so its promise is not awaited: meanwhile a transaction could begin, in
+    // which the level cannot be changed.
+    return statement();
   } finally {
     setSynchronous(writer, 'NORMAL');
   }

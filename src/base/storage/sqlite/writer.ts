@@ -117,23 +117,30 @@ export function createGroupCommit(
 ): PlainSql['commit'] {
   let waiting: Waiting[] = [];
 
+  function takeWaiting(): Waiting[] {
+    const taken = waiting;
+    waiting = [];
+    return taken;
+  }
+
+  async function commitGroup(): Promise<void> {
+    let group: Waiting[] | undefined;
+    try {
+      await runExclusive(async () => {
+        // Taken with the lock, so that others join while it is waited for. The same group is tried again after a busy file.
+        group ??= takeWaiting();
+        commitAll(statements, group);
+      });
+    } catch (error) {
+      for (const one of group ?? takeWaiting()) one.reject(error);
+    }
+  }
+
   return (writes, { orNone = false } = {}) =>
     new Promise((resolve, reject) => {
       waiting.push({ writes, orNone, resolve, reject });
-      if (waiting.length > 1) return;
-      // setImmediate lets the other requests that are ready add their statements first.
-      setImmediate(() => {
-        let group: Waiting[] = [];
-        const commitGroup = async () => {
-          if (group.length === 0) [group, waiting] = [waiting, []];
-          commitAll(statements, group);
-        };
-        runExclusive(commitGroup).catch((error: unknown) => {
-          // Without the lock, the group has not been taken yet.
-          if (group.length === 0) [group, waiting] = [waiting, []];
-          for (const one of group) one.reject(error);
-        });
-      });
+      // The first one starts the commit; setImmediate lets the other requests that are ready add their statements before.
+      if (waiting.length === 1) setImmediate(commitGroup);
     });
 }
 

@@ -102,28 +102,35 @@ export interface TouchedTable {
   change: 'created' | 'removed' | 'changed' | 'rewritten';
 }
 
-/** The tables of a script, each once, in order. */
+/** What a statement does to the table that it names. Prisma changes a table of SQLite by way of a copy named `new_<table>`, which is no table of its own. */
+const STATEMENTS: readonly (readonly [TouchedTable['change'], RegExp])[] = [
+  ['created', /CREATE TABLE "(?!new_)(\w+)"/g],
+  ['changed', /ALTER TABLE "(?!new_)(\w+)"/g],
+  ['changed', /CREATE (?:UNIQUE )?INDEX "\w+" ON "(\w+)"/g],
+  ['changed', /DELETE FROM "?(\w+)"?/g],
+  ['changed', /INSERT INTO "?(?!new_)(\w+)"?/g],
+  ['rewritten', /UPDATE "?(?!new_)(\w+)"? SET/g],
+  ['rewritten', /ALTER TABLE "new_\w+" RENAME TO "(\w+)"/g],
+];
+/** PostgreSQL writes every row again when a column gets another type. */
+const OTHER_TYPE = /ALTER TABLE "(\w+)"[^;]*(?:SET DATA TYPE|\sTYPE\s)/g;
+
+/** The tables of a script, each once, in order, with the strongest of its changes. */
 export function touchedTables(sql: string, kind: DatabaseKind): TouchedTable[] {
   const found = new Map<string, TouchedTable['change']>();
   const note = (table: string, change: TouchedTable['change']) => {
-    const strongest = ORDER.indexOf(change) > ORDER.indexOf(found.get(table) ?? 'changed') ? change : found.get(table);
-    found.set(table, strongest ?? change);
+    const before = found.get(table);
+    if (before === undefined || ORDER.indexOf(change) > ORDER.indexOf(before)) found.set(table, change);
   };
   const script = sql.replace(/--[^\n]*/g, '');
-  for (const [, table = ''] of script.matchAll(/CREATE TABLE "(?!new_)(\w+)"/g)) note(table, 'created');
-  for (const [, table = ''] of script.matchAll(/ALTER TABLE "(?!new_)(\w+)"/g)) note(table, 'changed');
-  for (const [, table = ''] of script.matchAll(/CREATE (?:UNIQUE )?INDEX "\w+" ON "(\w+)"/g)) note(table, 'changed');
-  for (const [, table = ''] of script.matchAll(/DELETE FROM "?(\w+)"?/g)) note(table, 'changed');
-  for (const [, table = ''] of script.matchAll(/INSERT INTO "?(?!new_)(\w+)"?/g)) note(table, 'changed');
-  for (const [, table = ''] of script.matchAll(/UPDATE "?(?!new_)(\w+)"? SET/g)) note(table, 'rewritten');
-  // SQLite: Prisma copies a table to change a column. PostgreSQL: another type.
-  for (const [, table = ''] of script.matchAll(/ALTER TABLE "new_\w+" RENAME TO "(\w+)"/g)) note(table, 'rewritten');
-  if (kind === 'postgresql')
-    for (const [, table = ''] of script.matchAll(/ALTER TABLE "(\w+)"[^;]*(?:SET DATA TYPE|\sTYPE\s)/g))
-      note(table, 'rewritten');
+  for (const [change, statement] of STATEMENTS)
+    for (const [, table = ''] of script.matchAll(statement)) note(table, change);
+  if (kind === 'postgresql') for (const [, table = ''] of script.matchAll(OTHER_TYPE)) note(table, 'rewritten');
+  // The old table of a copy is dropped too, before the copy gets its name.
   for (const [, table = ''] of script.matchAll(/DROP TABLE "(\w+)"/g))
     if (!new RegExp(`RENAME TO "${table}"`).test(script)) note(table, 'removed');
   return [...found].map(([table, change]) => ({ table, change }));
 }
 
+/** The strongest last. */
 const ORDER: TouchedTable['change'][] = ['changed', 'rewritten', 'created', 'removed'];
