@@ -1,5 +1,5 @@
 // Reads the environment once into a frozen Config. An unknown variable or wrong value stops the start with one line that
-// names the variable, its value and what is allowed. Only the files of certificate authorities are in variables of OpenSSL and Node.js.
+// names the variable, its value and what is allowed.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isLoopback } from './config/addresses.ts';
@@ -48,7 +48,7 @@ export type Config = Readonly<{
   logLevel: (typeof logLevels)[number];
   logFormat: (typeof logFormats)[number];
   tracing?: TracingConfig; // absent: no traces
-  /** Files of certificate authorities: those that replace the ones of the system, and more (SSL_CERT_FILE, NODE_EXTRA_CA_CERTS). */
+  /** Files of certificate authorities, from the variables of OpenSSL and Node.js: instead of the system's (SSL_CERT_FILE), and more (NODE_EXTRA_CA_CERTS). */
   authorityFiles: { system?: string; extra?: string };
   production: boolean; // compiled code: templates are cached
   warnings: readonly string[]; // for the log, once there is one

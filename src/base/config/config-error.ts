@@ -30,7 +30,11 @@ export function quoteUrl(value: string): string {
   if (scheme === undefined) return value.includes('@') ? '(a value without a scheme)' : quote(value);
   const rest = value.slice(scheme.length);
   const hidden = `"${scheme}${rest.startsWith('//') ? '//' : ''}…"`;
-  if (!rest.startsWith('//')) return scheme !== 'file:' && /[@:]/.test(rest) ? hidden : quote(value);
+  if (!rest.startsWith('//')) {
+    // `user:password@host` without its scheme: what stands before the colon was taken for one.
+    const mayHoldPassword = scheme !== 'file:' && /[@:]/.test(rest);
+    return mayHoldPassword ? hidden : quote(value);
+  }
   if (!URL.canParse(value)) return hidden;
   const url = new URL(value);
   // An unescaped "/", "?" or "#" inside a password moves the "@" behind the authority: then nothing after the scheme is safe.

@@ -43,6 +43,7 @@ const databaseUrl = z.string().transform((value, context) => {
   if (/^postgres(ql)?:\/\//.test(value)) {
     return URL.canParse(value) && new URL(value).pathname.length > 1 ? value : rejectValue(context);
   }
+  // `file:///path` is the absolute path, as `file:/path` is.
   const file = value.startsWith('file:') ? value.slice(5).replace(/^\/\/(?=\/)/, '') : '';
   return file === '' || /[?#]|:memory:|^\/\//.test(file) ? rejectValue(context) : `file:${file}`;
 });

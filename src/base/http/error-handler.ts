@@ -52,7 +52,10 @@ export function errorHandler({
         return;
       }
       if (isOAuthPath(ctx.path)) return answerOAuth(ctx, error);
-      await answer(ctx, error, wantsJson(ctx, jsonPaths) ? {} : { render, brandOf });
+      // What fails before the routes of SCIM.
+      if (ctx.path.startsWith('/scim/')) return answerScim(ctx, error);
+      if (!render || wantsJson(ctx, jsonPaths)) return answerProblem(ctx, error);
+      await answerPage(ctx, error, render, brandOf);
     }
   };
 }
@@ -127,22 +130,24 @@ function answerOAuth(ctx: Context, error: AppError): void {
   };
 }
 
-async function answer(ctx: Context, error: AppError, { render, brandOf }: ErrorAnswers): Promise<void> {
-  const own = render && (await ownPage(ctx, error));
-  const { requestId } = ctx.state.request;
+/** RFC 7644 3.12. */
+function answerScim(ctx: Context, error: AppError): void {
   setHead(ctx, error);
-  // What fails before the routes of SCIM (RFC 7644 3.12).
-  if (ctx.path.startsWith('/scim/')) {
-    const schemas = ['urn:ietf:params:scim:api:messages:2.0:Error'];
-    ctx.body = JSON.stringify({ schemas, status: String(error.status), detail: error.message });
-    ctx.type = 'application/scim+json';
-    return;
-  }
-  if (!render) {
-    ctx.body = JSON.stringify(problemOf(error, requestId));
-    ctx.type = 'application/problem+json';
-    return;
-  }
+  const schemas = ['urn:ietf:params:scim:api:messages:2.0:Error'];
+  ctx.body = JSON.stringify({ schemas, status: String(error.status), detail: error.message });
+  ctx.type = 'application/scim+json';
+}
+
+function answerProblem(ctx: Context, error: AppError): void {
+  setHead(ctx, error);
+  ctx.body = JSON.stringify(problemOf(error, ctx.state.request.requestId));
+  ctx.type = 'application/problem+json';
+}
+
+async function answerPage(ctx: Context, error: AppError, render: Render, brandOf?: BrandOf): Promise<void> {
+  const own = await ownPage(ctx, error);
+  setHead(ctx, error);
+  const { requestId } = ctx.state.request;
   const data = { ...pageOf(error, requestId), ...applicationBrand(ctx, brandOf) };
   const text = (own && renderPage(ctx, render, own)) ?? renderPage(ctx, render, { template: 'error', data });
   ctx.body = text ?? `${data.message} ${data.advice}\nRequest ID: ${requestId}\n`;

@@ -162,8 +162,7 @@ export class AppError extends Error {
     this.code = code;
     this.text = text;
     this.status = row.status;
-    this.oauth =
-      row.oauth ?? (row.status >= 500 ? 'server_error' : row.status === 403 ? 'access_denied' : 'invalid_request');
+    this.oauth = row.oauth ?? oauthCodeOf(row.status);
     this.advice = options.advice ?? (options.message ? undefined : adviceFor(code));
     this.detail = options.detail;
     this.headers = { ...(row.retryAfter && { 'Retry-After': String(row.retryAfter) }), ...options.headers };
@@ -174,6 +173,11 @@ export class AppError extends Error {
     this.rejectionCode = options.rejectionCode;
     this.technical = options.technical ?? [];
   }
+}
+
+function oauthCodeOf(status: number): string {
+  if (status >= 500) return 'server_error';
+  return status === 403 ? 'access_denied' : 'invalid_request';
 }
 
 /** Some errors have nothing to advise. */

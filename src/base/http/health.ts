@@ -36,13 +36,16 @@ export function healthRoutes({
     );
     const now = phase();
     const isReady = now === 'serving' && results.every(([, { passed }]) => passed);
-    const only = (field: 'reason' | 'warning') =>
-      Object.fromEntries(results.flatMap(([name, { [field]: text }]) => (text === undefined ? [] : [[name, text]])));
-    const [reasons, warnings] = [only('reason'), only('warning')];
+    const reasons: Record<string, string> = {};
+    const warnings: Record<string, string> = {};
+    for (const [name, { reason, warning }] of results) {
+      if (reason !== undefined) reasons[name] = reason;
+      if (warning !== undefined) warnings[name] = warning;
+    }
     ctx.status = isReady ? 200 : 503;
     if (!isReady) ctx.set(new AppError('unavailable').headers);
     ctx.body = {
-      status: now !== 'serving' ? now : isReady ? 'ready' : 'not ready',
+      status: now === 'serving' ? (isReady ? 'ready' : 'not ready') : now,
       checks: Object.fromEntries(results.map(([name, result]) => [name, wordFor(result)])),
       ...(Object.keys(reasons).length > 0 && { reasons }),
       ...(Object.keys(warnings).length > 0 && { warnings }),

@@ -31,37 +31,41 @@ const VALUES = 2000;
 const FORM = 'application/x-www-form-urlencoded';
 const UPLOAD = 'multipart/form-data';
 
-const bodies = new WeakMap<object, Promise<string>>();
-const byteLimits = new WeakMap<object, number>();
-const uploads = new WeakMap<object, Promise<Pair[]> | undefined>();
-const withPictures = new WeakSet<object>();
-const resumed = new WeakMap<object, Pair[]>();
+/** What is known of the body of a request. It is read once, for the CSRF check and for the route. */
+interface RequestBody {
+  /** Instead of the usual limit. */
+  maxBytes?: number;
+  /** Accepts a form with files: what becomes the value of their fields. */
+  files?: 'text' | 'data URLs';
+  text?: Promise<string>;
+  /** The fields of a form with files. */
+  upload?: Promise<Pair[]>;
+  /** The fields of a form that was sent before, instead of the body. */
+  resumed?: Pair[];
+}
+const requestBodies = new WeakMap<object, RequestBody>();
 
-/** Route middleware, before the CSRF check: replaces the default body limit, and allows more fields. */
-export function bodyLimit(maxBytes: number): Middleware {
+function requestBodyOf(ctx: Context): RequestBody {
+  const body = requestBodies.get(ctx.req) ?? {};
+  requestBodies.set(ctx.req, body);
+  return body;
+}
+
+function expecting(expected: RequestBody): Middleware {
   return (ctx, next) => {
-    byteLimits.set(ctx.req, maxBytes);
+    Object.assign(requestBodyOf(ctx), expected);
     return next();
   };
 }
 
-/** Route middleware, before the CSRF check: accepts a form with text files; the content of a file becomes the field's value. */
-export function acceptUploads(maxBytes: number): Middleware {
-  const limited = bodyLimit(maxBytes);
-  return (ctx, next) => {
-    uploads.set(ctx.req, undefined);
-    return limited(ctx, next);
-  };
-}
+/** Route middleware, before the CSRF check: replaces the usual body limit, and allows more fields. */
+export const bodyLimit = (maxBytes: number): Middleware => expecting({ maxBytes });
+
+/** The same for a form with text files; the content of a file becomes the field's value. */
+export const acceptUploads = (maxBytes: number): Middleware => expecting({ maxBytes, files: 'text' });
 
 /** The same with files that are no text: the field's value is a data URL, and empty where no file was chosen. */
-export function acceptPictures(maxBytes: number): Middleware {
-  const accepting = acceptUploads(maxBytes);
-  return (ctx, next) => {
-    withPictures.add(ctx.req);
-    return accepting(ctx, next);
-  };
-}
+export const acceptPictures = (maxBytes: number): Middleware => expecting({ maxBytes, files: 'data URLs' });
 
 /** Returns the query, validated by `schema`; throws 400. */
 export function parseQuery<Schema extends ZodType>(ctx: Context, schema: Schema, options?: FieldOptions) {
@@ -97,31 +101,30 @@ export async function readText(ctx: Context, type: string): Promise<string> {
 
 /** Returns the fields of a form body without a schema. A request without a body is an empty form. */
 export async function readForm(ctx: Context, options?: FieldOptions): Promise<Fields> {
-  const before = resumed.get(ctx.req);
-  if (before) return grouped(before, options);
+  const body = requestBodyOf(ctx);
+  if (body.resumed) return grouped(body.resumed, options);
   const type = ctx.get('Content-Type');
   const isEmpty = !type && !ctx.get('Transfer-Encoding') && Number(ctx.get('Content-Length') || 0) === 0;
   if (isEmpty) return {};
-  if (uploads.has(ctx.req) && ctx.is(UPLOAD)) {
-    const pairs = uploads.get(ctx.req) ?? readUpload(ctx);
-    uploads.set(ctx.req, pairs);
-    return grouped(await pairs, options);
+  if (body.files && ctx.is(UPLOAD)) {
+    body.upload ??= readUpload(ctx, body);
+    return grouped(await body.upload, options);
   }
   if (!ctx.is(FORM)) throw unsupportedMediaType(`${FORM} in UTF-8`);
-  const maxFields = byteLimits.has(ctx.req) ? MAX_FIELDS_OF_LONG_FORMS : MAX_FIELDS;
+  const maxFields = body.maxBytes === undefined ? MAX_FIELDS : MAX_FIELDS_OF_LONG_FORMS;
   return grouped(readPairs(await bodyOf(ctx, limits.http.formBytes), 'malformed_body', maxFields), options);
 }
 
 /** From here on the request has the fields of a form that was sent before and waited (base/http/stored-pages.ts). */
 export function resumeForm(ctx: Context, fields: Fields): void {
-  const pairs = Object.entries(fields).flatMap(([name, values]) => [values].flat().map((value): Pair => [name, value]));
-  resumed.set(ctx.req, pairs);
+  requestBodyOf(ctx).resumed = Object.entries(fields).flatMap(([name, values]) =>
+    [values].flat().map((value): Pair => [name, value]),
+  );
 }
 
 /** Reads multipart/form-data (RFC 7578) with Node's own parser. */
-async function readUpload(ctx: Context): Promise<Pair[]> {
-  const isText = !withPictures.has(ctx.req);
-  const maxBytes = byteLimits.get(ctx.req) ?? limits.http.formBytes;
+async function readUpload(ctx: Context, { maxBytes = limits.http.formBytes, files }: RequestBody): Promise<Pair[]> {
+  const isText = files === 'text';
   const body = await readBytes(ctx.req, maxBytes);
   if (isText && !isUtf8(body)) throw badRequest('malformed_body', { message: t('error.not-utf-8') });
   const headers = { 'content-type': ctx.get('Content-Type') };
@@ -150,10 +153,9 @@ async function dataUrlOf(file: File): Promise<string> {
 }
 
 function bodyOf(ctx: Context, usualBytes: number): Promise<string> {
-  // Read once per request: both the CSRF check and the handler need it.
-  const body = bodies.get(ctx.req) ?? readBody(ctx.req, byteLimits.get(ctx.req) ?? usualBytes);
-  bodies.set(ctx.req, body);
-  return body;
+  const body = requestBodyOf(ctx);
+  body.text ??= readBody(ctx.req, body.maxBytes ?? usualBytes);
+  return body.text;
 }
 
 function readPairs(text: string, code: 'malformed_url' | 'malformed_body', maxFields = MAX_FIELDS): Pair[] {

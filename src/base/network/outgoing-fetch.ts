@@ -98,6 +98,7 @@ interface Policy {
   connect: { http: http.Agent; https: https.Agent };
 }
 
+/** Returns the policy of the rules at this moment; the agents, with their open connections, stay as long as the networks do. */
 function createPolicies(rulesOf: () => AddressRules): () => Policy {
   let current: (Policy & { networks: AddressRules['allowedNetworks'] }) | undefined;
   return () => {
@@ -153,16 +154,14 @@ async function send(url: URL, request: Request, options: SendOptions): Promise<R
   const headers: Record<string, string> = { 'user-agent': 'gatehouse', accept: '*/*' };
   for (const [name, value] of request.headers) headers[name] = value;
   // A compressed response could unpack to any size.
-  Object.assign(headers, {
-    'accept-encoding': 'identity',
-    ...(options.payload ? { 'content-length': options.payload.length } : {}),
-  });
+  headers['accept-encoding'] = 'identity';
+  if (options.payload) headers['content-length'] = String(options.payload.length);
   try {
     const message = await exchange(url, request.method, headers, options);
     const { remoteAddress } = message.socket;
     const body = withoutCredentials(await readBody(message, url, options), headers, options.payload);
     const response = toResponse(message, body, request.method);
-    if (remoteAddress !== undefined && isEveryones(remoteAddress)) publicAnswers.add(response);
+    if (remoteAddress !== undefined && isPublicAddress(remoteAddress)) publicAnswers.add(response);
     return response;
   } catch (cause) {
     if (cause instanceof OutgoingError) throw cause;
@@ -180,7 +179,7 @@ function abortedBy({ reason }: AbortSignal, url: URL): unknown {
 }
 
 const publicAnswers = new WeakSet<Response>();
-const isEveryones = createAddressPolicy({ allowedNetworks: [], allowLoopback: false });
+const isPublicAddress = createAddressPolicy({ allowedNetworks: [], allowLoopback: false });
 
 /** Whether a response came from an address of the public Internet, so that its text tells nothing about an inner network. */
 export const isPublicAnswer = (response: Response): boolean => publicAnswers.has(response);

@@ -37,16 +37,12 @@ export function describedFields<Description extends object>(
   });
 }
 
-/** The JSON Schema of what a field takes. */
-export const jsonSchemaOf = memoized((schema: z.ZodType) =>
-  z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }),
-);
+const jsonSchemas = new WeakMap<z.ZodType, ReturnType<typeof convertToJsonSchema>>();
+const convertToJsonSchema = (schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
 
-function memoized<Result>(make: (schema: z.ZodType) => Result): (schema: z.ZodType) => Result {
-  const known = new WeakMap<z.ZodType, Result>();
-  return (schema) => {
-    const found = known.get(schema) ?? make(schema);
-    known.set(schema, found);
-    return found;
-  };
+/** The JSON Schema of what a field takes. */
+export function jsonSchemaOf(schema: z.ZodType) {
+  const found = jsonSchemas.get(schema) ?? convertToJsonSchema(schema);
+  jsonSchemas.set(schema, found);
+  return found;
 }

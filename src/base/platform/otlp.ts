@@ -156,12 +156,11 @@ function reporting(exporter: SpanExporter, logger: Logger): SpanExporter {
 }
 
 function samplerOf({ sampler, ratio }: TracingConfig): Sampler {
-  const own = sampler.replace(/^parentbased_/, '');
-  const root =
-    own === 'always_on'
-      ? new AlwaysOnSampler()
-      : own === 'always_off'
-        ? new AlwaysOffSampler()
-        : new TraceIdRatioBasedSampler(ratio);
-  return own === sampler ? root : new ParentBasedSampler({ root });
+  const root = rootSamplerOf(sampler.replace(/^parentbased_/, ''), ratio);
+  return sampler.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
+}
+
+function rootSamplerOf(name: string, ratio: number): Sampler {
+  if (name === 'always_on') return new AlwaysOnSampler();
+  return name === 'always_off' ? new AlwaysOffSampler() : new TraceIdRatioBasedSampler(ratio);
 }

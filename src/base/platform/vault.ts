@@ -48,8 +48,9 @@ export function createVault(secrets: readonly Buffer[], dataKeys: readonly DataK
   }));
   const [sealingKey] = sealingKeys as [SealingKey, ...SealingKey[]];
   const derived = { id: sealingKey.id, key: derive(firstSecret, 'data key', KEY_BYTES) };
-  const [newest, ...older] = [...dataKeys, ...(dataKeys.length === 0 ? [derived] : [])] as [DataKey, ...DataKey[]];
-  const macOf = createMacs([newest, ...older]);
+  const keys = dataKeys.length > 0 ? dataKeys : [derived];
+  const [newest = derived] = keys;
+  const macOf = createMacs(keys);
 
   return {
     /** Encrypts under the first secret. `context` names the row, e.g. `signing_keys:<kid>`. */
@@ -64,7 +65,7 @@ export function createVault(secrets: readonly Buffer[], dataKeys: readonly DataK
     deriveKey: (purpose: string, bytes: number = KEY_BYTES): Buffer => derive(newest.key, `key ${purpose}`, bytes),
     /** The keys for one purpose from every data key, the newest first: it signs, all of them verify. */
     deriveKeys: (purpose: string, bytes: number = KEY_BYTES): Buffer[] =>
-      [newest, ...older].map(({ key }) => derive(key, `key ${purpose}`, bytes)),
+      keys.map(({ key }) => derive(key, `key ${purpose}`, bytes)),
     /** HMAC-SHA-256 under the newest data key: its id, a dot and the MAC in base64url. */
     mac: (value: string, purpose: string): string => macOf(newest.id, value, purpose) as string,
     /**

@@ -51,8 +51,6 @@ function assertKeywords(schema: Readonly<Record<string, unknown>>): void {
     if (typeof property !== 'object') continue;
     const checked = fieldKeywords.safeParse(property);
     if (!checked.success) throw new Error(`${name}: ${checked.error.issues[0]?.message ?? ''}`);
-    if (checked.data.ask && !checked.data.editable_by?.includes('person'))
-      throw new Error(`${name}: "ask" needs "person" in "editable_by"`);
     if (checked.data.editable_by?.includes('person') && /"pattern(Properties)?":/.test(JSON.stringify(property)))
       throw new Error(`${name}: people type it, so use "mask" and no "pattern"`);
   }
@@ -68,22 +66,24 @@ function fits(sign: string | undefined, letter: string): boolean {
 /** Whether the text looks like the mask, in which `*` stands for any number of letters. At most `mask × text` steps, whatever they hold. */
 export function matchesMask(mask: string, text: string): boolean {
   const [signs, letters] = [[...mask], [...text]];
-  let [at, star, from] = [0, -1, 0];
-  for (let letter = 0; letter < letters.length; ) {
-    if (signs[at] === '*') {
-      star = at;
-      at += 1;
-      from = letter;
-    } else if (fits(signs[at], letters[letter] ?? '')) {
-      at += 1;
+  let [sign, letter] = [0, 0];
+  /** The last star before `sign`, and where the letters end that it stands for so far. */
+  let star: { at: number; end: number } | undefined;
+  while (letter < letters.length) {
+    if (signs[sign] === '*') {
+      star = { at: sign, end: letter };
+      sign += 1;
+    } else if (fits(signs[sign], letters[letter] ?? '')) {
+      sign += 1;
       letter += 1;
-    } else if (star >= 0) {
-      from += 1;
-      at = star + 1;
-      letter = from;
+    } else if (star) {
+      // It stands for one letter more, and what follows is compared again.
+      star.end += 1;
+      sign = star.at + 1;
+      letter = star.end;
     } else return false;
   }
-  return signs.slice(at).every((sign) => sign === '*');
+  return signs.slice(sign).every((one) => one === '*');
 }
 
 /** The faults of the texts that do not look like their masks. */

@@ -24,7 +24,7 @@ export function messageFault(language: string, key: string, message: string): Fa
 }
 
 function formatFault(language: string, key: string, message: string): Fault | undefined {
-  const parts = partsOf(message, language);
+  const parts = parsedParts(message, language);
   if (parts instanceof Error) return fault([], 'text-syntax', { reason: parts.message });
   if (parts.depth > textLimits.depth) return fault([], 'text-nested', { max: textLimits.depth });
   const original = messageParts(language, key);
@@ -64,7 +64,7 @@ function exampleOf(uses: ReadonlySet<Use>): Value {
   return [...uses].some((use) => /^(date|time)/.test(use)) ? new Date(0) : 'x';
 }
 
-/** The placeholders and tags that a text may have: those of the language and of English. */
+/** The placeholders and tags that the text of this key may have: those of its original in the language and in English. */
 export function messageParts(language: string, key: string): Parts {
   const parts: Parts = { values: new Map(), tags: new Set(), depth: 0 };
   for (const one of new Set([language, SOURCE_LANGUAGE])) {
@@ -74,7 +74,7 @@ export function messageParts(language: string, key: string): Parts {
   return parts;
 }
 
-function partsOf(message: string, language: string): Parts | Error {
+function parsedParts(message: string, language: string): Parts | Error {
   const parts: Parts = { values: new Map(), tags: new Set(), depth: 0 };
   try {
     collect(new IntlMessageFormat(message, language).getAst(), parts, 0);
@@ -84,7 +84,7 @@ function partsOf(message: string, language: string): Parts | Error {
   }
 }
 
-/** Types of elements of a parsed message. */
+/** The numbers of TYPE in @formatjs/icu-messageformat-parser: what an element of a parsed message is. */
 const [LITERAL, ARGUMENT, NUMBER, DATE, TIME, SELECT, PLURAL, TAG] = [0, 1, 2, 3, 4, 5, 6, 8];
 const KINDS: Record<number, string> = {
   [ARGUMENT]: 'plain',

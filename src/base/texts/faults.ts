@@ -26,6 +26,7 @@ export interface Fault {
 export type Position = { line: number; column: number };
 export type FaultValues = Readonly<Record<string, string | number | Fault>>;
 
+// What `fault` takes after the code: nothing where the text has no value but `field`, else an object with its values.
 type ValueOf<Name, Type> = Name extends 'sentence' ? Fault : [Type] extends [number] ? number : string | number;
 type Values<Given> = [Given] extends [undefined]
   ? []
@@ -214,17 +215,19 @@ const FIELDS = new Set(['key', 'other', 'third']);
 
 /** The text of a fault of the field with this label; `labelOf` gives the label of another field. */
 export function faultText({ code, values = {} }: Fault, field: PageText, labelOf = (key: string) => key): Text {
-  // Of a field with several keys (JWKs), `number` says which one has the fault.
-  const inner =
-    values.number === undefined ? field : new Text('console.fault.key-name', { number: Number(values.number) });
-  const written = Object.entries(values).map(([part, value]) => {
-    if (isFault(value)) return [part, String(faultText(value, inner, labelOf))];
-    if (TYPES.has(part)) return [part, String(new Text('console.fault.type-name', { type: value }))];
-    return [part, FIELDS.has(part) ? labelOf(String(value)) : value];
-  });
+  function written(name: string, value: FaultValues[string]): string | number {
+    if (isFault(value)) return String(faultText(value, fieldOfSentence(field, values), labelOf));
+    if (TYPES.has(name)) return String(new Text('console.fault.type-name', { type: value }));
+    return FIELDS.has(name) ? labelOf(String(value)) : value;
+  }
+  const entries = Object.entries(values).map(([name, value]) => [name, written(name, value)]);
   const key = `console.fault.${code}`;
-  return new Text(hasText(key) ? key : code, { field, ...Object.fromEntries(written) });
+  return new Text(hasText(key) ? key : code, { field, ...Object.fromEntries(entries) });
 }
+
+/** What a fault within the text is about: the field, or of one with several keys (JWKs) the key of this number. */
+const fieldOfSentence = (field: PageText, { number }: FaultValues): PageText =>
+  number === undefined ? field : new Text('console.fault.key-name', { number: Number(number) });
 
 const isFault = (value: unknown): value is Fault => typeof value === 'object' && value !== null && 'code' in value;
 

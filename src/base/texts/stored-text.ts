@@ -41,12 +41,14 @@ export function readJsonWithTexts(json: string): unknown {
   return JSON.parse(json, (_name, value: unknown) => {
     if (typeof value === 'string') return TIME.test(value) ? new Date(value) : value;
     if (!isMarked(value)) return value;
-    return '$slot' in value ? new Slot(value.$slot) : (textOfForm(value.$text) ?? value.$words);
+    if ('$slot' in value) return new Slot(value.$slot);
+    return textOfForm(value.$text) ?? value.$words;
   });
 }
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
+/** What stands in the JSON for a text, and for a slot. */
 type Marked = { $text: TextForm; $words: string } | { $slot: { text: PageText } };
 
 const isMarked = (value: unknown): value is Marked =>

@@ -49,21 +49,6 @@ export function createRenderer({
   /** The texts that an administrator wrote. */
   texts?: () => MessageSource | undefined;
 }): Render {
-  const config: Partial<EtaConfig> = {
-    views: viewsDir,
-    cache: production,
-    autoTrim: [false, 'nl'],
-    escapeFunction: (value) => (value instanceof Text ? value.toHtml() : escapeHtml(value)),
-    functionHeader:
-      'const { t, isText, partsOf, asset, webLink, day, moment, lastDay, plural, listOf, color, hueOf, initials, fullName, pictureOf, logoPath } = it;',
-  };
-  const eta = new Eta(config);
-  const { compile } = eta;
-  eta.compile = (text, options) => {
-    const known = compiled.get(text) ?? compile.call(eta, text, options);
-    compiled.set(text, known);
-    return known;
-  };
   const helpers = {
     t,
     isText,
@@ -82,6 +67,20 @@ export function createRenderer({
     pictureOf,
     logoPath,
   };
+  const config: Partial<EtaConfig> = {
+    views: viewsDir,
+    cache: production,
+    autoTrim: [false, 'nl'],
+    escapeFunction: (value) => (value instanceof Text ? value.toHtml() : escapeHtml(value)),
+    functionHeader: `const { ${Object.keys(helpers).join(', ')} } = it;`,
+  };
+  const eta = new Eta(config);
+  const { compile } = eta;
+  eta.compile = (text, options) => {
+    const known = compiled.get(text) ?? compile.call(eta, text, options);
+    compiled.set(text, known);
+    return known;
+  };
   return (template, data, csrfToken, language = SOURCE_LANGUAGE) => {
     const frame = frameOf(template, language, offered().tags);
     const page = new Page({ ...helpers, brand: brand(), ...frame }, data, csrfToken);
@@ -95,7 +94,8 @@ const compiled = new Map<string, ReturnType<Eta['compile']>>();
 /** What the layout says about the language. */
 function frameOf(template: string, wanted: string, offered: readonly string[]) {
   const isConsole = template.startsWith('admin/');
-  const language = template.startsWith('api/') ? SOURCE_LANGUAGE : isConsole ? consoleLanguage(wanted) : wanted;
+  const languageOfPeople = template.startsWith('api/') ? SOURCE_LANGUAGE : wanted;
+  const language = isConsole ? consoleLanguage(wanted) : languageOfPeople;
   const names = languageNames(isConsole ? consoleLanguages : offered);
   return { language, direction: directionOf(language), languageName: nameOf(language), languageNames: names };
 }

@@ -1,5 +1,5 @@
-// The only place where a color is written. build/styles.mjs turns the table into custom properties (`--ink`); mails and the color of the
-// browser's own bars read it directly.
+// The only place where a color is written, and below how pages write a person: initials, name and picture. build/styles.mjs turns the table
+// of colors into custom properties (`--ink`); mails and the color of the browser's own bars read it directly.
 
 /** Name -> the color in light and in dark mode. */
 export const tokens = {
