@@ -31,11 +31,14 @@ export function createAuditErasure(dependencies: Base & { audit: Audit; auditCha
       let total = 0;
       const changed = new Set<number>();
       for (const column of ['subjectId', 'actorId'] as const) {
-        for (let [after, isLast] = [0, false]; !isLast && !signal?.aborted; ) {
+        let after = 0;
+        let isLast = false;
+        while (!isLast && !signal?.aborted) {
           const piece = await transaction(db, (tx) => erasePiece(tx, dependencies, { userId, column, after }));
           total += piece.erased;
           for (const id of piece.changed) changed.add(id);
-          ({ lastId: after, isLast } = piece);
+          after = piece.lastId;
+          isLast = piece.isLast;
           await sleep(PAUSE_MILLISECONDS);
         }
       }

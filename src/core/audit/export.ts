@@ -63,9 +63,13 @@ export async function* csv(audit: Audit, filter: AuditFilter, named: Naming): As
  */
 export function csvCell(value: unknown): string {
   if (value === null || value === undefined || value === '') return '';
-  const text =
-    value instanceof Date ? value.toISOString() : typeof value === 'object' ? JSON.stringify(value) : String(value);
+  const text = textOf(value);
   const isNumber = typeof value === 'number';
   const safe = !isNumber && /^[\s\p{Cc}]*[=+\-@|%\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/u.test(text) ? `'${text}` : text;
   return /[",\r\n;\t]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+function textOf(value: unknown): string {
+  if (value instanceof Date) return value.toISOString();
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

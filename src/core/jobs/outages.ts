@@ -36,37 +36,47 @@ interface OutageStore<Destination> {
 }
 
 export function createOutages<Destination>({ db, now }: Base, store: OutageStore<Destination>) {
-  /** Plans the next attempt, unless others go on; `isOver` pauses at once. Resolves with whether it is paused. */
+  /**
+   * What came of an attempt. `failed` plans the next one, `rejected` lets the others go on, `ended` pauses at once. Resolves with whether the
+   * destination is paused.
+   */
   const note = (
     one: Destination,
+    result: 'failed' | 'rejected' | 'ended',
     reason: string,
-    { pauseSeconds, isOver, goesOn }: { pauseSeconds?: number; isOver?: true; goesOn?: true },
-  ) =>
-    transaction(db, async (tx): Promise<boolean> => {
+    pauseSeconds?: number,
+  ): Promise<boolean> =>
+    transaction(db, async (tx) => {
       const before = await store.read(one, tx);
-      if (!before || before.pausedAt) return before !== null;
-      const { failures, failingSince } = before;
+      if (!before) return false;
+      if (before.pausedAt) return true;
+      const { failures, retryAt } = before;
       const at = now();
       // Attempts that were made beside each other are one failure.
-      if (!isOver && failures > 0 && before.retryAt && before.retryAt > at) return false;
-      const since = failingSince ?? at;
-      const retryAt = new Date(at.getTime() + (pauseSeconds ?? retryPauseSeconds(failures)) * 1000);
-      const next = goesOn ? {} : { failures: failures + 1, retryAt };
+      if (result !== 'ended' && failures > 0 && retryAt && retryAt > at) return false;
+      const since = before.failingSince ?? at;
+      const lastsMs = at.getTime() - since.getTime();
+      const isPaused = result === 'ended' || lastsMs >= limits.delivery.pausedAfterSeconds * 1000;
       const lastError = reason.slice(0, MAX_REASON);
-      const isPaused = isOver || at.getTime() - since.getTime() >= limits.delivery.pausedAfterSeconds * 1000;
-      const data = { ...next, failingSince: since, lastError };
-      await store.write(one, { ...data, ...(isPaused && { pausedAt: at }) }, tx);
+      const nextAt = new Date(at.getTime() + (pauseSeconds ?? retryPauseSeconds(failures)) * 1000);
+      const data = {
+        failingSince: since,
+        lastError,
+        ...(result !== 'rejected' && { failures: failures + 1, retryAt: nextAt }),
+        ...(isPaused && { pausedAt: at }),
+      };
+      await store.write(one, data, tx);
       if (isPaused) await store.paused(one, { since, reason: lastError }, tx);
-      return isPaused === true;
+      return isPaused;
     });
 
   return {
     /** It took nothing: its next attempt is later each time, or after `pauseSeconds`. */
     failed: (one: Destination, reason: string, pauseSeconds?: number): Promise<boolean> =>
-      note(one, reason, pauseSeconds === undefined ? {} : { pauseSeconds }),
+      note(one, 'failed', reason, pauseSeconds),
     /** It rejected one thing, and may take others: none of them waits, but it is paused once it took nothing for three days. */
-    rejected: (one: Destination, reason: string): Promise<boolean> => note(one, reason, { goesOn: true }),
+    rejected: (one: Destination, reason: string): Promise<boolean> => note(one, 'rejected', reason),
     /** It wants nothing any more. */
-    ended: (one: Destination, reason: string): Promise<boolean> => note(one, reason, { isOver: true }),
+    ended: (one: Destination, reason: string): Promise<boolean> => note(one, 'ended', reason),
   };
 }

@@ -144,6 +144,7 @@ function createRun<Job extends QueuedJob>(options: JobQueueOptions<Job>, signal:
   const read = new Set<string>();
   const failures: unknown[] = [];
   let attempts = 0;
+  /** Ends the pause between two looks for jobs; each pause has another. */
   let wake = () => {};
 
   async function perform(job: Job): Promise<void> {

@@ -1,4 +1,4 @@
-// Runs periodic jobs, each on one instance at a time: the instance that takes the job's lock (scheduler.ts) runs it.
+// Runs periodic jobs, each on one instance at a time: the instance that takes the job's lock (`createJobLock` below) runs it.
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Base } from '../../base/base.ts';
@@ -96,7 +96,10 @@ export function createScheduler(dependencies: Base & SchedulerDependencies) {
         if (entry.isWoken) {
           entry.isWoken = false;
           attempt(entry, { isWoken: true });
-        } else schedule(entry, ...nextTurn(entry.job));
+        } else {
+          const { seconds, isEarly } = nextTurn(entry.job);
+          schedule(entry, seconds, isEarly);
+        }
       });
   }
 
@@ -193,9 +196,9 @@ function keepLock(lock: JobLock, name: string, logger: Logger): { signal: AbortS
 }
 
 /** Seconds to the next turn, and whether it is before the period ends. */
-function nextTurn({ everySeconds, againInSeconds }: ScheduledJob): [seconds: number, isEarly: boolean] {
+function nextTurn({ everySeconds, againInSeconds }: ScheduledJob): { seconds: number; isEarly: boolean } {
   const seconds = againInSeconds?.() ?? everySeconds;
-  return [Math.min(seconds, everySeconds), seconds < everySeconds];
+  return { seconds: Math.min(seconds, everySeconds), isEarly: seconds < everySeconds };
 }
 
 /** Seconds to the first run: soon, and not at the same moment for all jobs and instances. */

@@ -64,15 +64,12 @@ export function versionOf(rows: readonly { kid: string; state: string }[]): stri
 /** Applies the steps and returns the kids of new keys; 'superseded', without a change, when another instance was first. */
 export async function applySteps(
   steps: readonly Step[],
-  deps: Base & {
-    /** Host of the issuer, for the certificate. */
-    host: string;
-  },
+  base: Base,
   recordStep: RecordStep,
 ): Promise<string[] | 'superseded'> {
-  const { db, now } = deps;
+  const { db, now } = base;
   // Generated before the transaction, because the search for primes takes longer than a transaction should.
-  const created = await Promise.all(steps.map((step) => (step.do === 'create' ? newRow(step, deps) : undefined)));
+  const created = await Promise.all(steps.map((step) => (step.do === 'create' ? newRow(step, base) : undefined)));
   try {
     // Serializable, because the absence of a row cannot be a condition of an UPDATE.
     await transaction(
@@ -134,18 +131,9 @@ async function apply(tx: Tx, step: Step, created: NewRow | undefined, at: Date):
   }
 }
 
-async function newRow(
-  { use, alg, state }: Extract<Step, { do: 'create' }>,
-  {
-    vault,
-    now,
-    host,
-  }: Base & {
-    /** Host of the issuer, for the certificate. */
-    host: string;
-  },
-) {
+async function newRow({ use, alg, state }: Extract<Step, { do: 'create' }>, { config, vault, now }: Base) {
   const pair = await makeKeyPair(alg);
+  const host = new URL(config.issuer).hostname;
   const from = now();
   const until = new Date(from.getTime() + limits.saml.certificateDays * 24 * 3600 * 1000);
   return {

@@ -4,7 +4,6 @@
 import { type KeyObject, X509Certificate } from 'node:crypto';
 import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
-import type { Logger } from '../../base/platform/logger.ts';
 import { OperatorError } from '../../base/platform/operator-error.ts';
 import type { Vault } from '../../base/platform/vault.ts';
 import type { Db, Tx } from '../../base/storage/database.ts';
@@ -59,8 +58,7 @@ export function createKeyring(
   },
 ) {
   const { now, logger, sessionSeconds = () => limits.session.defaultHours * 3600 } = deps;
-  const host = new URL(deps.config.issuer).hostname;
-  const context = { ...deps, host, policy: () => rotationPolicy(sessionSeconds()) };
+  const context = { ...deps, policy: () => rotationPolicy(sessionSeconds()) };
   const inSequence = createSequence();
   const current = createCurrentKeySet(deps);
 
@@ -208,12 +206,12 @@ function isKeyAlg(alg: string): alg is KeyAlg {
   return (keyAlgs as readonly string[]).includes(alg);
 }
 
-/** Creates the current set of this instance. Calls of `follow` must not overlap. */
+/** Creates the current set of this instance. Calls of `reload` must not overlap. */
 function createCurrentKeySet({ db, vault }: { db: Db; vault: Vault }) {
   const listeners = new Set<KeySetListener>();
   let current: KeySet | undefined;
   return {
-    /** Throws OperatorError before the first `follow`. */
+    /** Throws OperatorError before the first `reload`. */
     get(): KeySet {
       if (!current) throw new OperatorError('the signing keys are not loaded yet');
       return current;
@@ -261,14 +259,7 @@ export type RotationOutcome =
   | { outcome: 'superseded' } // another instance rotated at the same time
   | Exclude<RotationPlan, { outcome: 'go' }>;
 
-type RotationContext = Base & {
-  /** Host of the issuer, for the certificate. */
-  host: string;
-} & {
-  audit: Audit;
-  logger: Logger;
-  policy: () => RotationPolicy;
-};
+type RotationContext = Base & { audit: Audit; policy: () => RotationPolicy };
 
 /** Applies every step that is due now. */
 async function applyDueSteps(context: RotationContext): Promise<void> {

@@ -108,13 +108,21 @@ export async function invitationsOf(
     db.asStored.mailToken.findMany({ where: { userId: { in: piece }, purpose: 'invite' } }),
   );
   return new Map(
-    rows.map(({ userId, createdAt: sentAt, expiresAt, openedAt, usedAt: acceptedAt, bouncedAt }) => {
-      const isOpen = !acceptedAt && !bouncedAt && expiresAt > at;
-      const ended = acceptedAt ? 'accepted' : bouncedAt ? 'bounced' : 'expired';
-      const state = isOpen ? (openedAt ? 'opened' : 'invited') : ended;
-      return [userId, { state, sentAt, expiresAt, openedAt, acceptedAt }];
+    rows.map((row) => {
+      const { userId, createdAt: sentAt, expiresAt, openedAt, usedAt: acceptedAt } = row;
+      return [userId, { state: stateAt(row, at), sentAt, expiresAt, openedAt, acceptedAt }];
     }),
   );
+}
+
+function stateAt(
+  token: { usedAt: Date | null; bouncedAt: Date | null; openedAt: Date | null; expiresAt: Date },
+  at: Date,
+): InvitationView['state'] {
+  if (token.usedAt) return 'accepted';
+  if (token.bouncedAt) return 'bounced';
+  if (token.expiresAt <= at) return 'expired';
+  return token.openedAt ? 'opened' : 'invited';
 }
 
 /** The state of an account that has a way to sign in, or none. */

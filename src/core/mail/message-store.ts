@@ -59,6 +59,23 @@ export function createMessageStore(
   },
 ): QueueStore<MailJob> {
   const { db, now, audit, mailServer, notReceived } = dependencies;
+  /** The row as this attempt has claimed it, which counted a try. */
+  const claimed = ({ id, tries }: MailJob) => ({ id, tries: tries + 1, ...PENDING });
+
+  /** A deferred request is no email: nobody can send it again, and it holds what a person typed. */
+  async function removeRequest(job: MailJob, tx: Tx): Promise<boolean> {
+    return (await tx.mailMessage.deleteMany({ where: claimed(job) })).count > 0;
+  }
+
+  async function markFailed(job: MailJob, reason: string, tx: Tx): Promise<boolean> {
+    const data = { failedAt: now(), lastError: reason, bodySealed: '' };
+    const { count } = await tx.mailMessage.updateMany({ where: claimed(job), data });
+    if (count === 0) return false;
+    await noteInvitation(job, now(), tx);
+    await notReceived(job, tx);
+    return true;
+  }
+
   return {
     ...messageTable(dependencies),
     due: (query) => dueJobs(dependencies, query),
@@ -79,21 +96,8 @@ export function createMessageStore(
 
     async giveUp(job, reason) {
       await transaction(db, async (tx) => {
-        // A deferred request is no email: nobody can send it again, and it holds what a person typed.
-        if (job.lane === 'deferred') {
-          const { count } = await tx.mailMessage.deleteMany({
-            where: { id: job.id, tries: job.tries + 1, ...PENDING },
-          });
-          if (count === 1) await record(audit, job, { tx, failure: reason });
-          return;
-        }
-        const where = { id: job.id, tries: job.tries + 1, ...PENDING };
-        const data = { failedAt: now(), lastError: reason, bodySealed: '' };
-        const { count } = await tx.mailMessage.updateMany({ where, data });
-        if (count === 0) return;
-        await noteInvitation(job, now(), tx);
-        await notReceived(job, tx);
-        await record(audit, job, { tx, failure: reason });
+        const isDone = await (job.lane === 'deferred' ? removeRequest(job, tx) : markFailed(job, reason, tx));
+        if (isDone) await record(audit, job, { tx, failure: reason });
       });
     },
   };

@@ -148,33 +148,47 @@ const forbidden = (host: string) => new Error(`${host} is an address that no mai
 /** A reply of a mail server begins with its code (RFC 5321 4.2). */
 const REPLY = /^[2-5]\d\d/;
 
-/** Files the answers of the server under the step that they belong to; commands may be sent before earlier ones are answered (RFC 2920). */
+/** The step of each command of SMTP. The answers to EHLO and HELO are lists of extensions, which are not kept. */
+const STEP_OF_COMMAND: Record<string, MailStep | undefined> = {
+  EHLO: undefined,
+  HELO: undefined,
+  STARTTLS: 'encryption',
+  AUTH: 'credentials',
+  MAIL: 'sender',
+  RCPT: 'recipient',
+  DATA: 'message',
+};
+
+/**
+ * A logger for nodemailer that keeps the last answer of each step. Commands may be sent before earlier ones are answered (RFC 2920), so the
+ * steps wait in a queue.
+ */
 function answerLog(answers: MailAnswers, withoutPassword: (text: string) => string) {
-  const steps: Record<string, MailStep | undefined> = {
-    EHLO: undefined, // its answer is a list of extensions
-    HELO: undefined,
-    STARTTLS: 'encryption',
-    AUTH: 'credentials',
-    MAIL: 'sender',
-    RCPT: 'recipient',
-    DATA: 'message',
-  };
-  let last: MailStep | undefined = 'connection';
-  const unanswered: (MailStep | undefined)[] = [last];
-  const note = (entry: { tnx?: string } | undefined, text: unknown) => {
+  let step: MailStep | undefined = 'connection';
+  const unanswered: (MailStep | undefined)[] = [step];
+
+  function commandSent(line: string): void {
+    const command = Object.keys(STEP_OF_COMMAND).find((one) => new RegExp(`^${one}\\b`).test(line));
+    // A line with credentials is no command, and belongs to AUTH before it.
+    if (command !== undefined) step = STEP_OF_COMMAND[command];
+    unanswered.push(step);
+  }
+
+  function answered(line: string): void {
+    // The content of the message is not logged, so its answer comes when no command waits for one.
+    const answeredStep = unanswered.length > 0 ? unanswered.shift() : 'message';
+    // What another service than a mail server says is not displayed.
+    if (answeredStep && REPLY.test(line)) answers.set(answeredStep, withoutPassword(line.trim()));
+  }
+
+  function debug(entry: { tnx?: string } | undefined, text: unknown): void {
     const [line = ''] = String(text).split('\n');
-    if (entry?.tnx === 'client') {
-      const verb = Object.keys(steps).find((one) => new RegExp(`^${one}\\b`).test(line));
-      last = verb === undefined ? last : steps[verb]; // a line of credentials is no command
-      unanswered.push(last);
-    } else if (entry?.tnx === 'server') {
-      const step = unanswered.length > 0 ? unanswered.shift() : 'message'; // the message itself is no line
-      // What another service than a mail server says is not displayed.
-      if (step && REPLY.test(line)) answers.set(step, withoutPassword(line.trim()));
-    }
-  };
+    if (entry?.tnx === 'client') commandSent(line);
+    if (entry?.tnx === 'server') answered(line);
+  }
+
   const nothing = () => {};
-  return { level: nothing, trace: nothing, debug: note, info: nothing, warn: nothing, error: nothing, fatal: nothing };
+  return { level: nothing, trace: nothing, debug, info: nothing, warn: nothing, error: nothing, fatal: nothing };
 }
 
 async function writeToFile(

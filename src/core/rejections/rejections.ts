@@ -82,128 +82,62 @@ interface Unstored {
   until: number;
 }
 
+interface RejectionLimit {
+  waitSeconds(network: string): number;
+  consume(network: string): Promise<{ allowed: boolean }>;
+}
+
 /** Stores rejected requests behind the response, and reads them. */
 export function createRejections(
   dependencies: Base & {
     /** How many one network may cause, so that an attacker cannot fill the table. */
-    limit: { waitSeconds(network: string): number; consume(network: string): Promise<{ allowed: boolean }> };
+    limit: RejectionLimit;
     /** The network of a customer, for an address in it. */
     networkOf(address: string): string;
   },
 ) {
   const { db, logger, limit, networkOf, now } = dependencies;
   const codes = new WeakMap<RequestInfo, string>();
-  // The page is sent before its row is written; a look-up on this instance waits for the row.
+  /** One write after the other. The page is sent before its row is written; a look-up on this instance waits for the row. */
   let written: Promise<unknown> = Promise.resolve();
   let waiting = 0;
-  let logged = { until: 0, senders: new Set<string>() };
-  const unstored = new Map<string, Unstored>();
-  let isReportDue = false;
+  const unstored = createUnstoredCounts(dependencies, (code, request, row) => {
+    written = written
+      .then(() => write(dependencies, code, request, row))
+      .catch((err: unknown) => logger.error({ err }, 'how many requests were not stored was not stored'));
+  });
 
   /** Whose budget it is. A connection has its own: its directory may call from the network of others. */
   const senderOf = ({ address }: RequestInfo, { endpoint, clientId }: NewRejection): string =>
     endpoint === 'scim' ? `scim ${clientId}` : networkOf(address);
 
-  /** Whether no line of this minute is about the sender yet. */
-  function isFirstLine(sender: string): boolean {
-    const at = now().getTime();
-    if (logged.until <= at) logged = { until: at + MINUTE_MS, senders: new Set() };
-    if (logged.senders.has(sender) || logged.senders.size >= MAX_LINES) return false;
-    logged.senders.add(sender);
-    return true;
-  }
-
-  /** One that is not stored: it is counted, and the first one of a minute has a line. */
-  function dismiss(code: string, request: RequestInfo, rejection: NewRejection, why: string): void {
-    const sender = senderOf(request, rejection);
-    const counted = countUnstored(sender, request, rejection);
-    if (!isFirstLine(sender)) return;
-    if (counted) counted.logged += 1;
-    const { requestId, address } = request;
-    const { endpoint, reason, message, clientId, rules } = rejection;
-    logger.warn(
-      {
-        rejection: code,
-        endpoint,
-        reason: clipped(reason),
-        detail: clipped(message),
-        rule: rules.find(({ state }) => state === 'failed')?.rule,
-        requestId,
-        address,
-        client: clientId && clipped(clientId),
-      },
-      `a rejected request was not stored: ${why}; a later line says how many others of the same sender`,
-    );
-  }
-
-  /** Undefined where too many networks are counted. */
-  function countUnstored(sender: string, request: RequestInfo, rejection: NewRejection): Unstored | undefined {
-    const at = now().getTime();
-    const before = unstored.get(sender);
-    const isNew = !before || before.until <= at;
-    if (isNew && unstored.size >= MAX_LINES && rejection.endpoint !== 'scim') return undefined;
-    const until = at + Math.max(MINUTE_MS, limit.waitSeconds(sender) * 1000);
-    const one = isNew ? { code: newCode(), request, rejection, count: 0, stored: 0, logged: 0, until } : before;
-    Object.assign(one, { request, rejection, count: one.count + 1 });
-    unstored.set(sender, one);
-    if (!isReportDue) setTimeout(report, MINUTE_MS).unref();
-    isReportDue = true;
-    return one;
-  }
-
-  /** Once a minute: how many more, in the log and in the row of each sender. */
-  function report(): void {
-    isReportDue = false;
-    storeCounts();
-    for (const [sender, one] of unstored) {
-      const more = one.count - one.logged;
-      if (more > 0) logger.warn({ sender, unstored: more }, `${more} more rejected requests were not stored`);
-      one.logged = one.count;
-      if (one.until <= now().getTime()) unstored.delete(sender);
-    }
-  }
-
-  /** Without the wait of a minute for those who look now. */
-  function storeCounts(): void {
-    for (const one of unstored.values()) {
-      if (one.count === one.stored) continue;
-      const { code, request, count, rejection } = one;
-      one.stored = count;
-      const { endpoint, clientId } = rejection;
-      const message = `${count} more requests of this sender were rejected, and not stored.`;
-      const received = { count: String(count), address: request.address };
-      const row = { endpoint, reason: NOT_STORED, message, received, rules: [] };
-      const of = endpoint === 'scim' ? { ...row, clientId } : row;
-      written = written
-        .then(() => write(dependencies, code, request, of))
-        .catch((err: unknown) => logger.error({ err }, 'how many requests were not stored was not stored'));
-    }
-  }
-
   /** All that was rejected until now is stored, or counted. */
   async function settled(): Promise<void> {
     await written;
-    storeCounts();
+    unstored.storeCounts();
     await written;
   }
 
   async function store(code: string, request: RequestInfo, rejection: NewRejection): Promise<boolean> {
+    const sender = senderOf(request, rejection);
     try {
-      const { allowed } = await limit.consume(senderOf(request, rejection));
+      const { allowed } = await limit.consume(sender);
       if (allowed) await write(dependencies, code, request, rejection);
-      else dismiss(code, request, rejection, TOO_MANY);
+      else unstored.count(sender, code, { request, rejection, why: TOO_MANY });
       return allowed;
     } catch (err) {
-      if (isFirstLine('failed')) logger.error({ err }, 'a rejected request was not stored');
+      if (unstored.isFirstLine('failed')) logger.error({ err }, 'a rejected request was not stored');
       return false;
     }
   }
 
   /** Whether it was stored. Never fails. */
   async function storeInTurn(code: string, request: RequestInfo, rejection: NewRejection): Promise<boolean> {
-    const isOver = limit.waitSeconds(senderOf(request, rejection)) > 0;
+    const sender = senderOf(request, rejection);
+    const isOver = limit.waitSeconds(sender) > 0;
     if (isOver || waiting >= MAX_WAITING) {
-      dismiss(code, request, rejection, isOver ? TOO_MANY : 'too many wait for the database');
+      const why = isOver ? TOO_MANY : 'too many wait for the database';
+      unstored.count(sender, code, { request, rejection, why });
       return false;
     }
     waiting += 1;
@@ -250,7 +184,7 @@ export function createRejections(
     async countRecent(): Promise<number> {
       await written;
       // Prisma would sort by the id.
-      const where = { at: { gte: new Date(dependencies.now().getTime() - DAY_MS) } };
+      const where = { at: { gte: new Date(now().getTime() - DAY_MS) } };
       return db.rejection.count({ where, orderBy: { at: 'desc' }, take: MOST_COUNTED + 1 }).catch((err: unknown) => {
         logger.warn({ err }, 'rejected requests were not counted');
         return 0;
@@ -262,6 +196,100 @@ export function createRejections(
       await settled();
       return listRejections(dependencies, query);
     },
+  };
+}
+
+/**
+ * Counts the rejected requests that are not stored. The first one of a sender in a minute has a line in the log; how many more there were is in
+ * a later line, and in one row of the sender, which `storeRow` stores.
+ */
+function createUnstoredCounts(
+  { logger, now, limit }: Base & { limit: RejectionLimit },
+  storeRow: (code: string, request: RequestInfo, row: NewRejection) => void,
+) {
+  const unstored = new Map<string, Unstored>();
+  let logged = { until: 0, senders: new Set<string>() };
+  let isReportDue = false;
+
+  /** Whether no line of this minute is about the sender yet. */
+  function isFirstLine(sender: string): boolean {
+    const at = now().getTime();
+    if (logged.until <= at) logged = { until: at + MINUTE_MS, senders: new Set() };
+    if (logged.senders.has(sender) || logged.senders.size >= MAX_LINES) return false;
+    logged.senders.add(sender);
+    return true;
+  }
+
+  /** Undefined where too many networks are counted. */
+  function addTo(sender: string, request: RequestInfo, rejection: NewRejection): Unstored | undefined {
+    const at = now().getTime();
+    const before = unstored.get(sender);
+    const isNew = !before || before.until <= at;
+    if (isNew && unstored.size >= MAX_LINES && rejection.endpoint !== 'scim') return undefined;
+    const until = at + Math.max(MINUTE_MS, limit.waitSeconds(sender) * 1000);
+    const one = isNew ? { code: newCode(), request, rejection, count: 0, stored: 0, logged: 0, until } : before;
+    Object.assign(one, { request, rejection, count: one.count + 1 });
+    unstored.set(sender, one);
+    if (!isReportDue) setTimeout(report, MINUTE_MS).unref();
+    isReportDue = true;
+    return one;
+  }
+
+  /** Once a minute: how many more, in the log and in the row of each sender. */
+  function report(): void {
+    isReportDue = false;
+    storeCounts();
+    for (const [sender, one] of unstored) {
+      const more = one.count - one.logged;
+      if (more > 0) logger.warn({ sender, unstored: more }, `${more} more rejected requests were not stored`);
+      one.logged = one.count;
+      if (one.until <= now().getTime()) unstored.delete(sender);
+    }
+  }
+
+  function storeCounts(): void {
+    for (const one of unstored.values()) {
+      if (one.count === one.stored) continue;
+      const { code, request, count, rejection } = one;
+      one.stored = count;
+      const { endpoint, clientId } = rejection;
+      const message = `${count} more requests of this sender were rejected, and not stored.`;
+      const received = { count: String(count), address: request.address };
+      const row = { endpoint, reason: NOT_STORED, message, received, rules: [] };
+      storeRow(code, request, endpoint === 'scim' ? { ...row, clientId } : row);
+    }
+  }
+
+  return {
+    isFirstLine,
+
+    count(
+      sender: string,
+      code: string,
+      { request, rejection, why }: { request: RequestInfo; rejection: NewRejection; why: string },
+    ): void {
+      const counted = addTo(sender, request, rejection);
+      if (!isFirstLine(sender)) return;
+      if (counted) counted.logged += 1;
+      const { requestId, address } = request;
+      const { endpoint, reason, message, clientId, rules } = rejection;
+      logger.warn(
+        {
+          rejection: code,
+          endpoint,
+          reason: clipped(reason),
+          detail: clipped(message),
+          rule: rules.find(({ state }) => state === 'failed')?.rule,
+          requestId,
+          address,
+          client: clientId && clipped(clientId),
+        },
+        `a rejected request was not stored: ${why}; a later line says how many others of the same sender`,
+      );
+    },
+
+    /** Stores the counts now, for those who look, instead of at the end of the minute. */
+    storeCounts,
   };
 }
 
@@ -336,9 +364,8 @@ function dataOf({ received, rules }: NewRejection): string {
   });
 }
 
-const parameterSchema = z.record(z.string(), z.string());
 const dataSchema = z.object({
-  received: parameterSchema,
+  received: z.record(z.string(), z.string()),
   rules: z.array(
     z.object({
       rule: z.string().refine(isRuleId),
@@ -348,8 +375,6 @@ const dataSchema = z.object({
     }),
   ),
 });
-// A row that an earlier build stored holds the parameters alone.
-const storedData = z.union([dataSchema, parameterSchema.transform((received) => ({ received, rules: [] }))]);
 
 interface Row {
   id: string;
@@ -375,6 +400,6 @@ function fromRow({ id, endpoint, clientId, subjectId, data, ...row }: Row): Reje
     endpoint: endpoint as RejectionEndpoint,
     clientId: clientId ?? undefined,
     subjectId: subjectId ?? undefined,
-    ...storedData.parse(JSON.parse(data)),
+    ...dataSchema.parse(JSON.parse(data)),
   };
 }

@@ -565,15 +565,17 @@ function parseJson(text: string | undefined): unknown {
 
 /** Undefined where no text is set. Reads nothing: the settings are cached. */
 export function createTextSource({ latest }: Settings): () => MessageSource | undefined {
-  let last: { values: SettingValues; content: string; source: MessageSource | undefined } | undefined;
+  let values: SettingValues | undefined;
+  let content = '{}';
+  let source: MessageSource | undefined;
   return () => {
-    const values = latest();
-    if (last?.values === values) return last.source;
+    const current = latest();
+    if (current === values) return source;
+    values = current;
     // The settings were read again, mostly without a change of the texts, whose messages stay parsed then.
-    const content = JSON.stringify(values.texts);
-    const source =
-      last?.content === content ? last.source : content === '{}' ? undefined : createOverrides(values.texts);
-    last = { values, content, source };
+    const before = content;
+    content = JSON.stringify(values.texts);
+    if (content !== before) source = content === '{}' ? undefined : createOverrides(values.texts);
     return source;
   };
 }

@@ -201,24 +201,18 @@ async function addRemoved(
     orderBy: { id: 'asc' },
     take: missing + 1,
   });
-  if (unchained.length === missing && last.hash !== undefined) {
-    let { hash, seq } = last as { hash: string; seq: number };
-    for (const row of unchained) {
-      seq += 1;
-      hash = linkHash(hash, { ...row, chainSeq: seq });
-    }
-    // The hash of the next entry proves that exactly these entries were here.
-    if (!next.row || next.row.chainHash === linkHash(hash, next.row)) {
-      for (const [index, row] of unchained.entries())
-        faults.add({
-          kind: 'removed',
-          seq: last.seq + 1 + index,
-          id: row.id,
-          at: row.at,
-          message: `${describeEntry(row)} was taken out of the chain.`,
-        });
-      return { seq, hash };
-    }
+  const end = unchained.length === missing ? endAfter(last, unchained) : undefined;
+  // The hash of the next entry proves that exactly these entries were here.
+  if (end && (!next.row || next.row.chainHash === linkHash(end.hash, next.row))) {
+    for (const [index, row] of unchained.entries())
+      faults.add({
+        kind: 'removed',
+        seq: last.seq + 1 + index,
+        id: row.id,
+        at: row.at,
+        message: `${describeEntry(row)} was taken out of the chain.`,
+      });
+    return end;
   }
   const which =
     missing === 1
@@ -227,6 +221,17 @@ async function addRemoved(
   const message = `${which}${describeGap(last.row?.id, next.row?.id)} ${missing === 1 ? 'was' : 'were'} removed.`;
   faults.add({ kind: 'removed', seq: last.seq + 1, message, ...(last.row && { at: last.row.at }) });
   return { seq: next.seq - 1, hash: undefined };
+}
+
+/** The end of the chain if these rows followed the entry; undefined where its hash is unknown. */
+function endAfter({ seq, hash }: PreviousEntry, rows: readonly ChainRow[]): { seq: number; hash: string } | undefined {
+  if (hash === undefined) return undefined;
+  let end = { seq, hash };
+  for (const row of rows) {
+    const chainSeq = end.seq + 1;
+    end = { seq: chainSeq, hash: linkHash(end.hash, { ...row, chainSeq }) };
+  }
+  return end;
 }
 
 /** Reports the rows that claim a position before the start `start` or behind the end of the chain. */

@@ -3,6 +3,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { limits } from '../../../base/limits.ts';
 import type { Vault } from '../../../base/platform/vault.ts';
+import { inChunks } from '../../../base/storage/chunks.ts';
 import type { Db, Tx } from '../../../base/storage/database.ts';
 import { hasMacForm, isContentIntact, isRowGenuine } from '../row-mac.ts';
 import type { Checkpoint } from './checkpoint.ts';
@@ -103,20 +104,11 @@ function faultOf(row: ChainRow, copies: ReadonlySet<number>, late: number | unde
   return undefined;
 }
 
-/** The ids of rows whose digest, which a random salt makes unique, an older row or one in the chain has too. */
+/** The ids of the rows whose digest another row has by right. */
 async function copiesAmong(db: Db, rows: readonly ChainRow[]): Promise<Set<number>> {
-  const copies = new Set<number>();
-  if (rows.length === 0) return copies;
-  const times = [...new Set(rows.map(({ at }) => at.getTime()))].map((time) => new Date(time));
-  const first = new Map<string, number>();
-  for (let start = 0; start < times.length; start += 500) {
-    const found = await db.auditEvent.findMany({
-      where: { at: { in: times.slice(start, start + 500) } },
-      select: { id: true, digest: true, chainSeq: true },
-      orderBy: { id: 'asc' },
-    });
-    for (const { id, digest, chainSeq } of found) if (chainSeq !== null || !first.has(digest)) first.set(digest, id);
-  }
-  for (const { id, digest } of rows) if (first.get(digest) !== id) copies.add(id);
-  return copies;
+  const copies = await inChunks(rows, async (piece) => {
+    const originals = await originalsOf(db, piece);
+    return piece.filter(({ id, digest }) => originals.get(digest) !== id);
+  });
+  return new Set(copies.map(({ id }) => id));
 }
