@@ -56,8 +56,8 @@ export function createApplicationPeople({ db, accounts, now }: Core & People) {
     return { ...query, state: 'active', memberOf: [rule, ...visible] };
   }
 
-  /** What gives these roles to these people. */
-  async function rolesGiven(people: readonly Account[], roles: readonly string[]) {
+  /** Reads what gives these roles to these people; returns a function that picks the ways of one person to one role. */
+  async function readRoleWays(people: readonly Account[], roles: readonly string[]) {
     const role = { name: { in: roles.filter(isStorable) } };
     const userIds = people.map(({ id }) => id);
     const groupIds = [...new Set(people.flatMap(({ groups }) => groups.map(({ id }) => id)))];
@@ -91,11 +91,11 @@ export function createApplicationPeople({ db, accounts, now }: Core & People) {
     const allowed = people.filter((account) => accessDecision(application, account).allowed);
     if (access === 'everyone')
       return allowed.map((account) => ({ account, ways: [{ by: 'everyone', name: '', until: null }] }));
-    const given = access.roles.length === 0 ? () => [] : await rolesGiven(allowed, access.roles);
+    const roleWays = access.roles.length === 0 ? () => [] : await readRoleWays(allowed, access.roles);
     return allowed.map((account) => ({
       account,
       ways: [
-        ...grantingRoles(access, account).flatMap((name) => given(account, name)),
+        ...grantingRoles(access, account).flatMap((name) => roleWays(account, name)),
         ...grantingGroups(access, account).map(
           (group): AccessWay => ({ by: 'group', name: group.name, ...wayIn(group) }),
         ),

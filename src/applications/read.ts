@@ -163,29 +163,37 @@ async function allRows({ application }: Pick<Tx, 'application'>) {
   );
 }
 
+/**
+ * The ranked applications come after all others, or descending before them. The cursor of a page that ends among the ranked ones is how many of
+ * them were listed; among the others it is that of `list`.
+ */
 async function listByRank(
   db: Db,
   { after, isDescending = false, limit = PAGE, ...query }: ListApplications,
   rank: ReadonlyMap<string, number>,
 ): Promise<ApplicationPage> {
   const given = matching(query);
-  const numbered = joinFragments(rank.size > 0 ? [...rank.keys()] : [''], ', ');
+  const identifiers = joinFragments(rank.size > 0 ? [...rank.keys()] : [''], ', ');
   const rows = await db.$queryRaw<{ id: string; clientId: string }[]>`SELECT id, client_id AS "clientId"
-    FROM applications ${where([...given, fragment`client_id IN (${numbered})`])} ORDER BY name_key, id`;
-  const rankOf = ({ clientId }: { clientId: string }) => (isDescending ? -1 : 1) * (rank.get(clientId) ?? 0);
-  const ranked = rows.sort((one, other) => rankOf(one) - rankOf(other)).map(({ id }) => id);
-  const place = /^\d{1,4}$/.exec(after ?? '')?.[0];
-  const rankedFrom = (most: number) => ranked.slice(Number(place ?? 0), Number(place ?? 0) + most);
-  const others = async (most: number) => {
-    const conditions = [...given, fragment`client_id NOT IN (${numbered})`, ...beyond(after, undefined)];
+    FROM applications ${where([...given, fragment`client_id IN (${identifiers})`])} ORDER BY name_key, id`;
+  const sign = isDescending ? -1 : 1;
+  const numberOf = ({ clientId }: { clientId: string }) => sign * (rank.get(clientId) ?? 0);
+  const ranked = rows.sort((one, other) => numberOf(one) - numberOf(other)).map(({ id }) => id);
+  const listed = /^\d{1,4}$/.test(after ?? '') ? Number(after) : undefined;
+
+  const nextRanked = async (most: number) => ranked.slice(listed ?? 0, (listed ?? 0) + most);
+  async function nextOthers(most: number): Promise<string[]> {
+    const conditions = [...given, fragment`client_id NOT IN (${identifiers})`, ...beyond(after, undefined)];
     const found = await db.$queryRaw<{ id: string }[]>`SELECT id FROM applications ${where(conditions)}
       ORDER BY name_key, id LIMIT ${most}`;
     return found.map(({ id }) => id);
-  };
-  const isAfterRanked = isDescending && after !== undefined && place === undefined;
-  const first = isDescending ? (isAfterRanked ? [] : rankedFrom(limit + 1)) : place ? [] : await others(limit + 1);
-  const most = limit + 1 - first.length;
-  const ids = [...first, ...(most <= 0 ? [] : isDescending ? await others(most) : rankedFrom(most))];
+  }
+
+  const isPastFirst = isDescending ? after !== undefined && listed === undefined : listed !== undefined;
+  const [first, second] = isDescending ? [nextRanked, nextOthers] : [nextOthers, nextRanked];
+  const ids = isPastFirst ? [] : await first(limit + 1);
+  if (ids.length <= limit) ids.push(...(await second(limit + 1 - ids.length)));
+
   const applications = await byIds(db, ids.slice(0, limit));
   const last = applications.at(-1);
   if (ids.length <= limit || !last) return { applications };

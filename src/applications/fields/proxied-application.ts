@@ -100,12 +100,12 @@ export type PathRule = z.output<typeof pathRule>;
 
 /** Of two rules for the same path and method, the order alone would decide which counts. One without methods is for all that none before it names. */
 function pathsTwice(rules: readonly PathRule[]): Fault[] {
-  const first = new Map<string, number>();
-  for (const [at, { path, methods }] of rules.entries()) {
-    const keys = ['any', ...(methods ?? [])].map((method) => `${method} ${path}`);
-    const before = keys.map((key) => first.get(key)).find((index) => index !== undefined);
-    if (before !== undefined) return [fault(['paths', at, 'path'], 'declared-already', { where: `paths[${before}]` })];
-    for (const key of methods ? keys.slice(1) : keys) first.set(key, at);
+  for (const [at, { path, methods = [] }] of rules.entries()) {
+    const before = rules.slice(0, at).findIndex((one) => {
+      if (one.path !== path) return false;
+      return one.methods === undefined || methods.some((method) => one.methods?.includes(method));
+    });
+    if (before >= 0) return [fault(['paths', at, 'path'], 'declared-already', { where: `paths[${before}]` })];
   }
   return [];
 }

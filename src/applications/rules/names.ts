@@ -19,20 +19,17 @@ export function withChangedName<T extends Metadata>(
   const list = (names: readonly string[]) => [...new Set(names.flatMap(changed))];
   const { paths, roles_filter, roles_rename, groups_filter, groups_as } = metadata;
   const key = kind === 'role' ? 'roles' : 'groups';
-  const next: Metadata = {
-    ...(paths && {
-      paths: paths.map((one) =>
-        typeof one.rule === 'string' ? one : { ...one, rule: { ...one.rule, [key]: list(one.rule[key]) } },
-      ),
-    }),
-    ...(kind === 'role' && roles_filter && { roles_filter: list(roles_filter) }),
-    ...(kind === 'role' && roles_rename && { roles_rename: withChangedKey(roles_rename, before, after) }),
-    ...(kind === 'group' &&
-      groups_filter &&
-      groups_as !== 'id' && {
-        groups_filter: groups_as === 'path' ? pathPatterns(groups_filter, before, after) : list(groups_filter),
-      }),
-  };
+  const next: Metadata = {};
+  if (paths)
+    next.paths = paths.map((one) =>
+      typeof one.rule === 'string' ? one : { ...one, rule: { ...one.rule, [key]: list(one.rule[key]) } },
+    );
+  if (kind === 'role') {
+    if (roles_filter) next.roles_filter = list(roles_filter);
+    if (roles_rename) next.roles_rename = withChangedKey(roles_rename, before, after);
+  } else if (groups_filter && groups_as !== 'id') {
+    next.groups_filter = groups_as === 'path' ? pathPatterns(groups_filter, before, after) : list(groups_filter);
+  }
   return { ...metadata, ...next };
 }
 
