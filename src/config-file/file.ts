@@ -147,22 +147,28 @@ function validateSections(content: unknown): { declared: Declared; faults: Fault
   if (!declaredSettings.ok) faults.push(...at(['settings'], declaredSettings.faults));
   const declared = { ...emptyDeclaration(), settings: declaredSettings.ok ? declaredSettings.value : {} };
   const valid = {} as { [Name in EntrySection]: Map<number, Declared[Name][number]> };
-  const read = <Name extends EntrySection>(section: Name) => {
-    const rules = sections[section];
-    const entries = new Map<number, Declared[Name][number]>();
-    const list = root[section];
-    for (const [index, entry] of Array.isArray(list) ? list.entries() : []) {
-      const checked = rules.check(entry);
-      if (checked.ok) entries.set(index, checked.value);
-      else faults.push(...at([section, index], checked.faults));
-    }
-    faults.push(...repeatedValues(section, entries, rules));
+  for (const section of entrySections) {
+    const { entries, faults: found } = readEntries(section, root[section]);
+    faults.push(...found);
     Object.assign(valid, { [section]: entries });
     Object.assign(declared, { [section]: [...entries.values()] });
-  };
-  for (const section of entrySections) read(section);
+  }
   faults.push(...usernamesThatAreAddresses(valid.users), ...entityIdsOfClients(valid));
   return { declared, faults };
+}
+
+/** The valid entries of a section by their index, and the faults of the others. */
+function readEntries<Name extends EntrySection>(section: Name, list: unknown) {
+  const rules = sections[section];
+  const entries = new Map<number, Declared[Name][number]>();
+  const faults: Fault[] = [];
+  for (const [index, entry] of Array.isArray(list) ? list.entries() : []) {
+    const checked = rules.check(entry);
+    if (checked.ok) entries.set(index, checked.value);
+    else faults.push(...at([section, index], checked.faults));
+  }
+  faults.push(...repeatedValues(section, entries, rules));
+  return { entries, faults };
 }
 
 // The rules between the fields of a user, and between the entries of the file.
@@ -210,17 +216,17 @@ function repeatedValues<Entry>(
   entries: ReadonlyMap<number, Entry>,
   { unique }: EntryRules<Entry>,
 ): Fault[] {
-  return Object.entries(unique).flatMap(([field, valuesOf]) => {
+  const faults: Fault[] = [];
+  for (const [field, valuesOf] of Object.entries(unique)) {
     const first = new Map<string, number>();
-    return [...entries].flatMap(([index, entry]) =>
-      [valuesOf(entry) || []].flat().flatMap((value) => {
+    for (const [index, entry] of entries)
+      for (const value of [valuesOf(entry) || []].flat()) {
         const before = first.get(value);
-        first.set(value, before ?? index);
-        if (before === undefined) return [];
-        return [fault([section, index, field], 'declared-already', { where: `${section}[${before}]` })];
-      }),
-    );
-  });
+        if (before === undefined) first.set(value, index);
+        else faults.push(fault([section, index, field], 'declared-already', { where: `${section}[${before}]` }));
+      }
+  }
+  return faults;
 }
 
 function entityIdsOfClients(valid: {

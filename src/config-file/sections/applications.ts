@@ -390,13 +390,10 @@ function clientEntry(application: OidcApplication): Entry {
 }
 
 function serviceProviderEntry({ name, clientId, enabled, consent, access, metadata }: SamlApplication): Entry {
-  const { metadata_xml, metadata_url, acs, slo, certificates, ...answer } = metadata;
-  const source =
-    metadata_url !== undefined
-      ? { metadata_url }
-      : metadata_xml !== undefined
-        ? { metadata: metadata_xml }
-        : { entity_id: clientId, acs_url: acs?.map(shortAcs) ?? [], slo_url: slo, certificates };
+  const { metadata_xml: xml, metadata_url: url, acs, slo, certificates, ...answer } = metadata;
+  const byHand = { entity_id: clientId, acs_url: acs?.map(shortAcs) ?? [], slo_url: slo, certificates };
+  const document = xml === undefined ? byHand : { metadata: xml };
+  const source = url === undefined ? document : { metadata_url: url };
   const defaults = serviceProvider.parse({ name: 'x' });
   return { name, ...withoutDefaults({ ...source, ...answer, enabled, consent, access }, defaults) };
 }

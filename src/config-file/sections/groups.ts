@@ -73,11 +73,11 @@ export async function planGroups(planning: Planning): Promise<Planned> {
     compare(entry, take) {
       const existing = take(groupKey(entry.name));
       const { name, description, requests } = entry;
-      const isShort = existing !== undefined && needsConfirmation(entry, existing, graph);
+      const confirmsOwners = existing !== undefined && needsConfirmation(entry, existing, graph);
       const columns = { name, description, fileMembers: entry.members !== undefined };
       return {
         name,
-        fields: [...changedFields(entry, existing, now()), ...(isShort ? [confirmation(entry, graph)] : [])],
+        fields: [...changedFields(entry, existing, now()), ...(confirmsOwners ? [confirmation(entry, graph)] : [])],
         store: (tx) =>
           existing
             ? groups.update(
@@ -86,7 +86,7 @@ export async function planGroups(planning: Planning): Promise<Planned> {
                 { ...byFile, tx },
               )
             : groups.create({ ...columns, acceptsRequests: requests }, { ...byFile, tx }),
-        afterwards: passes(planning, entry, { stored, existing, isShort }),
+        afterwards: passes({ planning, entry, stored, existing, confirmsOwners, at: now() }),
       };
     },
     // Its groups leave it first, and it goes when others give what it gave.
@@ -99,70 +99,92 @@ export async function planGroups(planning: Planning): Promise<Planned> {
 
 const none = async () => {};
 
-interface Before {
+/** What the passes over a group need. */
+interface GroupChange {
+  planning: Planning;
+  entry: DeclaredGroup;
   stored: ReadonlyMap<string, StoredGroup>;
   /** The group of the entry. */
   existing: StoredGroup | undefined;
   /** The owners that stay have to be confirmed. */
-  isShort: boolean;
+  confirmsOwners: boolean;
+  at: Date;
 }
 
-/** What to do in each pass: take what could forbid what others get, give, take the rest, and let people in. */
-function passes({ groups, groupDomains, now }: Planning, entry: DeclaredGroup, { stored, existing, isShort }: Before) {
-  const inTx = (tx: Tx) => ({ ...byFile, tx });
-  const idOf = async (name: string, tx: Tx) =>
-    stored.get(groupKey(name))?.id ?? (await groups.find(name, tx))?.id ?? '';
+/** What to do in each pass over all groups. */
+const passes = (change: GroupChange) =>
+  [takeWhatForbids, give, takeRest, letPeopleIn].map((pass) => (tx: Tx) => pass(change, tx));
+
+/** Takes what could forbid what others get. */
+async function takeWhatForbids({ planning, entry, existing, stored, at }: GroupChange, tx: Tx): Promise<void> {
+  if (!existing) return;
+  const { groups, groupDomains } = planning;
+  const options = { ...byFile, tx };
+  const owners = entry.owners && new Set(lasting(entry.owners.map(timed), at).map(({ name }) => nameKey(name)));
+  for (const { name, userId } of existing.owners)
+    if (owners && !owners.has(name)) await groups.dismissOwner(existing.id, userId, options);
+  for (const { domain } of existing.domains)
+    if (!entry.domains.includes(domain)) await groupDomains.remove(existing.id, domain, options);
   const children = entry.groups.map(groupKey);
-  const owners = entry.owners && lasting(entry.owners.map(timed), now());
-  const members = entry.members && lasting(entry.members.map(timed), now());
-  const ownerKeys = owners && new Set(owners.map(({ name }) => nameKey(name)));
-  const wanted = new Map((members ?? []).map((member) => [nameKey(member.name), member]));
-  const before = existing?.members ?? [];
-  const staying = before.filter((row) => row.source === 'file' && isSame(row, wanted.get(row.name)));
-  const kept = new Set(staying.map(({ name }) => name));
-  const known = existing?.owners ?? [];
-  const isAppointed = (owner: Timed) =>
-    !isShort && known.some((one) => one.name === nameKey(owner.name) && isSame(one, owner));
-  return [
-    async function takeWhatForbids(tx: Tx) {
-      if (!existing) return;
-      for (const { name, userId } of existing.owners)
-        if (ownerKeys && !ownerKeys.has(name)) await groups.dismissOwner(existing.id, userId, inTx(tx));
-      for (const { domain } of existing.domains)
-        if (!entry.domains.includes(domain)) await groupDomains.remove(existing.id, domain, inTx(tx));
-      for (const key of existing.children)
-        if (!children.includes(key)) await groups.removeChild(existing.id, stored.get(key)?.id ?? '', inTx(tx));
-    },
-    async function give(tx: Tx) {
-      const id = await idOf(entry.name, tx);
-      for (const name of entry.groups) await groups.addChild(id, await idOf(name, tx), inTx(tx));
-      for (const role of entry.roles) await groups.addRole(id, role, inTx(tx));
-      const joining = [...wanted].filter(([key]) => !kept.has(key)).map(([, member]) => member);
-      if (joining.length > 0)
-        await groups.addMembers(id, await withUserIds(joining, tx), { ...inTx(tx), via: 'file', instead: PERSONAL });
-    },
-    async function takeRest(tx: Tx) {
-      if (!existing) return;
-      const { id } = existing;
-      for (const name of existing.roles) {
-        // A role that the file no longer declares is deleted by now, and its groups have lost it.
-        const isLost = !entry.roles.includes(name) && (await tx.asStored.role.findUnique({ where: { name } }));
-        if (isLost) await groups.removeRole(id, name, inTx(tx));
-      }
-      const leaving = before.filter(({ name, source }) => source === 'file' && !wanted.has(name));
-      if (leaving.length > 0) await groups.removeMembers(id, userIdsOf(leaving), { ...inTx(tx), via: 'file' });
-      const others = members === undefined ? [] : before.filter(({ source }) => source !== 'file');
-      if (others.length > 0) await groups.removeMembers(id, userIdsOf(others), inTx(tx));
-    },
-    async function letPeopleIn(tx: Tx) {
-      const id = await idOf(entry.name, tx);
-      const appointed = (owners ?? []).filter((one) => !isAppointed(one));
-      for (const owner of await withUserIds(appointed, tx)) await groups.appointOwner(id, owner, inTx(tx));
-      for (const domain of entry.domains) await groupDomains.add(id, domain, inTx(tx));
-      if (entry.requests) await groups.update(id, { acceptsRequests: true }, inTx(tx));
-    },
-  ];
+  for (const key of existing.children)
+    if (!children.includes(key)) await groups.removeChild(existing.id, stored.get(key)?.id ?? '', options);
 }
+
+async function give(change: GroupChange, tx: Tx): Promise<void> {
+  const { planning, entry, existing } = change;
+  const { groups } = planning;
+  const options = { ...byFile, tx };
+  const id = await idOf(change, entry.name, tx);
+  for (const name of entry.groups) await groups.addChild(id, await idOf(change, name, tx), options);
+  for (const role of entry.roles) await groups.addRole(id, role, options);
+  const wanted = wantedMembers(change);
+  const staying = (existing?.members ?? []).filter((row) => row.source === 'file' && isSame(row, wanted.get(row.name)));
+  for (const { name } of staying) wanted.delete(name);
+  if (wanted.size > 0)
+    await groups.addMembers(id, await withUserIds([...wanted.values()], tx), {
+      ...options,
+      via: 'file',
+      instead: PERSONAL,
+    });
+}
+
+async function takeRest(change: GroupChange, tx: Tx): Promise<void> {
+  const { planning, entry, existing } = change;
+  if (!existing) return;
+  const { groups } = planning;
+  const { id, members } = existing;
+  const options = { ...byFile, tx };
+  for (const name of existing.roles) {
+    // A role that the file no longer declares is deleted by now, and its groups have lost it.
+    const isLost = !entry.roles.includes(name) && (await tx.asStored.role.findUnique({ where: { name } }));
+    if (isLost) await groups.removeRole(id, name, options);
+  }
+  const wanted = wantedMembers(change);
+  const leaving = members.filter(({ name, source }) => source === 'file' && !wanted.has(name));
+  if (leaving.length > 0) await groups.removeMembers(id, userIdsOf(leaving), { ...options, via: 'file' });
+  const others = entry.members === undefined ? [] : members.filter(({ source }) => source !== 'file');
+  if (others.length > 0) await groups.removeMembers(id, userIdsOf(others), options);
+}
+
+async function letPeopleIn(change: GroupChange, tx: Tx): Promise<void> {
+  const { planning, entry, existing, confirmsOwners, at } = change;
+  const { groups, groupDomains } = planning;
+  const options = { ...byFile, tx };
+  const id = await idOf(change, entry.name, tx);
+  const known = confirmsOwners ? [] : (existing?.owners ?? []);
+  const isKnown = (owner: Timed) => known.some((one) => one.name === nameKey(owner.name) && isSame(one, owner));
+  const appointed = lasting((entry.owners ?? []).map(timed), at).filter((owner) => !isKnown(owner));
+  for (const owner of await withUserIds(appointed, tx)) await groups.appointOwner(id, owner, options);
+  for (const domain of entry.domains) await groupDomains.add(id, domain, options);
+  if (entry.requests) await groups.update(id, { acceptsRequests: true }, options);
+}
+
+const idOf = async ({ planning: { groups }, stored }: GroupChange, name: string, tx: Tx): Promise<string> =>
+  stored.get(groupKey(name))?.id ?? (await groups.find(name, tx))?.id ?? '';
+
+/** The declared members whose time has not ended, by the key of the username. */
+const wantedMembers = ({ entry: { members = [] }, at }: GroupChange): Map<string, Timed> =>
+  new Map(lasting(members.map(timed), at).map((member) => [nameKey(member.name), member]));
 
 const userIdsOf = (members: readonly Member[]) => [...new Set(members.map(({ userId }) => userId))];
 

@@ -263,20 +263,15 @@ async function entryFaults(
 
   const faults: Fault[] = [];
   for await (const [index, entry] of inTurns(users.entries())) {
-    const { username, sub } = entry;
+    const { username } = entry;
     const account = existing[index];
     const before = account && first.get(account.id);
     const email = entry.email === undefined ? account?.email : entry.email;
+    const breaksAtRule = usernameFault(username, email, domains) === 'at_sign';
+    const roleNames = entry.roles.map((role) => timed(role).name);
     const ofEntry = [
-      ...unknownRoles(
-        entry.roles.map((role) => timed(role).name),
-        planning,
-        ['roles'],
-      ),
-      ...(sub !== undefined && retired.has(sub) ? [fault(['sub'], 'deleted-subject')] : []),
-      ...(sub !== undefined && account && account.id !== sub
-        ? [fault(['sub'], 'other-subject', { account: username })]
-        : []),
+      ...unknownRoles(roleNames, planning, ['roles']),
+      ...subjectFaults(entry, account, retired),
       ...(before !== undefined && before !== index
         ? [fault(['username'], 'same-account', { where: `users[${before}]` })]
         : []),
@@ -284,15 +279,26 @@ async function entryFaults(
       ...otherWith(byEmail, username, account?.id).map((other) => fault(['username'], 'email-of-other', other)),
       ...otherWith(byName, entry.email, account?.id).map((other) => fault(['email'], 'username-of-other', other)),
       ...otherWith(byEmail, entry.email, account?.id).map((other) => fault(['email'], 'email-of-other', other)),
-      ...(usernameFault(username, email, domains) === 'at_sign'
-        ? [textFault(['username'], nameAdvice('at_sign'))]
-        : []),
+      ...(breaksAtRule ? [textFault(['username'], nameAdvice('at_sign'))] : []),
       ...ssoFaults(entry, account, planning),
       ...attributeFaults(entry.attributes ?? {}, schema),
     ];
     faults.push(...at(['users', index], ofEntry));
   }
   return faults;
+}
+
+function subjectFaults(
+  { username, sub }: DeclaredUser,
+  existing: StoredUser | undefined,
+  retired: ReadonlySet<string>,
+): Fault[] {
+  if (sub === undefined) return [];
+  const isOther = existing !== undefined && existing.id !== sub;
+  return [
+    ...(retired.has(sub) ? [fault(['sub'], 'deleted-subject')] : []),
+    ...(isOther ? [fault(['sub'], 'other-subject', { account: username })] : []),
+  ];
 }
 
 function ssoFaults(
