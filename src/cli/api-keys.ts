@@ -5,7 +5,7 @@ import { plural } from '../base/platform/plural.ts';
 import type { ApiKey } from '../people/api-keys/api-keys.ts';
 import type { Services } from '../server/services.ts';
 import { type Commands, fail, noSuch, UsageError } from './command.ts';
-import { formatDate } from './io.ts';
+import { formatDate, secretLines } from './io.ts';
 import { userOf } from './users.ts';
 
 export const apiKeyCommands: Commands = {
@@ -44,10 +44,7 @@ that moment, but no change that needs a fresh sign-in.`,
       const { id, expiresAt } = created.key;
       return {
         json: { id, api_key: created.text, expires_at: expiresAt },
-        text: [
-          `API key: ${created.text}`,
-          `Copy it now. You won't see it again. It expires at ${expiresAt.toISOString()}.`,
-        ],
+        text: secretLines('API key', created.text, `It expires at ${expiresAt.toISOString()}.`),
       };
     },
   },

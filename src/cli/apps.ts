@@ -14,7 +14,7 @@ import { createRegistrationTokens } from '../protocols/oidc/store/registration-t
 import { SamlError } from '../protocols/saml/xml/errors.ts';
 import type { Services } from '../server/services.ts';
 import { type Commands, fail, type Input, inputOf, noSuch, type Result, UsageError } from './command.ts';
-import { formatDate, type Io, plain } from './io.ts';
+import { formatDate, type Io, plain, secretLines } from './io.ts';
 
 const many = (value: string, help: string) => ({ type: 'string', value, multiple: true, help }) as const;
 
@@ -202,7 +202,10 @@ All other settings are in the configuration file and the console.`,
       // Here the secret is an HMAC key: only the newest one signs, so the old one cannot stay valid.
       const replace = keep === undefined || needsSecretValue(application.metadata) ? 'now' : Number(keep);
       const { value } = await services.applications.addSecret(application.id, { replace });
-      return { json: { client_id: application.clientId, client_secret: value }, text: secretLines(value) };
+      return {
+        json: { client_id: application.clientId, client_secret: value },
+        text: secretLines('Client secret', value),
+      };
     },
   },
 
@@ -226,10 +229,7 @@ All other settings are in the configuration file and the console.`,
       });
       return {
         json: { initial_access_token: token, expires_at: expiresAt },
-        text: [
-          `Initial access token: ${token}`,
-          `Copy it now. You won't see it again. It expires at ${expiresAt.toISOString()}.`,
-        ],
+        text: secretLines('Initial access token', token, `It expires at ${expiresAt.toISOString()}.`),
         notes: withoutPkce
           ? ['Warning: a stolen code of a client without PKCE can be used with its secret alone.']
           : [],
@@ -276,9 +276,6 @@ function changesIn(preview: Preview): Result {
   };
 }
 
-/** A client secret, which is displayed only once. */
-const secretLines = (secret: string) => [`Client secret: ${secret}`, "Copy it now. You won't see it again."];
-
 async function proxyOf(application: Application, { config }: Services): Promise<Result> {
   if (application.protocol !== 'proxy') return fail('This application has no reverse proxy of its own.');
   const { proxyConfiguration } = await import('../admin/applications/presets/proxies.ts');
@@ -317,7 +314,7 @@ async function addClient(input: Input, { applications, config }: Services): Prom
       `Added ${name}.`,
       `Issuer:        ${config.issuer}`,
       `Client ID:     ${clientId}`,
-      ...(clientSecret ? secretLines(clientSecret) : []),
+      ...(clientSecret ? secretLines('Client secret', clientSecret) : []),
     ],
   };
 }

@@ -6,7 +6,7 @@ import { faultLine } from '../base/texts/faults.ts';
 import type { EventStream } from '../protocols/event-streams/streams.ts';
 import type { Services } from '../server/services.ts';
 import { type Commands, type Description, type Input, noSuch, type Result, UsageError, type Work } from './command.ts';
-import { factLines, formatDate, type Io, tableLines } from './io.ts';
+import { factLines, formatDate, type Io, secretLines, tableLines } from './io.ts';
 import { timeOption } from './times.ts';
 
 /** Deliveries that `show` prints. */
@@ -78,7 +78,7 @@ export const eventStreamCommands: Commands = {
         json: { id: streamId, name, ...(isNew && { secret: secret ?? null }) },
         text: [
           `Added the event stream ${name}. It sends the events from now on.`,
-          ...(isNew && secret !== undefined ? secretLines(secret) : []),
+          ...(isNew && secret !== undefined ? secretLines('Secret', secret) : []),
         ],
       };
     },
@@ -104,7 +104,7 @@ export const eventStreamCommands: Commands = {
           throw new UsageError('a SIEM gives out its token: use --secret-stdin');
         const { secret = '' } = await streams.changeSecret(id, given, {});
         return given === undefined
-          ? { json: { id, secret }, text: secretLines(secret) }
+          ? { json: { id, secret }, text: secretLines('Secret', secret) }
           : { json: { id, secret: null }, text: 'The secret is stored.' };
       },
     ),
@@ -208,8 +208,6 @@ function stateOf({ enabled, pausedAt, failingSince, lastSuccessAt }: EventStream
   if (failingSince) return 'failing';
   return lastSuccessAt ? 'delivering' : 'no event yet';
 }
-
-const secretLines = (secret: string) => [`Secret: ${secret}`, "Copy it now. You won't see it again."];
 
 /** An entry of `event_streams`, with the secret that it names. Throws ConfigError. */
 async function readStream(file: string, io: Io) {

@@ -64,6 +64,12 @@ export function tableLines(head: readonly string[], rows: readonly (readonly str
 export const factLines = (facts: readonly (readonly [label: string, value: string])[]): string[] =>
   facts.map(([label, value]) => `${label.padEnd(14)} ${value}`);
 
+/** A secret that is not shown again, and what else there is to say about it. */
+export const secretLines = (label: string, secret: string, ...about: string[]): string[] => [
+  `${label}: ${secret}`,
+  ["Copy it now. You won't see it again.", ...about].join(' '),
+];
+
 /** Removes control characters from a text. */
 export function plain(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, ' ');

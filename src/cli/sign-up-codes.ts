@@ -2,7 +2,7 @@
 import { limits } from '../base/limits.ts';
 import { plural } from '../base/platform/plural.ts';
 import { type Commands, fail, type Input, noSuch, UsageError } from './command.ts';
-import { formatDate } from './io.ts';
+import { formatDate, secretLines } from './io.ts';
 
 const { defaultDays, maxDays, maxUses } = limits.signUpCode;
 
@@ -28,13 +28,10 @@ export const signUpCodeCommands: Commands = {
       const { code, text } = await signUpCodes.create({ name, maxUses: uses, days }, {});
       const { self_registration, sign_up_code_required } = settings.latest();
       const { id, expiresAt } = code;
-      const end = expiresAt ? ` It expires at ${expiresAt.toISOString()}.` : '';
+      const end = expiresAt ? [`It expires at ${expiresAt.toISOString()}.`] : [];
       return {
         json: { id, code: text, max_uses: code.maxUses, expires_at: expiresAt },
-        text: [
-          `Sign-up code: ${text}`,
-          `Copy it now. You won't see it again. It creates ${plural(code.maxUses, 'account')}.${end}`,
-        ],
+        text: secretLines('Sign-up code', text, `It creates ${plural(code.maxUses, 'account')}.`, ...end),
         ...(!(self_registration && sign_up_code_required) && {
           notes: ['Sign-up takes no codes yet: turn the settings self_registration and sign_up_code_required on.'],
         }),

@@ -17,7 +17,7 @@ import type { Services } from '../server/services.ts';
 import { wayText } from './apps.ts';
 import { type Commands, fail, type Input, noSuch, UsageError } from './command.ts';
 import { withServices } from './context.ts';
-import { factLines, formatDate, plain } from './io.ts';
+import { factLines, formatDate, plain, secretLines } from './io.ts';
 import { periodOption, timeOption, times } from './times.ts';
 
 const message = { type: 'string', value: 'TEXT', help: 'plain text that the invitation contains' } as const;
@@ -674,10 +674,7 @@ const fileNote = (source: string, advice: string): string[] =>
 const temporaryPassword = (password: string | undefined): string[] =>
   password === undefined
     ? []
-    : [
-        `Temporary password: ${password}`,
-        "Copy it now. You won't see it again. The user must change it at the first sign-in.",
-      ];
+    : secretLines('Temporary password', password, 'The user must change it at the first sign-in.');
 
 const failPassword = ({ credentials }: Services, faults: readonly PasswordFault[], hasSecondFactor: boolean): never =>
   fail([

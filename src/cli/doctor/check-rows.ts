@@ -1,5 +1,5 @@
 // doctor: rows that the server does not use, because it did not write them as they are, of every table that has MACs
-// (cli/doctor/check-rows.ts). Named one by one: no command repairs them.
+// (base/storage/protected-rows.ts). Named one by one: no command repairs them.
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { IMAGE_KEY } from '../../applications/brand/image-store.ts';
@@ -21,7 +21,7 @@ const MAX_NAMED = 20;
 const PAGE = 500;
 
 const RESTORE = 'Find out who changed it. Restore it from a backup or delete it.';
-const AGAIN: Partial<Record<ProtectedTable, string>> = {
+const ADVICE_OF_TABLE: Partial<Record<ProtectedTable, string>> = {
   users: 'Find out who changed it. Restore it from a backup, or delete it: gatehouse user delete.',
   password_credentials: 'Find out who changed it. Delete the row and send the user a reset link.',
   passkeys: 'Find out who changed it. Delete the row; the user adds the passkey again.',
@@ -30,7 +30,7 @@ const AGAIN: Partial<Record<ProtectedTable, string>> = {
     'Find out who wrote it. Delete the row; an administrator gives the role again if the user should have it.',
   external_identities: 'Find out who wrote it. Delete the row; the user connects the sign-in again.',
 };
-const ENDS = 'Find out who wrote it, and delete the row: the user has to start again.';
+const BEGIN_AGAIN = 'Find out who wrote it, and delete the row: the user has to start again.';
 
 export async function rowFindings({
   database: { db },
@@ -45,7 +45,7 @@ export async function rowFindings({
     for await (const row of changedRows(db, table, entry, macs)) {
       if (changed.length >= MAX_NAMED) more += 1;
       else {
-        const advice = entry.isShortLived ? ENDS : (AGAIN[table] ?? RESTORE);
+        const advice = entry.isShortLived ? BEGIN_AGAIN : (ADVICE_OF_TABLE[table] ?? RESTORE);
         const name = nameOfRow(table, row);
         changed.push(failure('rows', `another program wrote ${name}, so Gatehouse ignores it`, advice));
       }
