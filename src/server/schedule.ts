@@ -106,36 +106,12 @@ export const expiringRows: readonly SweepTarget[] = [
   expired('idempotency_keys', (db) => db.idempotencyKey),
   expired('rejections', (db) => db.rejection),
   expired('logout_runs', (db) => db.logoutRun),
-  {
-    table: 'logout_deliveries',
-    keepSeconds: 7 * DAY_SECONDS,
-    remove: (db, before, limit) => db.logoutDelivery.deleteMany({ where: { doneAt: { lt: before } }, limit }),
-  },
-  {
-    table: 'logout_deliveries',
-    keepSeconds: 30 * DAY_SECONDS,
-    remove: (db, before, limit) => db.logoutDelivery.deleteMany({ where: { failedAt: { lt: before } }, limit }),
-  },
-  {
-    table: 'event_deliveries',
-    keepSeconds: 7 * DAY_SECONDS,
-    remove: (db, before, limit) => db.eventDelivery.deleteMany({ where: { doneAt: { lt: before } }, limit }),
-  },
-  {
-    table: 'event_deliveries',
-    keepSeconds: 30 * DAY_SECONDS,
-    remove: (db, before, limit) => db.eventDelivery.deleteMany({ where: { failedAt: { lt: before } }, limit }),
-  },
-  {
-    table: 'mail_messages',
-    keepSeconds: limits.mail.keepDays * DAY_SECONDS,
-    remove: (db, before, limit) => db.mailMessage.deleteMany({ where: { sentAt: { lt: before } }, limit }),
-  },
-  {
-    table: 'mail_messages',
-    keepSeconds: limits.mail.keepDays * DAY_SECONDS,
-    remove: (db, before, limit) => db.mailMessage.deleteMany({ where: { failedAt: { lt: before } }, limit }),
-  },
+  past('logout_deliveries', 'doneAt', (db) => db.logoutDelivery, 7 * DAY_SECONDS),
+  past('logout_deliveries', 'failedAt', (db) => db.logoutDelivery, 30 * DAY_SECONDS),
+  past('event_deliveries', 'doneAt', (db) => db.eventDelivery, 7 * DAY_SECONDS),
+  past('event_deliveries', 'failedAt', (db) => db.eventDelivery, 30 * DAY_SECONDS),
+  past('mail_messages', 'sentAt', (db) => db.mailMessage, limits.mail.keepDays * DAY_SECONDS),
+  past('mail_messages', 'failedAt', (db) => db.mailMessage, limits.mail.keepDays * DAY_SECONDS),
 ];
 
 /** Deletes what tables without a relation to the account have about a deleted person. A message that is not sent yet has a day. */
@@ -167,17 +143,27 @@ export async function readByAll({ db }: Base): Promise<number> {
   return Math.min(targets._min.auditSeq ?? Infinity, streams._min.cursor ?? Infinity, first);
 }
 
-/** The rows of a table whose column `expires_at` has passed. */
-function expired(table: string, rowsIn: (db: Db) => Expiring, keepSeconds?: number): SweepTarget {
+function expired(table: string, rowsIn: (db: Db) => Rows<'expiresAt'>, keepSeconds?: number): SweepTarget {
+  return past(table, 'expiresAt', rowsIn, keepSeconds);
+}
+
+/** The rows of a table whose time in a column has passed. */
+function past<Column extends string>(
+  table: string,
+  column: Column,
+  rowsIn: (db: Db) => Rows<Column>,
+  keepSeconds?: number,
+): SweepTarget {
   return {
     table,
     ...(keepSeconds !== undefined && { keepSeconds }),
-    remove: (db, before, limit) => rowsIn(db).deleteMany({ where: { expiresAt: { lt: before } }, limit }),
+    remove: (db, before, limit) =>
+      rowsIn(db).deleteMany({ where: { [column]: { lt: before } } as Record<Column, { lt: Date }>, limit }),
   };
 }
 
-interface Expiring {
-  deleteMany(rows: { where: { expiresAt: { lt: Date } }; limit: number }): Promise<{ count: number }>;
+interface Rows<Column extends string> {
+  deleteMany(rows: { where: Record<Column, { lt: Date }>; limit: number }): Promise<{ count: number }>;
 }
 
 function epochSeconds(time: Date): bigint {

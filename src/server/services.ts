@@ -91,7 +91,7 @@ export async function createServices(options: ServicesOptions) {
     isServing,
     resolveTxt: options.resolveTxt,
   });
-  // Of a folder above.
+  // Of services that are created below, because their folders are above.
   const signOutOnRoleChange: PeopleOptions['signOutOnRoleChange'] = (userId, by, tx) =>
     sessions.signOutOnRoleChange(userId, by, tx);
   const nameChanged: PeopleOptions['nameChanged'] = (change, by, tx) =>

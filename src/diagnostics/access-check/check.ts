@@ -43,6 +43,8 @@ export interface Check {
 
 export type Result = Pick<Check, 'state' | 'explanation'>;
 
+export const check = (id: CheckId, label: PageText, result: Result): Check => ({ id, label, ...result });
+
 export const passed = (explanation: PageText = ''): Result => ({ state: 'passed', explanation });
 export const failed = (explanation: PageText): Result => ({ state: 'failed', explanation });
 export const later = (explanation: PageText): Result => ({ state: 'later', explanation });

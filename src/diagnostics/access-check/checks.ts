@@ -14,91 +14,76 @@ import { allOf, listOf, oneOf, type PageText, sentences, type Text, t } from '..
 import { networkSentence } from '../../federation/connections/network-sentences.ts';
 import type { Account, AccountGroup } from '../../people/accounts/account.ts';
 import { MFA_ACR, PHISHING_RESISTANT_ACR } from '../../people/mfa/acr.ts';
-import { type Check, failed, later, passed, type Result, skipped, warning } from './check.ts';
+import { type Check, check, failed, later, passed, type Result, skipped, warning } from './check.ts';
 import { type AccessFacts, type DirectoryState, isLocalAccepted, type ProductFacts } from './facts.ts';
 
 /** Every check; those that cannot apply to the application's protocol are left out. */
 export function checksOf(facts: AccessFacts): Check[] {
   const isOidc = facts.application.protocol === 'oidc';
   return [
-    ...facts.conditions.map(({ rejection, isMet }) => ({ id: rejection, ...ofCondition[rejection](isMet, facts) })),
+    ...facts.conditions.map(({ rejection, isMet }) => ofCondition(rejection, isMet, facts)),
     ...pathChecks(facts),
     ...registrationChecks(facts),
     ...facts.apis.map((api) => ofApi(api, facts)),
     ...(facts.groupChoices ? [ofGroupChoice(facts.groupChoices, facts)] : []),
-    ...(isOidc ? [{ id: 'grant' as const, label: t('console.access-check.label.grant'), ...grant(facts) }] : []),
-    { id: 'method', label: t('console.access-check.label.method'), ...method(facts) },
-    { id: 'password', label: t('console.access-check.label.password'), ...password(facts) },
-    ...facts.directories.map((state) => ({
-      id: 'directory' as const,
-      label: t('console.access-check.label.directory'),
-      ...ofDirectory(state, facts),
-    })),
-    { id: 'lockout', label: t('console.access-check.label.lockout'), ...lockout(facts) },
-    { id: 'factor', label: t('console.access-check.label.factor'), ...factor(facts) },
-    ...(facts.codeWaitSeconds > 0
-      ? [{ id: 'codes' as const, label: t('console.access-check.label.codes'), ...codes(facts) }]
-      : []),
+    ...(isOidc ? [check('grant', t('console.access-check.label.grant'), grant(facts))] : []),
+    check('method', t('console.access-check.label.method'), method(facts)),
+    check('password', t('console.access-check.label.password'), password(facts)),
+    ...facts.directories.map((state) =>
+      check('directory', t('console.access-check.label.directory'), ofDirectory(state, facts)),
+    ),
+    check('lockout', t('console.access-check.label.lockout'), lockout(facts)),
+    check('factor', t('console.access-check.label.factor'), factor(facts)),
+    ...(facts.codeWaitSeconds > 0 ? [check('codes', t('console.access-check.label.codes'), codes(facts))] : []),
     ...(facts.product ? productChecks(facts, facts.product) : []),
-    { id: 'network', label: t('console.access-check.label.network'), ...network(facts) },
-    ...(facts.secrets === 'unused'
-      ? []
-      : [{ id: 'secret' as const, label: t('console.access-check.label.secret'), ...secret(facts) }]),
+    check('network', t('console.access-check.label.network'), network(facts)),
+    ...(facts.secrets === 'unused' ? [] : [check('secret', t('console.access-check.label.secret'), secret(facts))]),
     ...(facts.metadataEndsAt
-      ? [
-          {
-            id: 'metadata' as const,
-            label: t('console.access-check.label.metadata'),
-            ...metadata(facts, facts.metadataEndsAt),
-          },
-        ]
+      ? [check('metadata', t('console.access-check.label.metadata'), metadata(facts, facts.metadataEndsAt))]
       : []),
   ];
 }
 
-/** The conditions of the access rule. */
-const ofCondition: Record<AccessRejection, (isMet: boolean, facts: AccessFacts) => Omit<Check, 'id'>> = {
-  application_disabled: (isMet, { application }) => ({
-    label: t('console.access-check.label.application'),
-    ...(isMet ? passed() : failed(t('console.access-check.application-disabled', { app: application.name }))),
-  }),
-  account_disabled: (isMet, { account, disabled }) => ({
-    label: t('console.access-check.label.account'),
-    ...(isMet
-      ? passed()
-      : failed(
-          sentences([
-            t('console.access-check.account-inactive', {
-              who: displayName(account),
-              state: account.state,
-              at: (account.state === 'waiting' ? account.activeFrom : account.activeUntil) ?? account.createdAt,
-            }),
-            ...(disabled ? [disabledSentence(disabled)] : []),
-          ]),
-        )),
-  }),
-  no_role: (_isMet, { application, account }) => ({
-    label: t('console.access-check.label.role'),
-    ...ofAccess(application, account),
-  }),
-  other_network: (isMet, facts) => ({
-    label: t('console.access-check.label.allowed-networks'),
-    ...allowedNetworks(isMet, facts),
-  }),
-};
+/** A condition of the access rule. */
+function ofCondition(rejection: AccessRejection, isMet: boolean, facts: AccessFacts): Check {
+  const { application, account } = facts;
+  switch (rejection) {
+    case 'application_disabled': {
+      const sentence = t('console.access-check.application-disabled', { app: application.name });
+      return check(rejection, t('console.access-check.label.application'), isMet ? passed() : failed(sentence));
+    }
+    case 'account_disabled':
+      return check(rejection, t('console.access-check.label.account'), isMet ? passed() : inactive(facts));
+    case 'no_role':
+      return check(rejection, t('console.access-check.label.role'), ofAccess(application, account));
+    case 'other_network':
+      return check(rejection, t('console.access-check.label.allowed-networks'), allowedNetworks(isMet, facts));
+  }
+}
+
+function inactive({ account, disabled }: AccessFacts): Result {
+  const { state, activeFrom, activeUntil, createdAt } = account;
+  const at = (state === 'waiting' ? activeFrom : activeUntil) ?? createdAt;
+  return failed(
+    sentences([
+      t('console.access-check.account-inactive', { who: displayName(account), state, at }),
+      ...(disabled ? [disabledSentence(disabled)] : []),
+    ]),
+  );
+}
 
 /** The path rules of a website: which of them decides about the page. */
 function pathChecks({ account, application, page }: AccessFacts): Check[] {
   if (application.protocol !== 'proxy') return [];
-  const check = (result: Result): Check[] => [{ id: 'path', label: t('console.access-check.label.path'), ...result }];
+  const only = (result: Result): Check[] => [check('path', t('console.access-check.label.path'), result)];
   const app = application.name;
   if (!page) {
     const hasRules = application.metadata.paths.length > 0;
-    return hasRules ? check(skipped(t('console.access-check.path-not-asked', { app }))) : [];
+    return hasRules ? only(skipped(t('console.access-check.path-not-asked', { app }))) : [];
   }
   const { method, path, rules, broken } = page;
-  if (page.isAmbiguous) return check(failed(t('console.access-check.path-ambiguous', { app, path })));
-  if (rules.length === 0) return check(skipped(t('console.access-check.path-without-rule', { method, path })));
+  if (page.isAmbiguous) return only(failed(t('console.access-check.path-ambiguous', { app, path })));
+  if (rules.length === 0) return only(skipped(t('console.access-check.path-without-rule', { method, path })));
   // Where websites read a path in several ways, each rule must be met.
   const deciding = broken ? [broken] : rules;
   const found = deciding.map((one) => ofPathRule(one, account));
@@ -107,7 +92,7 @@ function pathChecks({ account, application, page }: AccessFacts): Check[] {
     t('console.access-check.path-rule', { method, path, rules: names, count: deciding.length }),
     ...found.map(({ explanation }) => explanation),
   ]);
-  return check(broken ? failed(text) : passed(text));
+  return only(broken ? failed(text) : passed(text));
 }
 
 function ofPathRule({ path, rule }: PathRule, account: Account): Result {
@@ -156,14 +141,14 @@ function ofGroupChoice(choices: readonly string[], { account, application }: Acc
     choices.length > 0
       ? passed(t('console.access-check.group-choices', { ...about, groups: oneOf(choices) }))
       : failed(t('console.access-check.no-group-choice', about));
-  return { id: 'group', label: t('console.access-check.label.group'), ...result };
+  return check('group', t('console.access-check.label.group'), result);
 }
 
 /** An API that is closed to the person: the application gets no token for it, but need not ask for one. */
 function ofApi(api: Resource, { account }: AccessFacts): Check {
   const label = t('console.access-check.label.api', { api: api.identifier });
-  const { state, explanation } = ofAccess({ name: api.identifier, access: api.access }, account);
-  return { id: 'api_access', label, ...(state === 'failed' ? warning(explanation) : { state, explanation }) };
+  const result = ofAccess({ name: api.identifier, access: api.access }, account);
+  return check('api_access', label, result.state === 'failed' ? warning(result.explanation) : result);
 }
 
 function requiredText(app: string, roles: readonly string[], groups: readonly string[]) {
@@ -198,15 +183,15 @@ function productChecks(
     switch (demand) {
       case 'address': {
         const label = t('console.access-check.label.email');
-        return { id: 'email', label, ...metOr(withheld ?? t('console.access-check.no-email', { who, app })) };
+        return check('email', label, metOr(withheld ?? t('console.access-check.no-email', { who, app })));
       }
       case 'verified': {
         const label = t('console.access-check.label.verified-email');
-        return { id: 'verified-email', label, ...metOr(t('console.access-check.unverified-email', { who, app })) };
+        return check('verified-email', label, metOr(t('console.access-check.unverified-email', { who, app })));
       }
       default: {
         const label = t('console.access-check.label.product-role', { app, of });
-        return { id: 'product-role', label, ...roleOutcome(state, withheld) };
+        return check('product-role', label, roleOutcome(state, withheld));
       }
     }
   });
@@ -418,43 +403,37 @@ function registrationChecks(facts: AccessFacts): Check[] {
   const { application, registration, unsignable } = facts;
   // A website has neither scopes nor keys.
   if (application.protocol === 'proxy') return [];
-  const complete: Check = {
-    id: 'registration',
-    label: t('console.access-check.label.registration'),
-    ...(registration ? failed(registration.text) : passed()),
-  };
-  if (application.protocol === 'saml')
+  const complete = check(
+    'registration',
+    t('console.access-check.label.registration'),
+    registration ? failed(registration.text) : passed(),
+  );
+  if (application.protocol === 'saml') {
+    const sentence = t('console.access-check.no-encryption', { app: application.name });
     return [
       complete,
-      { id: 'name-id', label: t('console.access-check.label.name-id'), ...nameId(facts) },
+      check('name-id', t('console.access-check.label.name-id'), nameId(facts)),
       ...(facts.cannotEncrypt
-        ? [
-            {
-              id: 'encryption' as const,
-              label: t('console.access-check.label.encryption'),
-              ...failed(t('console.access-check.no-encryption', { app: application.name })),
-            },
-          ]
+        ? [check('encryption', t('console.access-check.label.encryption'), failed(sentence))]
         : []),
     ];
+  }
   return [
     complete,
-    { id: 'openid', label: t('console.access-check.label.openid'), ...openid(facts) },
-    ...(unsignable
-      ? [{ id: 'key' as const, label: t('console.access-check.label.key'), ...key(facts, unsignable) }]
-      : []),
+    check('openid', t('console.access-check.label.openid'), openid(facts)),
+    ...(unsignable ? [check('key', t('console.access-check.label.key'), key(facts, unsignable))] : []),
   ];
 }
 
 /** OpenID Connect Core 3.1.2.1. An OAuth 2.0 client for APIs needs no `openid`. */
-function openid({ application, openid: state }: AccessFacts) {
+function openid({ application, openid: state }: AccessFacts): Result {
   if (state === 'included') return passed();
   const sentence = t('console.access-check.no-openid', { app: application.name });
   return state === 'alone' ? warning(sentence) : failed(sentence);
 }
 
 /** SAML Core 8.3: what the NameID is made of. A request may ask for another format, and for AllowCreate. */
-function nameId({ application, account, missingForNameId: missing }: AccessFacts) {
+function nameId({ application, account, missingForNameId: missing }: AccessFacts): Result {
   const values = { app: application.name, who: displayName(account) };
   if (missing === 'allow-create') return warning(t('console.access-check.no-allow-create', values));
   if (missing === undefined) return passed();
@@ -466,7 +445,7 @@ function nameId({ application, account, missingForNameId: missing }: AccessFacts
 }
 
 /** Request objects may be left out unless the registration demands signed ones (RFC 9101 10.5). */
-function key({ application }: AccessFacts, unsignable: NonNullable<AccessFacts['unsignable']>) {
+function key({ application }: AccessFacts, unsignable: NonNullable<AccessFacts['unsignable']>): Result {
   const [first] = unsignable;
   if (!first) return passed();
   const isNeeded =
