@@ -1,6 +1,6 @@
 // Helpers of the account pages: the signed-in user, redirects with a notice, and mail about changes of the account.
 
-import type { Context, Middleware } from '../base/http/context.ts';
+import { type Context, type Middleware, seeOther } from '../base/http/context.ts';
 import { tooManyRequests } from '../base/http/errors.ts';
 import type { Http } from '../base/http/http.ts';
 import { jsonWithTexts, readJsonWithTexts } from '../base/texts/stored-text.ts';
@@ -68,8 +68,7 @@ export function createAccountPageHelpers(services: Core & Http & People & { sign
       link?: PageLink,
     ): void {
       if (text) cookies.set(ctx, 'notice', Buffer.from(jsonWithTexts({ text, tone, link })).toString('base64url'));
-      ctx.status = 303;
-      ctx.redirect(path);
+      seeOther(ctx, path);
     },
 
     /** The message of `redirectWithNotice`; returned once. */

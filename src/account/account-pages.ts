@@ -3,7 +3,7 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { ApplicationServices } from '../applications/application-services.ts';
-import type { Context, Extras, State } from '../base/http/context.ts';
+import { type Context, type Extras, type State, seeOther } from '../base/http/context.ts';
 import type { Http } from '../base/http/http.ts';
 import { parseForm } from '../base/http/input.ts';
 import { type PageText, t } from '../base/texts/text.ts';
@@ -111,8 +111,7 @@ function connectionRoutes({ page, links }: { page: AccountPageHelpers; links: Li
     const { session } = signedIn.userOf(ctx);
     const start = await links.begin(ctx.params.connectionId ?? '', session, ctx.state.request);
     if (start.method === 'post') return ctx.render('form-post', { action: start.url, fields: start.fields });
-    ctx.status = 303;
-    ctx.redirect(start.url);
+    seeOther(ctx, start.url);
   });
 
   // No `recentAuthentication`: it was required where this began (`/link`), and `finish` accepts only the same session.

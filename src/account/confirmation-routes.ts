@@ -2,7 +2,7 @@
 // then carried out.
 
 import Router from '@koa/router';
-import type { Context, Extras, Middleware, State } from '../base/http/context.ts';
+import { type Context, type Extras, type Middleware, type State, seeOther } from '../base/http/context.ts';
 import { notFound } from '../base/http/errors.ts';
 import type { Http } from '../base/http/http.ts';
 import { readForm, resumeForm } from '../base/http/input.ts';
@@ -34,20 +34,14 @@ export function completeWaiting({ signedIn, confirmation, find, show }: Confirme
     if (!(await signedIn.proofAt(ctx)).isFresh) {
       try {
         const result = await confirmation.prove(ctx, account, session);
-        if ('sent' in result) {
-          ctx.status = 303;
-          return ctx.redirect(`${ctx.path}?method=${result.sent}&sent=yes`);
-        }
+        if ('sent' in result) return seeOther(ctx, `${ctx.path}?method=${result.sent}&sent=yes`);
         await signedIn.renew(ctx, result.proven);
       } catch (error) {
         if (error instanceof StepError) return show(ctx, error);
         throw error;
       }
     }
-    if (!fields) {
-      ctx.status = 303;
-      return ctx.redirect(url);
-    }
+    if (!fields) return seeOther(ctx, url);
     resumeForm(ctx, { ...fields, _csrf });
     ctx.url = url;
     return next();
@@ -90,8 +84,7 @@ export function confirmationRoutes(
   router.get(path, signedIn.requireSignIn, async (ctx) => {
     const { url, fields } = await find(ctx);
     if (fields || !(await signedIn.proofAt(ctx)).isFresh) return show(ctx);
-    ctx.status = 303;
-    ctx.redirect(url);
+    seeOther(ctx, url);
   });
   router.post(path, signedIn.requireSignIn, csrf.check, completeWaiting({ signedIn, confirmation, find, show }));
   return router;

@@ -4,7 +4,7 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Base } from '../base/base.ts';
-import type { Context, Extras, State } from '../base/http/context.ts';
+import { type Context, type Extras, type State, seeOther } from '../base/http/context.ts';
 import { AppError, tooManyRequests } from '../base/http/errors.ts';
 import type { Http } from '../base/http/http.ts';
 import { parseForm, parseQuery } from '../base/http/input.ts';
@@ -328,8 +328,7 @@ export function joinRoutes(services: Core & Http & People & { page: AccountPageH
     } catch (error) {
       // Meanwhile the address has got an account: the link now leads to its sign-in.
       if (!(error instanceof AppError && ['email_taken', 'user_name_taken'].includes(error.code))) throw error;
-      ctx.status = 303;
-      return ctx.redirect(JOIN);
+      return seeOther(ctx, JOIN);
     }
     page.redirectToDone(ctx, `${JOIN}/done`);
   });

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, Middleware, State } from '../base/http/context.ts';
+import { type Context, type Extras, type Middleware, type State, seeOther } from '../base/http/context.ts';
 import type { CookieKey, Cookies } from '../base/http/cookies.ts';
 import { badRequest, tooManyRequests } from '../base/http/errors.ts';
 import type { Http } from '../base/http/http.ts';
@@ -108,8 +108,7 @@ export function createLinkPage({ cookies, rateLimits }: Http & People, { cookie,
       // Longer than a reset link is valid, so that the page reports an expired link instead of a missing cookie.
       cookies.set(ctx, cookie, token, { maxAgeSeconds: limits.interaction.seconds });
       ctx.set('Cache-Control', 'no-store');
-      ctx.status = 303;
-      ctx.redirect(ctx.path);
+      seeOther(ctx, ctx.path);
     }) satisfies Middleware,
 
     /** The token of this browser and what `find` returns for it; throws `link_invalid` (400) when it returns nothing. */
@@ -139,8 +138,7 @@ export function createLinkPage({ cookies, rateLimits }: Http & People, { cookie,
     redirectToDone(ctx: Context, path: string): void {
       cookies.clear(ctx, cookie);
       cookies.set(ctx, 'linkDone', path);
-      ctx.status = 303;
-      ctx.redirect(path);
+      seeOther(ctx, path);
     },
 
     /** The next sign-in of this browser begins with what the form has proven; `token` is of `Invitations.accept`. */
@@ -285,8 +283,7 @@ export async function answerUniformly(
   await fixedTime;
   if (page === undefined) return;
   ctx.set('Cache-Control', 'no-store');
-  ctx.status = 303;
-  ctx.redirect(page);
+  seeOther(ctx, page);
 }
 
 // The pages behind the mailed link of a password reset: the form, and the page that reports the change.

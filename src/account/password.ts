@@ -4,7 +4,7 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { ApplicationServices } from '../applications/application-services.ts';
-import type { Context, Extras, State } from '../base/http/context.ts';
+import { type Context, type Extras, type State, seeOther } from '../base/http/context.ts';
 import { tooManyRequests } from '../base/http/errors.ts';
 import type { Http } from '../base/http/http.ts';
 import { parseForm, parseJson, parseQuery } from '../base/http/input.ts';
@@ -39,8 +39,7 @@ export function passwordRoutes(
   const router = new Router<State, Extras>();
 
   router.get('/.well-known/change-password', (ctx) => {
-    ctx.status = 303;
-    ctx.redirect(PATH);
+    seeOther(ctx, PATH);
   });
 
   router.get(PATH, ...page.recent, (ctx) =>

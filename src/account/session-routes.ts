@@ -2,7 +2,7 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../base/http/context.ts';
+import { type Context, type Extras, type State, seeOther } from '../base/http/context.ts';
 import type { Http } from '../base/http/http.ts';
 import { parseForm } from '../base/http/input.ts';
 import { addressIn, listOf, type PageText, sentences, t } from '../base/texts/text.ts';
@@ -76,8 +76,7 @@ export function sessionRoutes(
     const completion = { kind: 'page' as const };
     const frontChannel = { browser: logoutBrowserOf(ctx), completion, sessionUid: session.ssoUid };
     const ended = await endSession.everywhere(account.id, { ...page.actorOf(ctx), frontChannel });
-    ctx.status = 303;
-    ctx.redirect(ended?.run ? `/signout/${ended.run.id}` : '/');
+    seeOther(ctx, ended?.run ? `/signout/${ended.run.id}` : '/');
   });
   return router;
 

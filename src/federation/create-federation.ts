@@ -3,7 +3,7 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../base/http/context.ts';
+import { type Context, type Extras, type State, seeOther } from '../base/http/context.ts';
 import { AppError, notFound } from '../base/http/errors.ts';
 import { bodyLimit, parseForm, parseQuery } from '../base/http/input.ts';
 import { limits } from '../base/limits.ts';
@@ -103,9 +103,8 @@ async function receive(
     }
     return upstreamSignIn.receive(answer.state, connectionId, answer);
   });
-  ctx.status = 303;
   ctx.set('Cache-Control', 'no-store');
-  ctx.redirect(path);
+  seeOther(ctx, path);
 }
 
 /** An answer whose parameters cannot be read: repeated, too many or too long. */

@@ -3,7 +3,7 @@
 
 import type { RouterMiddleware } from '@koa/router';
 import { accessDecision } from '../applications/access-decision.ts';
-import type { Context, Extras, State } from '../base/http/context.ts';
+import { type Context, type Extras, type State, seeOther } from '../base/http/context.ts';
 import { AppError, badRequest, type ErrorCode, type ErrorOptions, forbidden } from '../base/http/errors.ts';
 import { readForm } from '../base/http/input.ts';
 import type { RequestInfo } from '../base/platform/request-info.ts';
@@ -61,10 +61,7 @@ export function createFlow(
 ) {
   const { attempts, csrf, interactions } = services;
   const open = (ctx: StepContext) => openStep(services, ctx, ctx.params.uid ?? '');
-  const redirectToStep = (ctx: Context, { attempt }: CurrentStep) => {
-    ctx.status = 303;
-    ctx.redirect(`/signin/${attempt.uid}`);
-  };
+  const redirectToStep = (ctx: Context, { attempt }: CurrentStep) => seeOther(ctx, `/signin/${attempt.uid}`);
 
   async function hasGoneOn(ctx: StepContext, current: CurrentStep): Promise<boolean> {
     const { attempt, interaction } = current;
@@ -86,8 +83,7 @@ export function createFlow(
     if (expected.includes(current.step)) return current;
     if (current.step === 'identify' && current.attempt.userId === undefined) {
       // What was proven before is gone with the account or the password.
-      ctx.status = 303;
-      ctx.redirect(`/signin/${current.attempt.uid}?reset`);
+      seeOther(ctx, `/signin/${current.attempt.uid}?reset`);
     } else redirectToStep(ctx, current);
     return undefined;
   }

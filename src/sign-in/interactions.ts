@@ -4,7 +4,7 @@
 
 import type { Interaction, InteractionResults } from 'oidc-provider';
 import { createStartPages } from '../applications/start-url.ts';
-import type { Context } from '../base/http/context.ts';
+import { type Context, seeOther } from '../base/http/context.ts';
 import type { Cookies } from '../base/http/cookies.ts';
 import { type AppError, badRequest } from '../base/http/errors.ts';
 import { limits } from '../base/limits.ts';
@@ -20,8 +20,7 @@ export function createInteractions({ config: { issuer }, cookies, db, engine }: 
 
   async function answer(ctx: Context, result: InteractionResults): Promise<void> {
     const returnTo = await engine().interactionResult(ctx.req, ctx.res, result, { mergeWithLastSubmission: true });
-    ctx.status = 303;
-    ctx.redirect(returnTo);
+    seeOther(ctx, returnTo);
   }
 
   /** The engine binds an interaction to the browser with a cookie, and removes it when it is finished. */
@@ -86,8 +85,7 @@ export function createInteractions({ config: { issuer }, cookies, db, engine }: 
     /** Lets the engine decide anew what the request needs, with the session of this browser. */
     async restart(ctx: Context, interaction: Interaction): Promise<void> {
       await forgetSession(interaction);
-      ctx.status = 303;
-      ctx.redirect(interaction.returnTo);
+      seeOther(ctx, interaction.returnTo);
     },
     /** Answers the prompt and redirects the browser to the engine. */
     answer,
@@ -97,8 +95,7 @@ export function createInteractions({ config: { issuer }, cookies, db, engine }: 
      */
     resumeIfAnswered(ctx: Context, { result, returnTo }: Interaction): boolean {
       if (!result) return false;
-      ctx.status = 303;
-      ctx.redirect(returnTo);
+      seeOther(ctx, returnTo);
       return true;
     },
     /** Takes back an answer that the engine has not used yet. */

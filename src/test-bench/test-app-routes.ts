@@ -6,7 +6,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { z } from 'zod';
 import type { Block, ConsolePage } from '../admin/console/blocks.ts';
 import type { Frame } from '../admin/console/frame.ts';
-import type { Context, Extras, State } from '../base/http/context.ts';
+import { type Context, type Extras, type State, seeOther } from '../base/http/context.ts';
 import { parseForm, parseQuery } from '../base/http/input.ts';
 import { type PageText, t } from '../base/texts/text.ts';
 import type { TestTicket } from '../protocols/oidc/store/test-tickets.ts';
@@ -109,8 +109,7 @@ function logoutRoutes(router: Router<State, Extras>, services: TestBenchServices
   router.post('/sign-out', ...frame.change(WRITE), async (ctx) => {
     const { ticket, stored } = await storedTokens(services, ctx);
     const request = { ...logoutRequest(issuer, ticket), id_token_hint: stored.idToken };
-    ctx.status = 303;
-    ctx.redirect(`${issuer}/end-session?${new URLSearchParams(request)}`);
+    seeOther(ctx, `${issuer}/end-session?${new URLSearchParams(request)}`);
   });
 
   router.get('/signed-out', ...frame.page(WRITE), (ctx) => {

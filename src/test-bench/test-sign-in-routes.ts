@@ -20,7 +20,7 @@ import type { Block, Cell, Field, FormSection, TextBlock } from '../admin/consol
 import type { Frame } from '../admin/console/frame.ts';
 import { accessDecision } from '../applications/access-decision.ts';
 import type { Application, OidcApplication } from '../applications/application.ts';
-import type { Context, Extras, State } from '../base/http/context.ts';
+import { type Context, type Extras, type State, seeOther } from '../base/http/context.ts';
 import { conflict, notFound } from '../base/http/errors.ts';
 import { parseForm, parseQuery } from '../base/http/input.ts';
 import { limits } from '../base/limits.ts';
@@ -183,8 +183,8 @@ function beginRoutes(router: Router<State, Extras>, services: TestBenchServices)
   router.post('/:id', ...frame.change(WRITE), async (ctx) => {
     const { application } = await applications.get(ctx.params.id ?? '', frame.actor(ctx), WRITE);
     const options = await parseForm(ctx, testForm.loose());
-    ctx.status = 303;
-    ctx.redirect(
+    seeOther(
+      ctx,
       application.protocol === 'oidc'
         ? beginOidc(services, ctx, application, options)
         : await beginSaml(services, ctx, application, options),

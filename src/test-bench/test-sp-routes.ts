@@ -7,7 +7,7 @@ import type { Block } from '../admin/console/blocks.ts';
 import type { Frame } from '../admin/console/frame.ts';
 import type { Application } from '../applications/application.ts';
 import { readForm } from '../base/http/body.ts';
-import type { Context, Extras, State } from '../base/http/context.ts';
+import { type Context, type Extras, type State, seeOther } from '../base/http/context.ts';
 import { parseForm } from '../base/http/input.ts';
 import { limits } from '../base/limits.ts';
 import { randomToken } from '../base/platform/random.ts';
@@ -94,8 +94,7 @@ function sloRoutes(router: Router<State, Extras>, services: TestBenchServices): 
     const ticket = ticketOf(services, ctx, state);
     const { id, xml, url } = await sp.logoutRequest(openSession(vault, sealed, ticket), state);
     tickets.give(ctx, { ...ticket, nonce: id, sent: xml });
-    ctx.status = 303;
-    ctx.redirect(url);
+    seeOther(ctx, url);
   });
 
   // Without a session: a LogoutRequest of this server comes when the administrator's session has ended.
@@ -103,8 +102,7 @@ function sloRoutes(router: Router<State, Extras>, services: TestBenchServices): 
     if (!('SAMLRequest' in ctx.query)) return next();
     try {
       const url = await sp.answerLogout(ctx.querystring);
-      ctx.status = 303;
-      ctx.redirect(url);
+      seeOther(ctx, url);
     } catch (error) {
       throw providerErrorPage(error);
     }

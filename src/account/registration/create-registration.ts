@@ -4,7 +4,7 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Base } from '../../base/base.ts';
-import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
+import { type Context, type Extras, type Middleware, type State, seeOther } from '../../base/http/context.ts';
 import { notFound } from '../../base/http/errors.ts';
 import type { Http } from '../../base/http/http.ts';
 import { parseForm } from '../../base/http/input.ts';
@@ -83,8 +83,7 @@ function invitationRoutes(
   const page = createLinkPage(services, { cookie: 'reset', next });
 
   function redirectToSignIn(ctx: Context): void {
-    ctx.status = 303;
-    ctx.redirect(SIGN_IN);
+    seeOther(ctx, SIGN_IN);
   }
 
   async function show(ctx: Context, account: Account, error?: PageText): Promise<void> {

@@ -5,7 +5,7 @@ import Router from '@koa/router';
 import type { Provider } from 'oidc-provider';
 import { z } from 'zod';
 import type { Base } from '../../base/base.ts';
-import type { Context, Extras, State } from '../../base/http/context.ts';
+import { type Context, type Extras, type State, seeOther } from '../../base/http/context.ts';
 import type { Cookies } from '../../base/http/cookies.ts';
 import { badRequest, unavailable } from '../../base/http/errors.ts';
 import type { Http } from '../../base/http/http.ts';
@@ -133,7 +133,7 @@ function startSignIn({ cookies, config: { issuer: base } }: Base & Http, ctx: Co
     ...requested,
     ...(amr && { claims: MAILED_CODE_CLAIMS }),
   });
-  redirect(ctx, `${base}/authorize?${parameters}`);
+  seeOther(ctx, `${base}/authorize?${parameters}`);
 }
 
 async function finishSignIn(
@@ -153,7 +153,7 @@ async function finishSignIn(
   cookies.clear(ctx, 'rpSignIn', cookieId(state));
   if (!redeemed || redeemed.nonce !== signIn.nonce) return failed(ctx, error);
   cookies.set(ctx, 'rpSession', await rpSessions.replace(cookies.get(ctx, 'rpSession'), redeemed));
-  redirect(ctx, signIn.returnTo);
+  seeOther(ctx, signIn.returnTo);
 }
 
 async function logOut(
@@ -177,7 +177,7 @@ async function logOut(
     // Only a click on a page of this server needs no confirmation.
     ...(hint && site === 'same-origin' && { id_token_hint: hint }),
   });
-  redirect(ctx, `${base}/end-session?${parameters}`);
+  seeOther(ctx, `${base}/end-session?${parameters}`);
 }
 
 /** Ends the session of these pages only; the single sign-on session goes on. */
@@ -216,12 +216,7 @@ function storePending(cookies: Cookies, ctx: Context, signIn: PendingSignIn): vo
 function failed(ctx: Context, error: string | undefined): void {
   // To begin again at once would go in circles while the database cannot be used.
   if (error === 'temporarily_unavailable') throw unavailable('unavailable', { detail: { error } });
-  redirect(ctx, error === 'access_denied' ? '/' : '/login');
-}
-
-function redirect(ctx: Context, target: string): void {
-  ctx.status = 303;
-  ctx.redirect(target);
+  seeOther(ctx, error === 'access_denied' ? '/' : '/login');
 }
 
 function readPending(cookie: string | undefined): PendingSignIn | undefined {

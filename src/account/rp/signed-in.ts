@@ -1,6 +1,6 @@
 // Pages for signed-in users: whose session it is, and whether the authentication is recent.
 
-import type { Context, Middleware } from '../../base/http/context.ts';
+import { type Context, type Middleware, seeOther } from '../../base/http/context.ts';
 import { unauthorized } from '../../base/http/errors.ts';
 import type { Http } from '../../base/http/http.ts';
 import { type Fields, readForm } from '../../base/http/input.ts';
@@ -90,8 +90,7 @@ export function createSignedIn(dependencies: Core & Http & People & SignedInDepe
       waiting.fields = fields;
     }
     const owner = { userId: account.id, session: session.ssoUid };
-    ctx.status = 303;
-    ctx.redirect(`${ACCOUNT_CONFIRM}/${await storedPages.add('request', owner, waiting)}`);
+    seeOther(ctx, `${ACCOUNT_CONFIRM}/${await storedPages.add('request', owner, waiting)}`);
   }
 
   const requireSignIn: Middleware = async (ctx, next) => {
@@ -198,8 +197,7 @@ function demandProof(ctx: Context, parameters: Record<string, string>): void {
 }
 
 function redirectToLogin(ctx: Context, parameters: Record<string, string>): void {
-  ctx.status = 303;
-  ctx.redirect(loginUrl(parameters));
+  seeOther(ctx, loginUrl(parameters));
 }
 
 function loginUrl(parameters: Record<string, string>): string {

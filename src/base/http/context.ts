@@ -55,6 +55,12 @@ export type Context = Koa.ParameterizedContext<State, Extras>;
 export type Middleware = Koa.Middleware<State, Extras>;
 export type Application = Koa<State, Extras>;
 
+/** Sends the browser to another page, which it gets with GET whatever the method of the request was. */
+export function seeOther(ctx: { status: number; redirect(url: string): void }, url: string): void {
+  ctx.status = 303;
+  ctx.redirect(url);
+}
+
 export interface CookieKeys {
   sign(data: string): string;
   verify(data: string, digest: string): boolean;

@@ -3,7 +3,7 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
+import { type Context, type Extras, type Middleware, type State, seeOther } from '../../base/http/context.ts';
 import { AppError, badRequest, notFound, tooManyRequests } from '../../base/http/errors.ts';
 import { bodyLimit, parseForm, parseQuery, readText } from '../../base/http/input.ts';
 import { relaxPolicy } from '../../base/http/security-headers.ts';
@@ -153,8 +153,7 @@ async function signedOut({ connections, runs }: UpstreamSignInServices, ctx: Con
   const participant = state === undefined ? undefined : await runs.findByMessageId(state);
   if (!participant || connectionIdOf(participant) !== id) return ctx.render('logout/done', {});
   await runs.settle(participant, { state: 'done' });
-  ctx.status = 303;
-  ctx.redirect(`/signout/${participant.runId}`);
+  seeOther(ctx, `/signout/${participant.runId}`);
 }
 
 async function oidcConnection({ connections }: FederationServices, id: string): Promise<OidcConnection> {

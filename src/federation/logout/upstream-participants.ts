@@ -1,5 +1,6 @@
 // Implements protocols/logout/upstream.ts: the upstream as the last participant of a logout run.
 
+import { seeOther } from '../../base/http/context.ts';
 import type { PlanUpstream, UpstreamParticipants } from '../../protocols/logout/upstream.ts';
 import type { Connection } from '../connections/connection.ts';
 import type { Connections } from '../connections/connections.ts';
@@ -71,10 +72,7 @@ export function createUpstreamParticipants(
       return {
         messageId,
         send(ctx, page) {
-          if (redirect.method === 'redirect') {
-            ctx.status = 303;
-            return ctx.redirect(redirect.url);
-          }
+          if (redirect.method === 'redirect') return seeOther(ctx, redirect.url);
           const { url: action, fields } = redirect;
           ctx.render('form-post', { action, fields, appName: participant.name, ...page });
         },

@@ -5,7 +5,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import Router from '@koa/router';
 import { z } from 'zod';
 import { readForm } from '../../base/http/body.ts';
-import type { Context, Extras, State } from '../../base/http/context.ts';
+import { type Context, type Extras, type State, seeOther } from '../../base/http/context.ts';
 import { notFound } from '../../base/http/errors.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
@@ -35,9 +35,8 @@ export function acsRoutes(services: AcsServices): Router<State, Extras> {
   router.post('/saml/acs', rateLimit, async (ctx) => {
     const path = await receive(services, ctx);
     if (path === undefined) return;
-    ctx.status = 303;
     ctx.set('Cache-Control', 'no-store');
-    ctx.redirect(path);
+    seeOther(ctx, path);
   });
 
   router.get('/saml/sp/metadata', async (ctx) => {

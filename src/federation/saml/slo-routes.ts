@@ -4,7 +4,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import Router from '@koa/router';
 import { z } from 'zod';
 import { readBytes, readForm } from '../../base/http/body.ts';
-import type { Context, Extras, State } from '../../base/http/context.ts';
+import { type Context, type Extras, type State, seeOther } from '../../base/http/context.ts';
 import { notFound, unsupportedMediaType } from '../../base/http/errors.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { isPage } from '../../base/http/pages/page-request.ts';
@@ -101,8 +101,7 @@ function isFromBrowser(ctx: Context): boolean {
 function toBrowserAddress({ logoutBrowserOf }: SloServices, ctx: Context): void {
   logoutBrowserOf(ctx);
   ctx.set('Cache-Control', 'no-store');
-  ctx.status = 303;
-  ctx.redirect(`/saml/sp/slo/browser?${ctx.querystring}`);
+  seeOther(ctx, `/saml/sp/slo/browser?${ctx.querystring}`);
 }
 
 async function receive(services: SloServices, ctx: Context, decode: () => Promise<DecodedMessage>): Promise<void> {
@@ -132,8 +131,7 @@ async function receive(services: SloServices, ctx: Context, decode: () => Promis
         })
       : received.endSessions(accepted, { request }));
     if (!('runId' in outcome)) return await answer(services, ctx, pending, outcome);
-    ctx.status = 303;
-    ctx.redirect(`/signout/${outcome.runId}`);
+    seeOther(ctx, `/signout/${outcome.runId}`);
   } catch (error) {
     // Parsing an untrusted message took one turn of the event loop; writing the page takes another.
     await yieldToEventLoop();
@@ -176,8 +174,7 @@ async function continueRun(
     await runs.browserFailed(participant, `invalid_answer: ${error.code}`);
   }
   ctx.set('Cache-Control', 'no-store');
-  ctx.status = 303;
-  ctx.redirect(`/signout/${participant.runId}`);
+  seeOther(ctx, `/signout/${participant.runId}`);
 }
 
 /** Without a browser: applications are notified by deliveries. */
@@ -221,8 +218,7 @@ function send(ctx: Context, sent: UpstreamRedirect, appName: string): void {
     ctx.render('form-post', { action: sent.url, fields: sent.fields, appName });
     return;
   }
-  ctx.status = 303;
-  ctx.redirect(sent.url);
+  seeOther(ctx, sent.url);
 }
 
 /** The page that brings the answer opens in the frame in which the upstream sent its LogoutRequest. */

@@ -26,7 +26,7 @@ import {
   RESERVED_PATH,
   SIGN_IN_PATH,
 } from '../../applications/fields/proxied-application.ts';
-import type { Context, Middleware } from '../../base/http/context.ts';
+import { type Context, type Middleware, seeOther } from '../../base/http/context.ts';
 import { toAppError } from '../../base/http/error-handler.ts';
 import { AppError, unavailable } from '../../base/http/errors.ts';
 import type { Http } from '../../base/http/http.ts';
@@ -731,9 +731,8 @@ export function createForwardAuth(
     const found = opened(way, new URLSearchParams(ctx.querystring).get('way') ?? '', WAY);
     const session = found && (await sessions.ofCookie(cookies.get(ctx, 'session')));
     const isOfUser = session !== undefined && session.uid === found?.ssoUid;
-    ctx.status = 303;
     ctx.set('Cache-Control', 'no-store');
-    ctx.redirect(isOfUser ? await nextOn(found, ctx.state.request.address) : '/account');
+    seeOther(ctx, isOfUser ? await nextOn(found, ctx.state.request.address) : '/account');
   }
 
   /** A page that is too long is replaced by the first one. */

@@ -12,7 +12,7 @@ import { z } from 'zod';
 import type { ApplicationServices } from '../../applications/application-services.ts';
 import type { Base } from '../../base/base.ts';
 import { readForm } from '../../base/http/body.ts';
-import type { Context, Extras, State } from '../../base/http/context.ts';
+import { type Context, type Extras, type State, seeOther } from '../../base/http/context.ts';
 import { type AppError, badRequest, forbidden, unsupportedMediaType } from '../../base/http/errors.ts';
 import type { Http } from '../../base/http/http.ts';
 import { parseQuery } from '../../base/http/input.ts';
@@ -128,8 +128,7 @@ function samlRoutes(services: Base & SamlServices & { acceptRequest: AcceptReque
     });
     if (!accepted) return;
     const id = await pendingAuthnRequests.save(accepted.sp.applicationId, accepted.pending, undefined);
-    ctx.status = 303;
-    ctx.redirect(`${base}/saml/sso/continue?request=${id}`);
+    seeOther(ctx, `${base}/saml/sso/continue?request=${id}`);
   });
 
   router.get('/sso/continue', async (ctx) => {
@@ -153,8 +152,7 @@ function samlRoutes(services: Base & SamlServices & { acceptRequest: AcceptReque
   }
 
   function authorize(ctx: Context, pending: PendingAuthnRequest, id: string): void {
-    ctx.status = 303;
-    ctx.redirect(`${base}/authorize?${new URLSearchParams(authorizationParameters(pending, id))}`);
+    seeOther(ctx, `${base}/authorize?${new URLSearchParams(authorizationParameters(pending, id))}`);
   }
 
   return router;

@@ -3,7 +3,7 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../../base/http/context.ts';
+import { type Context, type Extras, type State, seeOther } from '../../base/http/context.ts';
 import { AppError, forbidden, notFound, unauthorized } from '../../base/http/errors.ts';
 import { parseForm } from '../../base/http/input.ts';
 import { t } from '../../base/texts/text.ts';
@@ -35,8 +35,7 @@ export function upstreamRoutes(services: SignInFlow): Router<State, Extras> {
     if (connection) return sendUpstream(services, ctx, current, connection, login);
     if (!(await upstream.offer(current.rule)).takesPassword) throw forbidden('sign_in_method_not_allowed');
     await attempts.save({ ...current.attempt, login });
-    ctx.status = 303;
-    ctx.redirect(`/signin/${current.attempt.uid}`);
+    seeOther(ctx, `/signin/${current.attempt.uid}`);
   };
   router.post('/identifier', ...flow.form(['identify'], identify));
 
@@ -46,8 +45,7 @@ export function upstreamRoutes(services: SignInFlow): Router<State, Extras> {
     const { stepUp, uid } = current.attempt;
     if (stepUp) return receiveStepUp(services, ctx, current, stepUp);
     if (current.step === 'identify') return receiveAnswer(services, ctx, current);
-    ctx.status = 303;
-    ctx.redirect(`/signin/${uid}`);
+    seeOther(ctx, `/signin/${uid}`);
   });
 
   return router;
@@ -89,8 +87,7 @@ async function receiveStepUp(
   const isMet = acrLevel(acrOf(proven.amr)) >= acrLevel(level) && !proven.needsOwnFactor;
   if (isMet) return flow.proceed(ctx, current, { userId, upstream: proven, stepUp: undefined });
   await attempts.save({ ...attempt, stepUp: { ...stepUp, isUnmet: true } });
-  ctx.status = 303;
-  ctx.redirect(`/signin/${attempt.uid}`);
+  seeOther(ctx, `/signin/${attempt.uid}`);
 }
 
 /** The next step after an identity was proven: with its account, or the page where that is proven first. */
@@ -102,8 +99,7 @@ export async function continueWith(
 ): Promise<void> {
   if (userId !== undefined) return flow.proceed(ctx, current, { userId, upstream: proven, ...(amr && { amr }) });
   await attempts.save({ ...current.attempt, upstream: proven });
-  ctx.status = 303;
-  ctx.redirect(`/signin/${current.attempt.uid}`);
+  seeOther(ctx, `/signin/${current.attempt.uid}`);
 }
 
 /** Sends the browser to the upstream. `login`: what the user typed, or the request names. */
@@ -143,8 +139,7 @@ async function redirectUpstream(
 ): Promise<void> {
   const start = await upstream.start(connectionId, { uid, rule, demands, request: ctx.state.request });
   if (start.method === 'post') return ctx.render('form-post', { action: start.url, fields: start.fields });
-  ctx.status = 303;
-  ctx.redirect(start.url);
+  seeOther(ctx, start.url);
 }
 
 /** The connection that the request itself names; undefined once the browser was sent there. */

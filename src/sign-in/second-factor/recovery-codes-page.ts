@@ -1,7 +1,7 @@
 // The page with new recovery codes, to be downloaded, printed or written down. The codes are stored, encrypted, for the user and the
 // session, so that a reload and a change of language display them again for an hour.
 
-import type { Context } from '../../base/http/context.ts';
+import { type Context, seeOther } from '../../base/http/context.ts';
 import { notFound } from '../../base/http/errors.ts';
 import type { PageOwner, StoredPages } from '../../base/http/stored-pages.ts';
 import type { Clock } from '../../base/platform/clock.ts';
@@ -22,8 +22,7 @@ export function createRecoveryCodesPages(dependencies: { storedPages: StoredPage
     /** Stores new codes and redirects to their page, `path` with a value; its route calls `show`. */
     async redirect(ctx: Context, path: string, owner: PageOwner, codes: readonly string[]): Promise<void> {
       const value = await storedPages.add('recovery-codes', owner, { codes, madeAt: now() });
-      ctx.status = 303;
-      ctx.redirect(`${path}/${value}`);
+      seeOther(ctx, `${path}/${value}`);
     },
 
     /** Renders the page. Throws not_found for other users and sessions, and after an hour. */

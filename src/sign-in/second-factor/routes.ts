@@ -3,7 +3,7 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../../base/http/context.ts';
+import { type Context, type Extras, type State, seeOther } from '../../base/http/context.ts';
 import { badRequest, notFound } from '../../base/http/errors.ts';
 import type { Http } from '../../base/http/http.ts';
 import { parseForm } from '../../base/http/input.ts';
@@ -125,8 +125,7 @@ async function sendCode(services: SignInFlow, ctx: StepContext, current: Current
   if (result.outcome === 'wait') throw tooManyTries(result.retryAfterSeconds);
   if (result.outcome === 'failed') throw new StepError('upstream_failed', { message: t('second-factor.not-sent') });
   await attempts.save({ ...current.attempt, sent: method });
-  ctx.status = 303;
-  ctx.redirect(`/signin/${current.attempt.uid}?method=${method}`);
+  seeOther(ctx, `/signin/${current.attempt.uid}?method=${method}`);
 }
 
 /** As the second factor, or in place of the password. */

@@ -13,7 +13,7 @@ import {
 } from '../../texts/languages.ts';
 import type { MessageSource } from '../../texts/messages.ts';
 import { inLanguage } from '../../texts/text.ts';
-import type { Context, Extras, Middleware, State } from '../context.ts';
+import { type Context, type Extras, type Middleware, type State, seeOther } from '../context.ts';
 import type { Cookies } from '../cookies.ts';
 import { notFound } from '../errors.ts';
 import { localPath } from '../local-path.ts';
@@ -92,8 +92,7 @@ export function languageRoutes({ cookies }: { cookies: Cookies }): Router<State,
     if (language === undefined) throw notFound();
     cookies.set(ctx, 'pickedLanguage', language);
     cookies.set(ctx, 'language', language);
-    ctx.status = 303;
-    ctx.redirect(back);
+    seeOther(ctx, back);
   });
   return router;
 }

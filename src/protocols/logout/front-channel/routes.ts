@@ -4,7 +4,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { ApplicationServices } from '../../../applications/application-services.ts';
 import type { Base } from '../../../base/base.ts';
-import type { Context, Extras, State } from '../../../base/http/context.ts';
+import { type Context, type Extras, type State, seeOther } from '../../../base/http/context.ts';
 import { badRequest, notFound } from '../../../base/http/errors.ts';
 import { parseForm } from '../../../base/http/input.ts';
 import { relaxPolicy } from '../../../base/http/security-headers.ts';
@@ -94,8 +94,7 @@ async function skipBrowserSteps(runs: LogoutRunStore, run: LogoutRun): Promise<L
 
 function redirect(ctx: Context, address: string): void {
   ctx.set('Cache-Control', 'no-store');
-  ctx.status = 303;
-  ctx.redirect(address);
+  seeOther(ctx, address);
 }
 
 type Step<Kind extends NextStep['kind']> = Extract<NextStep, { kind: Kind }>;
@@ -269,15 +268,13 @@ function completion({ applications, now, runs, outgoingMessages, serviceProvider
     }
     if (completion.kind === 'upstream' && isFirst) {
       ctx.set('Cache-Control', 'no-store');
-      ctx.status = 303;
-      return ctx.redirect(isComplete(participants) ? completion.path : `${completion.path}?partial=1`);
+      return seeOther(ctx, isComplete(participants) ? completion.path : `${completion.path}?partial=1`);
     }
     // OIDC has no status for a partial logout, so the user sees the result before the redirect when an
     // application was not signed out. When all were, or the rest supports no logout, the browser returns at once.
     if (completion.kind === 'oidc' && !hasFailures(participants)) {
       ctx.set('Cache-Control', 'no-store');
-      ctx.status = 303;
-      return ctx.redirect(completion.uri);
+      return seeOther(ctx, completion.uri);
     }
     const ageSeconds = (now().getTime() - run.createdAt.getTime()) / 1000;
     if (isInProgress(participants) && ageSeconds < limits.logout.watchSeconds) {

@@ -1,4 +1,4 @@
-import type { Context } from '../../../base/http/context.ts';
+import { type Context, seeOther } from '../../../base/http/context.ts';
 import { UnexpectedAnswer } from '../../../base/network/outgoing-fetch.ts';
 import type { Core } from '../../../core/core.ts';
 import { newMessageId, postMessage, redirectUrl } from '../../saml/messages/encode.ts';
@@ -106,11 +106,8 @@ export function createOutgoingSamlMessages(services: Core & SamlServices) {
       return {
         messageId,
         send(ctx, page) {
-          if (binding === 'redirect') {
-            ctx.status = 303;
-            ctx.redirect(redirectUrl({ location, parameter: 'SAMLRequest', message, relayState }, signer()));
-            return;
-          }
+          if (binding === 'redirect')
+            return seeOther(ctx, redirectUrl({ location, parameter: 'SAMLRequest', message, relayState }, signer()));
           const fields = { SAMLRequest: postMessage(message, signer()), RelayState: relayState };
           ctx.render('form-post', { action: location, fields, appName: participant.name, ...page });
         },
@@ -156,10 +153,7 @@ export function createOutgoingSamlMessages(services: Core & SamlServices) {
       const back = responseTo(sp, request, status);
       if (!back) ctx.render('logout/done', { appName: sp.title });
       else if (back.message) ctx.render('form-post', { action: back.action, fields: back.message, appName: sp.title });
-      else {
-        ctx.status = 303;
-        ctx.redirect(back.action);
-      }
+      else seeOther(ctx, back.action);
     },
 
     /** The URL that `prepare` sends the browser to. */

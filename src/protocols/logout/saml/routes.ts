@@ -4,7 +4,7 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import { readForm } from '../../../base/http/body.ts';
-import type { Context, Extras, State } from '../../../base/http/context.ts';
+import { type Context, type Extras, type State, seeOther } from '../../../base/http/context.ts';
 import { AppError, badRequest, unsupportedMediaType } from '../../../base/http/errors.ts';
 import { parseQuery } from '../../../base/http/input.ts';
 import { limits } from '../../../base/limits.ts';
@@ -163,10 +163,8 @@ export function samlLogoutRoutes(services: LogoutServices): Router<State, Extras
     if (ctx.method === 'POST' && ctx.get('Sec-Fetch-Site') === 'cross-site') {
       const carried = { entityId: sp.entityId, reason: error.code, rejectionCode, context };
       const rejection = sealForATime(services, CARRIED_CONTEXT, carried, CARRIED_SECONDS);
-      if (rejection.length <= limits.authorizationRequest.bytes) {
-        ctx.status = 303;
-        return ctx.redirect(`/saml/slo/rejected?rejection=${rejection}`);
-      }
+      if (rejection.length <= limits.authorizationRequest.bytes)
+        return seeOther(ctx, `/saml/slo/rejected?rejection=${rejection}`);
     }
     if (!context) throw samlErrorPage(error, sp.title, rejectionCode);
     outgoingMessages.sendResponse(ctx, sp, context, status);
@@ -207,8 +205,7 @@ export function samlLogoutRoutes(services: LogoutServices): Router<State, Extras
 }
 
 function redirectToRun(ctx: Context, runId: string): void {
-  ctx.status = 303;
-  ctx.redirect(`/signout/${runId}`);
+  seeOther(ctx, `/signout/${runId}`);
 }
 
 /** The status to answer with at once, why no session was ended, or the logout run that has to complete first. */

@@ -1,6 +1,6 @@
 // What happens to a request in front of the engine, and to its response behind it.
 
-import type { Context } from '../../../base/http/context.ts';
+import { type Context, seeOther } from '../../../base/http/context.ts';
 import type { Cookies } from '../../../base/http/cookies.ts';
 import { wordsOnCookies } from '../../../base/http/csrf.ts';
 import { AppError, badRequest } from '../../../base/http/errors.ts';
@@ -41,8 +41,7 @@ async function redirectToGet(ctx: Context): Promise<boolean> {
   const pairs = Object.entries(fields).flatMap(([name, values]) => values.map((value) => [name, value]));
   const parameters = new URLSearchParams(pairs).toString();
   if (parameters.length <= limits.authorizationRequest.bytes) {
-    ctx.status = 303;
-    ctx.redirect(`${ctx.path}?${parameters}`);
+    seeOther(ctx, `${ctx.path}?${parameters}`);
     return true;
   }
   // The engine rejects what was sent twice.

@@ -3,6 +3,7 @@
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { KoaContextWithOIDC } from 'oidc-provider';
+import { seeOther } from '../../../base/http/context.ts';
 import { AppError, badRequest } from '../../../base/http/errors.ts';
 import type { Http } from '../../../base/http/http.ts';
 import { describeSpan, traced } from '../../../base/platform/tracing.ts';
@@ -93,8 +94,7 @@ export function createResponseMode(services: ResponseServices) {
       appCtx.state.log().info({ clientId: sp.entityId, error }, 'SAML response');
       if (request.isTest) {
         await pendingAuthnRequests.saveTestResponse(state, vault.seal(xml, testResponseContext(state)));
-        appCtx.status = 303;
-        return appCtx.redirect(`${SAML_TEST_RESULT}?${new URLSearchParams({ request: state })}`);
+        return seeOther(appCtx, `${SAML_TEST_RESULT}?${new URLSearchParams({ request: state })}`);
       }
       const why = reason && !request.isPassive && (await explanationOf(ctx, sp, request, reason));
       if (!why || !rejectionCode) return responses.post(appCtx, sp, request, xml);
