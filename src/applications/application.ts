@@ -1,6 +1,8 @@
 // An application as the rest of the code sees it, read from its row: one shape for OpenID Connect clients, SAML service providers and websites
 // behind a proxy. A new field goes into the file of its protocol in fields/ (CONTRIBUTING.md).
+
 import { invalidInput } from '../base/http/errors.ts';
+import { BoundedMap } from '../base/platform/bounded-map.ts';
 import { OperatorError } from '../base/platform/operator-error.ts';
 import type { Tx } from '../base/storage/database.ts';
 import { trustedText } from '../base/storage/fragments.ts';
@@ -94,7 +96,7 @@ const stored = { oidc: oidcMetadata.loose(), saml: serviceProviderSettings.loose
 /** Short texts are parsed once; long ones are SAML metadata, which protocols/saml/metadata/service-providers.ts caches. */
 const MAX_TEXT = 10_000;
 const MAX_PARSED = 1000;
-const parsed = new Map<string, Application['metadata']>();
+const parsed = new BoundedMap<string, Application['metadata']>(MAX_PARSED);
 
 /**
  * Reads the column `applications.metadata`, the only place that does. The result is frozen, because it is shared by
@@ -109,10 +111,7 @@ export function readMetadata(protocol: Protocol, text: string): Application['met
   const known = parsed.get(key);
   if (known) return known;
   const metadata = deepFreeze(stored[protocol].parse(JSON.parse(text)));
-  if (text.length <= MAX_TEXT) {
-    if (parsed.size >= MAX_PARSED) parsed.clear();
-    parsed.set(key, metadata);
-  }
+  if (text.length <= MAX_TEXT) parsed.set(key, metadata);
   return metadata;
 }
 

@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { color, type Token } from '../../base/http/pages/tokens.ts';
+import { BoundedMap } from '../../base/platform/bounded-map.ts';
 
 export interface BrandSheet {
   /** `brand.<color><hash>.css`. */
@@ -14,7 +15,7 @@ export interface BrandSheet {
 const NAME = /^brand\.([0-9a-f]{6})([0-9a-f]{10})\.css$/;
 /** More than the brands of one server. A client that requests all colors gets each one calculated again. */
 const MAX_SHEETS = 200;
-const sheets = new Map<string, BrandSheet>();
+const sheets = new BoundedMap<string, BrandSheet>(MAX_SHEETS);
 
 /** @param hex `#rrggbb` */
 export function brandSheet(hex: string): BrandSheet {
@@ -26,7 +27,6 @@ export function brandSheet(hex: string): BrandSheet {
   const css = `:root{${set('light')}}@media (prefers-color-scheme:dark){:root:not([data-theme="light"]){${set('dark')}}}:root[data-theme="dark"]{${set('dark')}}`;
   const hash = createHash('sha256').update(css).digest('hex').slice(0, 10);
   const sheet = { name: `brand.${hex.slice(1)}${hash}.css`, css, colors };
-  if (sheets.size >= MAX_SHEETS) sheets.delete(sheets.keys().next().value as string);
   sheets.set(hex, sheet);
   return sheet;
 }

@@ -1,4 +1,5 @@
 // What is done at most once in a time for each key, such as the note of a use.
+import { BoundedMap } from './bounded-map.ts';
 import { type Clock, isWithin } from './clock.ts';
 
 const MAX_REMEMBERED = 10_000;
@@ -8,11 +9,10 @@ export type Throttle = (key: string, last?: Date | null) => boolean;
 
 /** Each process remembers by itself, up to `max` keys; beyond them it may do something once more. */
 export function createThrottle(now: Clock, seconds: number, max = MAX_REMEMBERED): Throttle {
-  const doneAt = new Map<string, number>();
+  const doneAt = new BoundedMap<string, number>(max);
   return (key, last) => {
     const isRecent = (at: number | undefined) => at !== undefined && isWithin(seconds, at, now());
     if (isRecent(doneAt.get(key)) || isRecent(last?.getTime())) return false;
-    if (!doneAt.has(key) && doneAt.size >= max) doneAt.clear();
     doneAt.set(key, now().getTime());
     return true;
   };

@@ -4,6 +4,7 @@
 import vm from 'node:vm';
 import { z } from 'zod';
 import { limits } from '../limits.ts';
+import { BoundedMap } from '../platform/bounded-map.ts';
 import { check, type Fault, fault } from '../texts/faults.ts';
 import { languages } from '../texts/languages.ts';
 
@@ -12,7 +13,7 @@ export type JsonCheck = (value: unknown) => Fault[];
 
 const MAX_CACHED = 20;
 const MAX_TRIES = 4;
-const cache = new Map<string, JsonCheck>();
+const cache = new BoundedMap<string, JsonCheck>(MAX_CACHED);
 const timeLimitedContext = vm.createContext({});
 const callRun = new vm.Script('run()');
 
@@ -109,7 +110,6 @@ export function compileJsonSchema(schema: Readonly<Record<string, unknown>>): Js
     if (checked.ok) return maskFaults(schema, value);
     return checked.faults.map((one) => (one.code === 'unknown-key' ? fault(one.path, 'unknown-attribute') : one));
   };
-  if (cache.size >= MAX_CACHED) cache.clear();
   cache.set(text, checkValue);
   return checkValue;
 }

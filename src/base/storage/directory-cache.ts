@@ -2,6 +2,7 @@
 // revision of the database, which costs a hundredth of reading the rows again on SQLite. On PostgreSQL a request reads it once, beside
 // its first rows where it can (request-reads.ts). A disabled user is out at once, on every instance: a cache by time, or LISTEN/NOTIFY, whose
 // notices come after the commit, would not do. Cached values are shared, so nobody changes them; what time alone changes is not cached.
+import { BoundedMap } from '../platform/bounded-map.ts';
 import type { Revision, Sql } from './statements.ts';
 
 export interface DirectoryCacheOptions<T> {
@@ -17,17 +18,13 @@ export function cacheDirectory<T>(
   load: (key: string) => Promise<T | undefined>,
   { max, isCacheable = () => true }: DirectoryCacheOptions<T>,
 ): (key: string) => Promise<T | undefined> {
-  const cache = new Map<string, { value: T; revision: Revision }>();
+  const cache = new BoundedMap<string, { value: T; revision: Revision }>(max);
 
   async function read(key: string, revision: Revision): Promise<T | undefined> {
     const value = await load(key);
-    cache.delete(key);
     // Stored with the revision before the read, so that a write during the read invalidates the value.
-    if (value !== undefined && revision !== undefined && isCacheable(value)) {
-      const [oldest] = cache.keys();
-      if (cache.size >= max && oldest !== undefined) cache.delete(oldest);
-      cache.set(key, { value, revision });
-    }
+    if (value !== undefined && revision !== undefined && isCacheable(value)) cache.set(key, { value, revision });
+    else cache.delete(key);
     return value;
   }
 

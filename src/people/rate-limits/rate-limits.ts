@@ -4,6 +4,7 @@
 
 import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
+import { BoundedMap } from '../../base/platform/bounded-map.ts';
 import type { Clock } from '../../base/platform/clock.ts';
 import { sha256 } from '../../base/platform/random.ts';
 import type { Db } from '../../base/storage/database.ts';
@@ -110,7 +111,7 @@ export function createRateLimits({
      * the database. For limits without refund and reset.
      */
     remembered(name: PolicyName) {
-      const waitUntil = new Map<string, number>();
+      const waitUntil = new BoundedMap<string, number>(MAX_REMEMBERED);
       const memberOf = (key: string | NetworkKey) => (typeof key === 'string' ? key : addressBlock(key.address));
       /** How long to wait, as far as this process knows; 0: not over the limit. */
       function waitSeconds(key: string | NetworkKey): number {
@@ -123,9 +124,6 @@ export function createRateLimits({
           if (known > 0) return { allowed: false, retryAfterSeconds: known };
           const result = await consume(name, key);
           if (result.allowed) return result;
-          const [oldest] = waitUntil.keys();
-          if (waitUntil.size >= MAX_REMEMBERED && oldest !== undefined) waitUntil.delete(oldest);
-          waitUntil.delete(memberOf(key));
           waitUntil.set(memberOf(key), now().getTime() + result.retryAfterSeconds * 1000);
           return result;
         },

@@ -2,8 +2,10 @@
 // and every user by account. Charged where rows are written (base/storage/request-scope.ts), so no route can forget it. A request is rejected at
 // its first row or not at all, so no work stops half-way. Each process counts in memory and reports larger parts to the shared counters:
 // a usual sign-in writes nothing for it.
+
 import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
+import { BoundedMap } from '../../base/platform/bounded-map.ts';
 import type { Sender } from '../../base/platform/request-info.ts';
 import { TooMuchStored } from '../../base/storage/stored-size.ts';
 import { addressBlock, siteBlock } from './policies.ts';
@@ -44,7 +46,7 @@ export function createStorageBudget({
   isEnabled: () => boolean;
 }) {
   // In the order in which their windows began.
-  const spentBy = new Map<string, Spent>();
+  const spentBy = new BoundedMap<string, Spent>(maxSenders);
 
   function currentOf(key: string): Spent | undefined {
     const at = now().getTime();
@@ -57,8 +59,6 @@ export function createStorageBudget({
     if (current) return current;
     const at = now().getTime();
     const known = spentBy.get(key);
-    spentBy.delete(key);
-    if (spentBy.size >= maxSenders) spentBy.delete(spentBy.keys().next().value as string);
     const fresh = { startedAt: at, requests: 0, bytes: 0, reported: 0, rejectedUntil: known?.rejectedUntil ?? 0 };
     spentBy.set(key, fresh);
     return fresh;

@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { type ProxyKind, proxyKinds } from '../../applications/fields/proxied-application.ts';
 import type { Context } from '../../base/http/context.ts';
 import { AppError } from '../../base/http/errors.ts';
+import { BoundedMap } from '../../base/platform/bounded-map.ts';
 
 /** What a proxy asks, before the framework has looked at it or in its context. */
 export interface Question {
@@ -30,12 +31,11 @@ const MAX_KEPT = 1000;
 
 /** The function with its last results: for a text that is the same in most questions. */
 export function keepingLast<Result>(compute: (text: string) => Result): (text: string) => Result {
-  const kept = new Map<string, Result>();
+  const kept = new BoundedMap<string, Result>(MAX_KEPT);
   return (text) => {
     const known = kept.get(text);
     if (known !== undefined) return known;
     const result = compute(text);
-    if (kept.size >= MAX_KEPT) kept.clear();
     kept.set(text, result);
     return result;
   };

@@ -1,6 +1,7 @@
 // Rejected requests of websites, under a reference that the page displays: what a proxy asked, and the rule that it broke.
 
 import type { Context } from '../../base/http/context.ts';
+import { BoundedMap } from '../../base/platform/bounded-map.ts';
 import type { Core } from '../../core/core.ts';
 import { type BrokenRule, type RuleId, ruleResults } from '../../core/rejections/rules.ts';
 import type { Account } from '../../people/accounts/account.ts';
@@ -35,7 +36,7 @@ const MAX_KEPT = 1000;
  * ones within a minute are one.
  */
 export function createRejectedQuestions({ rejections, now }: Core & People) {
-  const kept = new Map<string, { code: string; until: number }>();
+  const kept = new BoundedMap<string, { code: string; until: number }>(MAX_KEPT);
 
   return function recordRejection({ state: { request } }: Context, rejected: RejectedQuestion): string {
     const { reason, message, asked, account, of = 'page', rule, received, expected } = rejected;
@@ -56,7 +57,6 @@ export function createRejectedQuestions({ rejections, now }: Core & People) {
       },
       rules: ruleResults(ORDERS[of], { rule, received, expected }),
     });
-    if (kept.size >= MAX_KEPT) kept.clear();
     kept.set(key, { code, until: at + SAME_MS });
     return code;
   };

@@ -3,6 +3,7 @@
 import { importJWK, SignJWT } from 'jose';
 import { headersOf, type ProxiedSettings } from '../../applications/fields/proxied-application.ts';
 import { limits } from '../../base/limits.ts';
+import { BoundedMap } from '../../base/platform/bounded-map.ts';
 import type { Core } from '../../core/core.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { attributesFor, claimsFor } from '../../people/accounts/claims.ts';
@@ -116,7 +117,7 @@ const MAX_KEPT = 10_000;
  * is kept per session or credential until it nearly ends, or says something else.
  */
 export function createWebsiteTokens({ keyring, config: { issuer }, now }: Core) {
-  const kept = new Map<string, { text: string; proof: string; jwt: string; until: number }>();
+  const kept = new BoundedMap<string, { text: string; proof: string; jwt: string; until: number }>(MAX_KEPT);
   let signing: { kid: string; key: Awaited<ReturnType<typeof importJWK>> } | undefined;
   keyring.onChange(() => {
     signing = undefined;
@@ -160,7 +161,6 @@ export function createWebsiteTokens({ keyring, config: { issuer }, now }: Core) 
       .setIssuedAt(seconds)
       .setExpirationTime(ends)
       .sign(key);
-    if (kept.size >= MAX_KEPT) kept.clear();
     kept.set(id, { text: view.text, proof, jwt, until: ends - RENEWED_SECONDS });
     return jwt;
   };

@@ -1,7 +1,9 @@
 // Pages of a list: by `startIndex` and `count` (RFC 7644 3.4.2.4), or by a cursor (RFC 9865), which loses nobody when others are deleted
 // meanwhile.
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limits } from '../../base/limits.ts';
+import { BoundedMap } from '../../base/platform/bounded-map.ts';
 import { type Clock, systemStopwatch } from '../../base/platform/clock.ts';
 import { isStorable, isStorableTime } from '../../base/storage/storable-text.ts';
 import { scimError } from './errors.ts';
@@ -46,7 +48,7 @@ export type Places = ReturnType<typeof createPlaces>;
 
 /** The ends of pages by `startIndex` far behind in a list: to skip all before them would take longer from page to page. */
 export function createPlaces(now: Clock) {
-  const ends = new Map<string, Continued & { until: number }>();
+  const ends = new BoundedMap<string, Continued & { until: number }>(MOST_KEPT);
   return {
     /** @param list the list, such as its connection and filter */
     find(list: string, offset: number): Continued | undefined {
@@ -55,11 +57,7 @@ export function createPlaces(now: Clock) {
     },
     keep(list: string, offset: number, end: Continued): void {
       if (offset < FAR) return;
-      const key = `${offset} ${list}`;
-      const [oldest] = ends.keys();
-      if (ends.size >= MOST_KEPT && oldest !== undefined) ends.delete(oldest);
-      ends.delete(key);
-      ends.set(key, { ...end, until: now().getTime() + KEPT_MS });
+      ends.set(`${offset} ${list}`, { ...end, until: now().getTime() + KEPT_MS });
     },
   };
 }

@@ -2,6 +2,7 @@
 // The bearer secrets of clients and browsers are stored only as hashes.
 
 import { limits } from '../../../base/limits.ts';
+import { BoundedMap } from '../../../base/platform/bounded-map.ts';
 import { plural } from '../../../base/platform/plural.ts';
 import { randomToken, sha256 } from '../../../base/platform/random.ts';
 import { type Db, isUniqueConstraintError } from '../../../base/storage/database.ts';
@@ -279,7 +280,7 @@ export function rowCacheOf(sql: Revisions): RowCache {
 }
 
 function createRowCache(sql: Revisions) {
-  const rows = new Map<string, { row: ArtifactRow | null; revision: number }>();
+  const rows = new BoundedMap<string, { row: ArtifactRow | null; revision: number }>(MAX_ROWS);
   let deletions = 0;
 
   return {
@@ -295,9 +296,6 @@ function createRowCache(sql: Revisions) {
     set(key: string, row: ArtifactRow | null, { revision, deletions: before }: ReadAt): void {
       // It may be the row that was changed while this one was read.
       if (revision === undefined || deletions !== before) return;
-      rows.delete(key);
-      const [oldest] = rows.keys();
-      if (rows.size >= MAX_ROWS && oldest !== undefined) rows.delete(oldest);
       rows.set(key, { row, revision });
     },
 

@@ -4,6 +4,7 @@
 import { readMetadata, type SamlApplication } from '../../../applications/application.ts';
 import type { ServiceProviderSettings } from '../../../applications/fields/service-provider.ts';
 import { limits } from '../../../base/limits.ts';
+import { BoundedMap } from '../../../base/platform/bounded-map.ts';
 import { hotStatements } from '../../../base/storage/statements.ts';
 import { isStorable } from '../../../base/storage/storable-text.ts';
 import { nameIn, type PageText } from '../../../base/texts/text.ts';
@@ -58,7 +59,7 @@ export const statements = hotStatements('service-providers', {
 });
 
 export function createServiceProviders({ db, sql, settings }: Core) {
-  const parsed = new Map<string, { version: number; provider: ServiceProvider }>();
+  const parsed = new BoundedMap<string, { version: number; provider: ServiceProvider }>(MAX_CACHED);
 
   async function currentServiceProvider(entityId: string): Promise<ServiceProvider | undefined> {
     if (!isStorable(entityId)) return undefined;
@@ -81,7 +82,6 @@ export function createServiceProviders({ db, sql, settings }: Core) {
 
   function add(entityId: string, row: Row, metadata: string): ServiceProvider {
     const provider = build(entityId, row, readMetadata('saml', metadata));
-    if (parsed.size >= MAX_CACHED) parsed.clear();
     parsed.set(entityId, { version: row.updatedAt.getTime(), provider });
     return provider;
   }

@@ -2,6 +2,7 @@
 // memory, and calls the address for every bad signature while the document cannot be read. Here a document that breaks the rule for foreign
 // keys (core/keys/foreign-keys.ts) is rejected as a whole and the last good one stays in use, and the address is called at most every few seconds.
 
+import { BoundedMap } from '../../../../base/platform/bounded-map.ts';
 import type { Core } from '../../../../core/core.ts';
 import { fetchedKeySet, type Jwk } from '../../../../core/keys/foreign-keys.ts';
 import { asciiText } from '../../engine/app-context.ts';
@@ -27,7 +28,7 @@ export function createClientKeySets(
   /** The engine's clock, in epoch seconds. */
   now: () => number,
 ) {
-  const known = new Map<string, KnownSet>();
+  const known = new BoundedMap<string, KnownSet>(MAX_SETS);
   const running = new Map<string, Promise<KnownSet>>();
 
   async function load(uri: string): Promise<KnownSet> {
@@ -53,8 +54,6 @@ export function createClientKeySets(
     const call = running.get(uri) ?? load(uri).finally(() => running.delete(uri));
     running.set(uri, call);
     const read = await call;
-    known.delete(uri);
-    if (known.size >= MAX_SETS) known.delete(known.keys().next().value as string);
     known.set(uri, read);
     return read;
   }

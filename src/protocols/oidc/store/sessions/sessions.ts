@@ -1,4 +1,5 @@
 import { limits } from '../../../../base/limits.ts';
+import { BoundedMap } from '../../../../base/platform/bounded-map.ts';
 import type { RequestInfo } from '../../../../base/platform/request-info.ts';
 import type { Db, Tx } from '../../../../base/storage/database.ts';
 import { hotStatements } from '../../../../base/storage/statements.ts';
@@ -274,7 +275,7 @@ function createSessionActivity(
   latestEndOf: (uid: string) => Promise<Date | undefined>,
 ) {
   // Saves most of the statements; another instance does not know of it and writes once more.
-  const recordedAt = new Map<string, number>();
+  const recordedAt = new BoundedMap<string, number>(MAX_REMEMBERED);
 
   async function record(uid: string, at: number): Promise<void> {
     const endsAt = await latestEndOf(uid);
@@ -295,7 +296,6 @@ function createSessionActivity(
     async recordActivity(uid: string): Promise<void> {
       const at = Math.floor(now().getTime() / 1000);
       if (at - (recordedAt.get(uid) ?? 0) < PAUSE_SECONDS) return;
-      if (recordedAt.size >= MAX_REMEMBERED) recordedAt.clear();
       recordedAt.set(uid, at);
       try {
         await record(uid, at);
