@@ -2,6 +2,7 @@
 
 import { notFound } from '../base/http/errors.ts';
 import { inChunks } from '../base/storage/chunks.ts';
+import { fromValueCursor, toValueCursor } from '../base/storage/cursors.ts';
 import type { Db, Tx } from '../base/storage/database.ts';
 import { type Fragment, fragment, joinFragments, noFragment, trustedText } from '../base/storage/fragments.ts';
 import { isStorable, withoutUnstorable } from '../base/storage/storable-text.ts';
@@ -247,19 +248,15 @@ function rankOf(search: string | undefined): Fragment | undefined {
 }
 
 function cursorOf({ name, id }: Application, rank: number): string {
-  return Buffer.from(JSON.stringify([listKey(name), id, rank])).toString('base64url');
+  return toValueCursor([listKey(name), id, rank]);
 }
 
 // A malformed cursor starts at the first page.
 function parseCursor(text: string | undefined): [key: string, id: string, rank: number] | undefined {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(text ?? '', 'base64url').toString());
-    const [key, id, rank] = Array.isArray(value) ? value : [];
-    const isOne = typeof key === 'string' && typeof id === 'string' && [0, 1, 2].includes(rank);
-    return isOne ? [withoutUnstorable(key), withoutUnstorable(id), rank] : undefined;
-  } catch {
-    return undefined;
-  }
+  const [key, id, rank] = fromValueCursor(text);
+  const isOne =
+    typeof key === 'string' && typeof id === 'string' && typeof rank === 'number' && [0, 1, 2].includes(rank);
+  return isOne ? [withoutUnstorable(key), withoutUnstorable(id), rank] : undefined;
 }
 
 // The key by which lists of applications are sorted: their name as the names of users are compared, so that case does not matter.

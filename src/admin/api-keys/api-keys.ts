@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
+import { fromTimeCursor, toTimeCursor } from '../../base/storage/cursors.ts';
 import { transaction } from '../../base/storage/database.ts';
 import { fault, rule } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
@@ -167,14 +168,16 @@ async function visibleKeys(
 ): Promise<{ keys: ApiKey[]; next?: string }> {
   const seen = new Map<string, boolean>();
   const keys: ApiKey[] = [];
-  let after = parseCursor(cursor);
+  const place = fromTimeCursor(cursor);
+  let after = place && { createdAt: place.at, id: place.id };
   for (;;) {
     const page = await apiKeys.list({ ...query, after, limit: limits.api.maxPageSize });
     for (const key of page) {
       const isVisible = seen.get(key.ownerId) ?? (await mayAccessKeysOf(by, key.ownerId, READ));
       seen.set(key.ownerId, isVisible);
       if (!isVisible) continue;
-      if (keys.length === limit) return { keys, next: cursorOf(keys.at(-1)) };
+      const last = keys.at(-1);
+      if (last && keys.length === limit) return { keys, next: toTimeCursor(last.createdAt, last.id) };
       keys.push(key);
     }
     after = page.at(-1);
@@ -185,15 +188,6 @@ async function visibleKeys(
 function assertLifetime(days: number, maxDays: number): void {
   if (Number.isInteger(days) && days >= 1 && days <= maxDays) return;
   throw invalidInput([fault(['expires_in_days'], 'api-key-days', { days: maxDays })]);
-}
-
-function cursorOf(key: ApiKey | undefined): string {
-  return key ? `${key.createdAt.getTime()}.${key.id}` : '';
-}
-
-function parseCursor(text: string | undefined): { createdAt: Date; id: string } | undefined {
-  const [, time, id] = /^(\d{1,14})\.([0-9A-Za-z]{1,64})$/.exec(text ?? '') ?? [];
-  return time && id ? { createdAt: new Date(Number(time)), id } : undefined;
 }
 
 const fields = {

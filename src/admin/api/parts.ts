@@ -1,9 +1,11 @@
 // Schemas and small helpers that the nouns of the API share.
+
 import { z } from 'zod';
 import { fullName } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
 import type { DomainProof } from '../../base/network/domains.ts';
 import { defined } from '../../base/platform/defined.ts';
+import { fromValueCursor, toValueCursor } from '../../base/storage/cursors.ts';
 import { isStorable, isStorableTime } from '../../base/storage/storable-text.ts';
 import { rule } from '../../base/texts/faults.ts';
 import { Text } from '../../base/texts/text.ts';
@@ -44,21 +46,15 @@ const place = z
   .array(z.union([z.string().refine(isStorable), z.number()]))
   .refine((parts) => parts.some((part) => typeof part === 'string'));
 
-function placeIn(cursor: string): z.output<typeof place> | undefined {
-  try {
-    return place.safeParse(JSON.parse(Buffer.from(cursor, 'base64url').toString())).data;
-  } catch {
-    return undefined;
-  }
-}
+const placeIn = (cursor: string | undefined) => place.safeParse(fromValueCursor(cursor)).data;
 
 /** The cursor of the page after this name, for the API and the console; null after the last. */
 export const toCursor = (name: string | undefined): string | null =>
-  name === undefined ? null : Buffer.from(JSON.stringify([name])).toString('base64url');
+  name === undefined ? null : toValueCursor([name]);
 
 /** The name of such a cursor; that of another list begins at the first page. */
 export function fromCursor(cursor: string | undefined): string | undefined {
-  const [name, ...more] = (cursor !== undefined && placeIn(cursor)) || [];
+  const [name, ...more] = placeIn(cursor) ?? [];
   return typeof name === 'string' && more.length === 0 ? name : undefined;
 }
 

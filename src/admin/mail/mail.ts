@@ -1,5 +1,6 @@
 // /api/admin/mail: the outbox, without the texts of the mails; the test email of an administrator, sent at once, so that the page can display
 // the answer of the mail server; and the texts of all mails with example data.
+
 import { z } from 'zod';
 import type { ApplicationServices } from '../../applications/application-services.ts';
 import type { Base } from '../../base/base.ts';
@@ -7,6 +8,7 @@ import { invalidInput, notFound, tooManyRequests } from '../../base/http/errors.
 import type { BrandLook } from '../../base/http/pages/brand-look.ts';
 import { viewsDir } from '../../base/platform/package.ts';
 import { randomId } from '../../base/platform/random.ts';
+import { fromTimeCursor, toTimeCursor } from '../../base/storage/cursors.ts';
 import { transaction } from '../../base/storage/database.ts';
 import { rule, textFault } from '../../base/texts/faults.ts';
 import { SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
@@ -204,24 +206,24 @@ export function createMailAdmin(services: MailServices) {
       /** Newest first by default. */
       isOldestFirst?: boolean;
     }): Promise<{ items: MailView[]; next?: string }> {
-      const [, time, id] = /^(\d{1,14})\.([\w-]{1,64})$/.exec(after ?? '') ?? [];
-      const at = time === undefined ? undefined : new Date(Number(time));
-      const cursor =
-        !at || !id
-          ? {}
-          : isOldestFirst
-            ? { createdAt: { gte: at }, OR: [{ createdAt: { gt: at } }, { id: { gt: id } }] }
-            : { createdAt: { lte: at }, OR: [{ createdAt: { lt: at } }, { id: { lt: id } }] };
-      const order = isOldestFirst ? 'asc' : 'desc';
+      const place = fromTimeCursor(after);
+      const [beyond, orSame, order] = isOldestFirst
+        ? (['gt', 'gte', 'asc'] as const)
+        : (['lt', 'lte', 'desc'] as const);
+      const isAfter = place && {
+        createdAt: { [orSame]: place.at },
+        OR: [{ createdAt: { [beyond]: place.at } }, { id: { [beyond]: place.id } }],
+      };
       const rows = await db.mailMessage.findMany({
-        where: { AND: [mailOf[state ?? 'any'], userId === undefined ? {} : { userId }, cursor] },
+        where: { AND: [mailOf[state ?? 'any'], userId === undefined ? {} : { userId }, isAfter ?? {}] },
         orderBy: [{ createdAt: order }, { id: order }],
         take: limit + 1,
         omit: { bodySealed: true },
       });
       const items = rows.slice(0, limit).map(viewOf);
       const last = items.at(-1);
-      return rows.length > limit && last ? { items, next: `${last.createdAt.getTime()}.${last.id}` } : { items };
+      const isLast = rows.length <= limit;
+      return isLast || !last ? { items } : { items, next: toTimeCursor(last.createdAt, last.id) };
     },
 
     /** The newest email of a kind to a user. */

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { notFound } from '../../base/http/errors.ts';
 import { fullName, nameAndUsername } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
+import { fromTimeCursor, type TimePlace, toTimeCursor } from '../../base/storage/cursors.ts';
 import { fragment, trustedText } from '../../base/storage/fragments.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -63,7 +64,7 @@ export function createSessionAdmin(services: AdminServices) {
     /** The live sessions of the users whom the actor may see, the newest first. */
     async list({ limit = limits.api.pageSize, after, ...query }: ListSessions, by: Actor): Promise<SessionPage> {
       const extent = await authority.extent(by, READ);
-      return listSessions(services, { ...query, limit, cursor: parseCursor(after), extent });
+      return listSessions(services, { ...query, limit, cursor: fromTimeCursor(after), extent });
     },
 
     async ofUser(userId: string, by: Actor): Promise<SessionView[]> {
@@ -115,7 +116,7 @@ async function listSessions(
   // The rows of ended sessions are deleted later, so a page may take more than one query.
   for (;;) {
     const isAfter = last
-      ? fragment`d.created_at ${beyond}= ${last.at} AND (d.created_at ${beyond} ${last.at} OR d.uid ${beyond} ${last.uid})`
+      ? fragment`d.created_at ${beyond}= ${last.at} AND (d.created_at ${beyond} ${last.at} OR d.uid ${beyond} ${last.id})`
       : fragment`1 = 1`;
     const isVisible = extent === 'all' ? fragment`1 = 1` : isWithinExtent('d.user_id', extent);
     const page = await db.$queryRaw<{ uid: string }[]>`SELECT d.uid FROM session_devices d
@@ -128,9 +129,10 @@ async function listSessions(
     const live = await viewsOf(services, await sessions.findAll(rows.map(({ uid }) => uid)));
     for (const { uid, createdAt } of rows) {
       const session = live.find((one) => one.uid === uid);
-      if (session && found.length === limit) return { sessions: found, next: cursorOf(last) };
+      if (session && found.length === limit)
+        return { sessions: found, ...(last && { next: toTimeCursor(last.at, last.id) }) };
       if (session) found.push(session);
-      last = { at: createdAt, uid };
+      last = { at: createdAt, id: uid };
     }
     if (page.length < limit || rows.length === 0) return { sessions: found };
   }
@@ -156,22 +158,8 @@ async function viewsOf({ db, countries }: AdminServices, live: readonly SessionE
 
 interface PageOfSessions extends Omit<ListSessions, 'after'> {
   limit: number;
-  cursor: Cursor | undefined;
+  cursor: TimePlace | undefined;
   extent: Extent;
-}
-
-interface Cursor {
-  at: Date;
-  uid: string;
-}
-
-function cursorOf(cursor: Cursor | undefined): string {
-  return cursor ? `${cursor.at.getTime()}.${cursor.uid}` : '';
-}
-
-function parseCursor(text: string | undefined): Cursor | undefined {
-  const [, time, uid] = /^(\d{1,14})\.([\w-]{1,64})$/.exec(text ?? '') ?? [];
-  return time && uid ? { at: new Date(Number(time)), uid } : undefined;
 }
 
 const schema = z

@@ -6,6 +6,7 @@ import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
 import { randomToken } from '../../base/platform/random.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
+import { fromTimeCursor, toTimeCursor } from '../../base/storage/cursors.ts';
 import { withoutUnstorable } from '../../base/storage/storable-text.ts';
 import { isRuleId, type RuleResult } from './rules.ts';
 
@@ -312,25 +313,27 @@ async function write({ db, now }: Base, code: string, request: RequestInfo, reje
 /** The newest first by default; `next` names the end of the page by time and code. */
 async function listRejections({ db }: Base, { after, limit = PAGE, isAscending = false, ...filter }: RejectionQuery) {
   const { clientId, subjectId, requestId } = filter;
-  const [, time, id] = /^(\d{1,15})\.([\w-]{1,20})$/.exec(after ?? '') ?? [];
-  const at = time === undefined ? undefined : new Date(Number(time));
+  const place = fromTimeCursor(after);
   const equals = {
     ...(clientId && { clientId }),
     ...(subjectId && { subjectId }),
     ...(requestId && { requestId }),
   };
   const [beyond, orSame, order] = isAscending ? (['gt', 'gte', 'asc'] as const) : (['lt', 'lte', 'desc'] as const);
-  const cursor = at && id ? { at: { [orSame]: at }, OR: [{ at: { [beyond]: at } }, { id: { [beyond]: id } }] } : {};
+  const isAfter = place && {
+    at: { [orSame]: place.at },
+    OR: [{ at: { [beyond]: place.at } }, { id: { [beyond]: place.id } }],
+  };
   // As stored, because a forged row counts for the page.
   const rows = await db.asStored.rejection.findMany({
-    where: { AND: [equals, cursor] },
+    where: { AND: [equals, isAfter ?? {}] },
     orderBy: [{ at: order }, { id: order }],
     take: limit + 1,
   });
   const page = rows.slice(0, limit);
   const rejections = page.filter((row) => db.macs.isGenuine(TABLE, row, row.mac)).map(fromRow);
   const last = page.at(-1);
-  return rows.length > limit && last ? { rejections, next: `${last.at.getTime()}.${last.id}` } : { rejections };
+  return rows.length > limit && last ? { rejections, next: toTimeCursor(last.at, last.id) } : { rejections };
 }
 
 function newCode(): string {

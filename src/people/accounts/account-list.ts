@@ -4,6 +4,7 @@
 // another kind of table on SQLite.
 import { limits } from '../../base/limits.ts';
 import { present } from '../../base/platform/defined.ts';
+import { fromTimeCursor, fromValueCursor, toTimeCursor, toValueCursor } from '../../base/storage/cursors.ts';
 import type { Db } from '../../base/storage/database.ts';
 import type { Dialect } from '../../base/storage/dialect.ts';
 import { type Fragment, fragment, joinFragments, noFragment, trustedText } from '../../base/storage/fragments.ts';
@@ -623,23 +624,14 @@ function sortingOf(sort: AccountSort): { key: AccountSortKey; isDescending: bool
 
 /** The cursor of the page after this account. */
 function cursorOf({ id, at }: { id: string; at: Date | string }, sort: AccountSort = '-created'): string {
-  if (isByTime(sortingOf(sort).key)) return `${new Date(at).getTime()}.${id}`;
-  return Buffer.from(JSON.stringify([at, id])).toString('base64url');
+  return isByTime(sortingOf(sort).key) ? toTimeCursor(new Date(at), id) : toValueCursor([String(at), id]);
 }
 
 // A malformed cursor starts at the first page; the links of the pages never contain one.
 function parseCursor(text: string, key: AccountSortKey): { at: Date | string; id: string } | undefined {
-  if (isByTime(key)) {
-    const [, time, id] = /^(\d{1,14})\.([\w.~|-]{1,64})$/.exec(text) ?? [];
-    return time && id ? { at: new Date(Number(time)), id } : undefined;
-  }
-  try {
-    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-    const [at, id] = Array.isArray(value) ? value : [];
-    return typeof at === 'string' && typeof id === 'string'
-      ? { at: withoutUnstorable(at), id: withoutUnstorable(id) }
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  if (isByTime(key)) return fromTimeCursor(text);
+  const [at, id] = fromValueCursor(text);
+  return typeof at === 'string' && typeof id === 'string'
+    ? { at: withoutUnstorable(at), id: withoutUnstorable(id) }
+    : undefined;
 }

@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limits } from '../../base/limits.ts';
 import { BoundedMap } from '../../base/platform/bounded-map.ts';
 import { type Clock, systemStopwatch } from '../../base/platform/clock.ts';
+import { fromValueCursor, toValueCursor } from '../../base/storage/cursors.ts';
 import { isStorable, isStorableTime } from '../../base/storage/storable-text.ts';
 import { scimError } from './errors.ts';
 import { type Filter, fits, mentions } from './filter.ts';
@@ -221,21 +222,16 @@ export const afterMark = (mark: Mark | undefined, id: 'userId' | 'groupId'): obj
 const isAfter = (one: Mark, other: Mark): boolean =>
   one.at.getTime() === other.at.getTime() ? one.id > other.id : one.at > other.at;
 
-const cursorOf = ({ mark: { at, id }, total }: Continued): string =>
-  Buffer.from(JSON.stringify([at.getTime(), id, total])).toString('base64url');
+const cursorOf = ({ mark: { at, id }, total }: Continued): string => toValueCursor([at.getTime(), id, total]);
 
 /** Throws invalidCursor. */
 function continuedOf(cursor: string): Continued | undefined {
   if (cursor === '') return undefined;
-  try {
-    const [at, id, total, ...rest] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
-    const isCount = typeof total === 'number' && Number.isSafeInteger(total) && total >= 0;
-    if (typeof at === 'number' && typeof id === 'string' && isStorable(id) && isCount && rest.length === 0) {
-      const time = new Date(at);
-      if (time.getTime() === at && isStorableTime(time)) return { mark: { at: time, id }, total };
-    }
-  } catch {
-    // Not a cursor of this server.
+  const [at, id, total, ...rest] = fromValueCursor(cursor);
+  const isCount = typeof total === 'number' && Number.isSafeInteger(total) && total >= 0;
+  if (typeof at === 'number' && typeof id === 'string' && isStorable(id) && isCount && rest.length === 0) {
+    const time = new Date(at);
+    if (time.getTime() === at && isStorableTime(time)) return { mark: { at: time, id }, total };
   }
   throw scimError('invalidCursor', 'The cursor is not one of this server.');
 }
