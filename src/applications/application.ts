@@ -3,7 +3,7 @@
 
 import { invalidInput } from '../base/http/errors.ts';
 import { BoundedMap } from '../base/platform/bounded-map.ts';
-import { OperatorError } from '../base/platform/operator-error.ts';
+import { OperatorError } from '../base/platform/errors.ts';
 import type { Tx } from '../base/storage/database.ts';
 import { trustedText } from '../base/storage/fragments.ts';
 import { fault } from '../base/texts/faults.ts';

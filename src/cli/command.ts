@@ -2,8 +2,7 @@
 // from a failure (1).
 
 import { parseArgs } from 'node:util';
-import { messageOf } from '../base/platform/errors.ts';
-import { OperatorError } from '../base/platform/operator-error.ts';
+import { messageOf, OperatorError } from '../base/platform/errors.ts';
 import type { Services } from '../server/services.ts';
 import { type Io, plain } from './io.ts';
 

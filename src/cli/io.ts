@@ -4,7 +4,7 @@
 import { createInterface } from 'node:readline/promises';
 import { text as readAll } from 'node:stream/consumers';
 import type { DomainProof } from '../base/network/domains.ts';
-import { OperatorError } from '../base/platform/operator-error.ts';
+import { OperatorError } from '../base/platform/errors.ts';
 
 export type Io = {
   out(line: string): void;

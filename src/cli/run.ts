@@ -2,7 +2,7 @@
 
 import { ConfigError } from '../base/config/config-error.ts';
 import { AppError } from '../base/http/errors.ts';
-import { OperatorError } from '../base/platform/operator-error.ts';
+import { OperatorError } from '../base/platform/errors.ts';
 import { packageVersion } from '../base/platform/package.ts';
 import { sourceStack } from '../base/platform/source-stack.ts';
 import { asUnavailable, driverMessage } from '../base/storage/unavailable.ts';

@@ -1,8 +1,8 @@
 // What a start prints: where the server is, the first administrator, or why it failed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../base/config.ts';
+import { OperatorError } from '../base/platform/errors.ts';
 import type { Logger } from '../base/platform/logger.ts';
-import { OperatorError } from '../base/platform/operator-error.ts';
 import type { RunningServer } from './start.ts';
 
 /** How long the box with the first password waits: for the first jobs of its process, and for the other workers. */

@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { OperatorError } from '../../src/base/platform/operator-error.ts';
+import { OperatorError } from '../../src/base/platform/errors.ts';
 import { selfSignedCertificate } from '../../src/core/keys/certificate.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 import { testSecret } from '../support/secret.ts';

@@ -1,6 +1,6 @@
 // The error for wrong environment variables: one line each that names the variable, its value and what is allowed. A value
 // that may contain a password is never repeated.
-import { OperatorError } from '../platform/operator-error.ts';
+import { OperatorError } from '../platform/errors.ts';
 
 /** Wrong environment variables or a wrong configuration file: each line names the variable, its value and what is allowed. */
 export class ConfigError extends OperatorError {

@@ -1,4 +1,4 @@
-// What can be read of anything that was thrown, an error or not.
+// Errors of every kind: what can be read of anything that was thrown, and those that are printed. Those of requests are in base/http/errors.ts.
 
 const MAX_CAUSES = 8;
 
@@ -17,4 +17,12 @@ export function causesOf(error: unknown): unknown[] {
     one = one instanceof Error ? one.cause : undefined;
   }
   return found;
+}
+
+/**
+ * An error that a start or a command prints as it is: the message tells who runs the server what is wrong and what to do, without a secret; each
+ * of its lines is printed.
+ */
+export class OperatorError extends Error {
+  override name = 'OperatorError';
 }

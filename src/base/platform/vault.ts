@@ -4,8 +4,8 @@
 // A sealed value is `v1.<key id>.<base64url of nonce, tag and ciphertext>`, a MAC is `<data key id>.<base64url>`.
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { OperatorError } from './errors.ts';
 import { hmacSha256 } from './hmac.ts';
-import { OperatorError } from './operator-error.ts';
 import { plural } from './plural.ts';
 
 const VERSION = 'v1';

@@ -3,8 +3,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPair, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import { limits } from '../../base/limits.ts';
-import { messageOf } from '../../base/platform/errors.ts';
-import { OperatorError } from '../../base/platform/operator-error.ts';
+import { messageOf, OperatorError } from '../../base/platform/errors.ts';
 import { sha256 } from '../../base/platform/random.ts';
 import type { Vault } from '../../base/platform/vault.ts';
 import type { KeyAlg, StoredAlg } from './rotation.ts';

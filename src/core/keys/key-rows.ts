@@ -3,7 +3,7 @@
 
 import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
-import { OperatorError } from '../../base/platform/operator-error.ts';
+import { OperatorError } from '../../base/platform/errors.ts';
 import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
 import { selfSignedCertificate } from './certificate.ts';
 import { makeKeyPair, openKey, publicJwk, sealKey } from './key-pair.ts';

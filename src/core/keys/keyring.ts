@@ -4,7 +4,7 @@
 import { type KeyObject, X509Certificate } from 'node:crypto';
 import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
-import { OperatorError } from '../../base/platform/operator-error.ts';
+import { OperatorError } from '../../base/platform/errors.ts';
 import type { Vault } from '../../base/platform/vault.ts';
 import type { Db, Tx } from '../../base/storage/database.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
