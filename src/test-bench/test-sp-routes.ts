@@ -134,7 +134,10 @@ function ticketOf(
   return ticket;
 }
 
-/** The answer to a request of this administrator in this browser, found by its RelayState. */
+/**
+ * The answer to a request of this administrator in this browser. `read` decodes it, asks `requestIdOf` which request its RelayState belongs to, and
+ * checks that it answers that one.
+ */
 async function answerTo<Answer extends ReceivedMessage>(
   services: TestBenchServices,
   ctx: Context,
