@@ -184,8 +184,8 @@ export type AdministratorMail =
   /** `detail`: what the receiver answered. */
   | { kind: 'event-stream-paused'; stream: string; streamId: string; detail: string };
 
-export type MailMessage = { to: Recipient } & /** `isSent`: by an administrator; else the person requested it. */
-(
+/** `isSent`: by an administrator; else the person requested it. */
+export type MailMessage = { to: Recipient } & (
   | { kind: 'password-reset'; token: string; minutes: number; isSent?: boolean }
   | { kind: 'no-password-here'; other?: { name: string; isDirectory: boolean } | undefined }
   | { kind: 'password-changed'; by: 'link' | 'owner' | 'admin'; place: Place }
