@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { compiledFiles, compiledSources, showSource } from './test/support/compiled-sources.ts';
 import { postgresqlInclude, postgresqlInLongRun, sqliteInLongRun } from './test/support/database/postgresql-files.ts';
 import { LongFirst } from './test/support/long-first.ts';
 import { isLongRun } from './test/support/long-run.ts';
@@ -31,6 +32,7 @@ const shared: TestProjectInlineConfiguration['test'] = {
   // quarter of the CPU time of a long run; so the first time is later, and each further time the heap has doubled.
   execArgv: ['--no-memory-reducer', '--initial-old-space-size=768', '--heap-growing-percent=100', ...lateCompilation],
   setupFiles: ['test/support/setup-file.ts'],
+  server: { deps: { external: [compiledFiles] } },
   // Long timeouts, because password hashing, browsers and two databases share a small machine.
   testTimeout: 120_000,
   hookTimeout: 120_000,
@@ -43,6 +45,8 @@ const shared: TestProjectInlineConfiguration['test'] = {
   unstubGlobals: true,
 };
 
+const plugins = [await compiledSources()];
+
 export default defineConfig({
   test: {
     // More than cores on a small machine, because a third of the time is spent waiting for browsers and other processes. Each takes a gigabyte
@@ -50,10 +54,12 @@ export default defineConfig({
     maxWorkers: Math.max(5, availableParallelism() - 1),
     sequence: { sequencer: LongFirst },
     teardownTimeout: 30_000,
+    onStackTrace: showSource,
     // Compiled modules are kept in node_modules by their content: the second project and the next run compile what has changed.
     experimental: { fsModuleCache: true },
     projects: [
       {
+        plugins,
         test: {
           ...shared,
           name: 'sqlite',
@@ -63,6 +69,7 @@ export default defineConfig({
         },
       },
       {
+        plugins,
         test: {
           ...shared,
           name: 'postgresql',
