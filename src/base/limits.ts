@@ -294,6 +294,8 @@ export const limits = {
     timeoutMs: 15_000,
     totalMs: 120_000, // of one answer of the mail server, and of all for one mail: less than the lease
   },
+  /** A job runs for the first time so soon after the start, and not at the same moment as others. */
+  jobs: { firstRunSeconds: 2 },
   /** Expired rows are deleted in batches small enough not to hold a lock. */
   sweep: {
     everySeconds: MINUTE,

@@ -11,6 +11,7 @@ import { startIdp, type TestIdp } from '../support/idp.ts';
 import { itInLongRun } from '../support/it-in-long-run.ts';
 import { solvedCaptcha } from '../support/pages/captcha.ts';
 import { aSamlUpstream } from '../support/upstream/saml-upstream.ts';
+import { promptJobs } from '../support/waits.ts';
 
 const { sender } = limits.storageBudget;
 /** More than the parameters of any application, and less than what a request may hold. */
@@ -24,6 +25,7 @@ let user: TestUser;
 let sp: LiveSp;
 let connection: string;
 beforeAll(async () => {
+  promptJobs();
   idp = await startIdp({ environment: { TRUST_PROXY: '1' } });
   app = await anApplication(idp);
   publicApp = await anApplication(idp, { token_endpoint_auth_method: 'none', grant_types: GRANTS });

@@ -11,6 +11,7 @@ import { itOnBothInLongRun } from '../support/database/it-on-sqlite.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import { freePort, type TestIdp } from '../support/idp.ts';
+import { promptJobs } from '../support/waits.ts';
 import { type Website, website } from '../support/website.ts';
 
 let board: LoadBalancer;
@@ -21,6 +22,7 @@ let user: TestUser;
 let browser: HttpClient;
 
 beforeAll(async () => {
+  promptJobs();
   board = await loadBalancer();
   one = board.instances[0] ?? expect.fail();
   other = await board.another();

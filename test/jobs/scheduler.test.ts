@@ -6,6 +6,7 @@ import { createScheduler, type Scheduler } from '../../src/core/jobs/scheduler.t
 import { type TestClock, testClock } from '../support/clock.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 import { servicesOf } from '../support/services-of.ts';
+import { promptJobs } from '../support/waits.ts';
 
 let test: TestDatabase;
 let second: Database;
@@ -15,6 +16,7 @@ const logged: unknown[] = [];
 const logger = pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line)) });
 
 beforeAll(async () => {
+  promptJobs();
   test = await testDatabase();
   second = await openDatabase(test.url);
 });

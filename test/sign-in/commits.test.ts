@@ -6,6 +6,7 @@ import { countCommits } from '../support/database/commits.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { promptJobs } from '../support/waits.ts';
 
 let idp: TestIdp;
 let app: Application;
@@ -13,6 +14,7 @@ let user: TestUser;
 let commits: () => Promise<number>;
 
 beforeAll(async () => {
+  promptJobs();
   idp = await startIdp();
   app = await anApplication(idp);
   user = await aUser(idp.services);

@@ -1,12 +1,13 @@
 // Waits of the server that tests would sit out in full, thousands of times: the fixed response time of forms that hide whether
 // an account exists, the pause before a mail is sent, the period in which due deliveries are found, and the time that a logout
 // gives an application that does not answer. They are shorter in tests. Longer is what a busy machine exceeds: the wait of a password
-// attempt for its turn, an answer of another server, which is often in the same process, and the reading of a configuration file.
+// attempt for its turn, an answer of another server, which is often in the same process, and the reading of a configuration file; and the
+// time to the first run of each job, which most tests do not need and which takes more CPU time than the start of the server.
 // A file about such a wait, or about a server process of its own, has the real ones (realWaits).
 import { limits } from '../../src/base/limits.ts';
 
 const { uniformAnswer, mail, delivery, logout, signInQueue, sweep, outgoing, configuration, groups } = limits;
-const { audit, provisioning } = limits;
+const { audit, jobs, provisioning } = limits;
 const waits = {
   uniformAnswer,
   mail,
@@ -18,6 +19,7 @@ const waits = {
   configuration,
   groups,
   audit,
+  jobs,
   provisioning,
 };
 const real = structuredClone({ ...waits, import: limits.import });
@@ -31,6 +33,12 @@ export function shortWaits(): void {
   Object.assign(signInQueue, { seconds: 60 });
   Object.assign(outgoing, { timeoutMs: 20_000 });
   Object.assign(configuration, { timeLimitMs: 100_000 });
+  Object.assign(jobs, { firstRunSeconds: 20 });
+}
+
+/** For a server that starts after this, whose jobs have run once before the test begins (`firstJobs`), or run by themselves in it. */
+export function promptJobs(): void {
+  Object.assign(jobs, { firstRunSeconds: real.jobs.firstRunSeconds });
 }
 
 /** For a browser that waits for applications which do not answer. */

@@ -203,7 +203,7 @@ function nextTurn({ everySeconds, againInSeconds }: ScheduledJob): { seconds: nu
 
 /** Seconds to the first run: soon, and not at the same moment for all jobs and instances. */
 function firstDelay({ everySeconds }: ScheduledJob): number {
-  return Math.min(everySeconds, 2) * jitter();
+  return Math.min(everySeconds, limits.jobs.firstRunSeconds) * jitter();
 }
 
 /** One short line for each job while the database cannot be used, as for each request. */
