@@ -127,15 +127,15 @@ interface PasswordHooks {
   endAppPasswords(userId: string, by: Actor, tx: Tx): Promise<void>;
 }
 
-// The meter of the pages is separate from the one that decides, so that a flood of estimates cannot block new passwords.
-const MAX_WAITING_ESTIMATES = 8;
+// One thread each for all servers of a process, which ends when it is idle. The meter of the pages is separate from the one that decides, so
+// that a flood of estimates cannot block new passwords.
+const strength = createStrengthMeter();
+const strengthMeter = createStrengthMeter({ maxWaiting: 8 });
 
-/** Builds the services; `close` ends their worker threads. */
+/** Builds the services; `close` ends the worker thread of the hashes. */
 function createPasswordServices(core: Core, hooks: PasswordHooks) {
   const { config, settings, outgoing } = core;
   const passwords = createPasswords();
-  const strength = createStrengthMeter();
-  const strengthMeter = createStrengthMeter({ maxWaiting: MAX_WAITING_ESTIMATES });
   const isLookupOn = () => settings.latest().breached_password_lookup;
   const breached = createBreached({ ...core, strength, rangeFetch: outgoing, isLookupOn });
   const serviceNames = () => ['gatehouse', config.issuerUrl.hostname, settings.latest().brand_name ?? ''];
@@ -144,9 +144,7 @@ function createPasswordServices(core: Core, hooks: PasswordHooks) {
     strengthMeter,
     serviceNames,
     credentials: createCredentials({ ...core, ...hooks, passwords, breached, serviceNames }),
-    async close() {
-      await Promise.all([passwords.close(), strength.close(), strengthMeter.close()]);
-    },
+    close: passwords.close,
   };
 }
 
