@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseFile } from '../../src/config-file/file.ts';
 import { testFolder } from '../support/database/database.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { configFileBench, lines } from './support.ts';
 
 let bench: Awaited<ReturnType<typeof configFileBench>>;
@@ -43,12 +44,14 @@ users:
 `;
 
 describe('brands of applications', () => {
-  it('warns of an application that does not exist, and of none that the file declares or that is registered', async () => {
-    const { application } = await bench.applications.createOidc({
-      client_name: 'Stored',
-      redirect_uris: ['https://a.example/cb'],
-    });
-    const text = `
+  itOnSqlite(
+    'warns of an application that does not exist, and of none that the file declares or that is registered',
+    async () => {
+      const { application } = await bench.applications.createOidc({
+        client_name: 'Stored',
+        redirect_uris: ['https://a.example/cb'],
+      });
+      const text = `
 settings:
   user_attributes: { type: object, properties: { nickname: { type: string } } }
   brand_applications:
@@ -62,21 +65,22 @@ clients:
 service_providers:
   - { name: Wiki, metadata: '<EntityDescriptor entityID="https://wiki.example/sp"/>' }
 `;
-    const own = 'user_attributes has the field nickname, but a column nickname of an import fills the standard claim';
-    const typo = 'brand_applications names wiki-typo, which is the client ID or entity ID of no application';
-    const warnings = [typo, own];
-    expect(await bench.plan(text)).toMatchObject({ ok: true, plan: { warnings } });
-    expect(await bench.apply(text)).toMatchObject({ ok: true, plan: { warnings } });
-    const without = text.replace(/clients:[\s\S]*/, '');
-    expect(await bench.plan(without)).toMatchObject({
-      plan: {
-        warnings: [
-          ...['wiki-typo', 'web', 'https://wiki.example/sp'].map((id) => expect.stringContaining(` ${id},`)),
-          own,
-        ],
-      },
-    });
-  });
+      const own = 'user_attributes has the field nickname, but a column nickname of an import fills the standard claim';
+      const typo = 'brand_applications names wiki-typo, which is the client ID or entity ID of no application';
+      const warnings = [typo, own];
+      expect(await bench.plan(text)).toMatchObject({ ok: true, plan: { warnings } });
+      expect(await bench.apply(text)).toMatchObject({ ok: true, plan: { warnings } });
+      const without = text.replace(/clients:[\s\S]*/, '');
+      expect(await bench.plan(without)).toMatchObject({
+        plan: {
+          warnings: [
+            ...['wiki-typo', 'web', 'https://wiki.example/sp'].map((id) => expect.stringContaining(` ${id},`)),
+            own,
+          ],
+        },
+      });
+    },
+  );
 });
 
 describe('applying a file', () => {

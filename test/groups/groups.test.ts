@@ -5,6 +5,7 @@ import type { Group } from '../../src/people/groups/read.ts';
 import { createAuthority } from '../../src/people/rbac/authority.ts';
 import { createRoles, type Roles } from '../../src/people/rbac/roles.ts';
 import { openPeople, type People } from '../accounts/fixture.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { servicesOf } from '../support/services-of.ts';
 
 let people: People;
@@ -98,7 +99,7 @@ describe('a name of a group', () => {
       await expect(groups.create({ name }), name).rejects.toEqual(code('group_name_taken'));
   });
 
-  test.each(['a/b', '', ' a', 'a\tb', 'a\nb', 'a\u200bb', 'Lab\u202e'])('is not %j', async (name) => {
+  itOnSqlite.each(['a/b', '', ' a', 'a\tb', 'a\nb', 'a\u200bb', 'Lab\u202e'])('is not %j', async (name) => {
     await expect(groups.create({ name })).rejects.toEqual(fault('group-name-form'));
   });
 
@@ -146,7 +147,7 @@ describe('a membership', () => {
     expect(event).toMatchObject({ subjectId: id, data: { groupId: group.id, via: 'direct' } });
   });
 
-  test('does not end in the past or before it begins', async () => {
+  itOnSqlite('does not end in the past or before it begins', async () => {
     const group = await aGroup();
     const { id } = await people.person();
     for (const times of [{ until: hours(-1) }, { until: hours(0) }, { since: hours(2), until: hours(1) }])
@@ -224,7 +225,7 @@ describe('who puts people in a group', () => {
     await expect(groups.appointOwner(parent.id, { userId }, lesser)).rejects.toEqual(code('forbidden'));
   });
 
-  test('of a role for Gatehouse has its rights; of the administrators is one', async () => {
+  itOnSqlite('of a role for Gatehouse has its rights; of the administrators is one', async () => {
     const [support, admins] = [await aGroup(), await aGroup()];
     await groups.addRole(support.id, 'support');
     await groups.addRole(admins.id, 'admin');
@@ -266,7 +267,7 @@ describe('who puts people in a group', () => {
     expect(await groups.owners(group.id)).toEqual([]);
   });
 
-  test('as an owner waits for a confirmation when the group has got a role since', async () => {
+  itOnSqlite('as an owner waits for a confirmation when the group has got a role since', async () => {
     const [parent, group] = [await aGroup(), await aGroup()];
     await roles.create({ name: 'later' });
     const [owner, member] = [await people.person(), await people.person()];
@@ -283,7 +284,7 @@ describe('who puts people in a group', () => {
     expect(await add()).toBe(1);
   });
 
-  test('is no owner, nobody who asks and no domain where the group gives rights in Gatehouse', async () => {
+  itOnSqlite('is no owner, nobody who asks and no domain where the group gives rights in Gatehouse', async () => {
     const [sensitive, owned, open] = [await aGroup(), await aGroup(), await aGroup()];
     await groups.addRole(sensitive.id, 'support');
     const { id: userId } = await people.person();
@@ -353,7 +354,7 @@ describe('the last administrator', () => {
 });
 
 describe('a group of the configuration file', () => {
-  test('is changed by the file only; its members too unless it leaves them to others', async () => {
+  itOnSqlite('is changed by the file only; its members too unless it leaves them to others', async () => {
     const file = { source: 'file' } as const;
     const group = await groups.create({ name: 'of-file' }, file);
     const { id: userId } = await people.person();
@@ -387,7 +388,7 @@ describe('many members', () => {
     expect(await groups.removeMembers(group.id, [one.id, other.id])).toBe(2);
   });
 
-  test('are signed out when the roles of the group change, if the settings say so', async () => {
+  itOnSqlite('are signed out when the roles of the group change, if the settings say so', async () => {
     const group = await aGroup();
     const { id } = await people.person();
     await groups.addMembers(group.id, [{ userId: id }]);
@@ -401,7 +402,7 @@ describe('many members', () => {
     expect(signedOut).toEqual([id]);
   });
 
-  test('are signed out when they join or leave a group without roles, not when the end changes', async () => {
+  itOnSqlite('are signed out when they join or leave a group without roles, not when the end changes', async () => {
     const group = await aGroup();
     const [{ id }, { id: later }] = [await people.person(), await people.person()];
     const hours = (count: number) => new Date(people.now().getTime() + count * 3_600_000);

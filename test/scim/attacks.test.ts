@@ -58,7 +58,7 @@ describe('people with permissions in Gatehouse', () => {
     }
   });
 
-  it('are not adopted, and the last administrator is not deleted', async () => {
+  itOnSqlite('are not adopted, and the last administrator is not deleted', async () => {
     const { roles, accounts } = idp.services;
     const email = 'chief@corp.example';
     const { account } = await aUser(idp.services, { email, emailVerified: true });
@@ -72,20 +72,23 @@ describe('people with permissions in Gatehouse', () => {
     expect(await accounts.find(owned.id)).toMatchObject({ isActive: true });
   });
 
-  it('after their deletion in the directory are kept, and so is whom an administrator enabled again', async () => {
-    const { roles, accounts } = idp.services;
-    const [staff, enabled, gone] = [await aPerson(), await aPerson(), await aPerson()];
-    for (const { path } of [staff, enabled, gone]) expect((await hr.send('DELETE', path)).status).toBe(204);
-    await roles.assign(staff.id, 'admin', {});
-    await accounts.setActive(enabled.id, true, {});
-    for (const { id } of [staff, enabled, gone]) await setDeletedDaysAgo(idp, id, 31);
-    await createScimUsers(idp.services).deleteOld.run(new AbortController().signal);
-    expect(await accounts.find(staff.id)).toBeDefined();
-    expect(await accounts.find(enabled.id)).toMatchObject({ isActive: true });
-    expect(await accounts.find(gone.id)).toBeUndefined();
-    // They are managed here from then on.
-    expect(await accounts.update(enabled.id, { name: 'Ann' })).toMatchObject({ name: 'Ann' });
-  });
+  itOnSqlite(
+    'after their deletion in the directory are kept, and so is whom an administrator enabled again',
+    async () => {
+      const { roles, accounts } = idp.services;
+      const [staff, enabled, gone] = [await aPerson(), await aPerson(), await aPerson()];
+      for (const { path } of [staff, enabled, gone]) expect((await hr.send('DELETE', path)).status).toBe(204);
+      await roles.assign(staff.id, 'admin', {});
+      await accounts.setActive(enabled.id, true, {});
+      for (const { id } of [staff, enabled, gone]) await setDeletedDaysAgo(idp, id, 31);
+      await createScimUsers(idp.services).deleteOld.run(new AbortController().signal);
+      expect(await accounts.find(staff.id)).toBeDefined();
+      expect(await accounts.find(enabled.id)).toMatchObject({ isActive: true });
+      expect(await accounts.find(gone.id)).toBeUndefined();
+      // They are managed here from then on.
+      expect(await accounts.update(enabled.id, { name: 'Ann' })).toMatchObject({ name: 'Ann' });
+    },
+  );
 });
 
 describe('whom the directory deleted', () => {
@@ -165,7 +168,7 @@ describe('whom the directory deleted', () => {
 });
 
 describe('a group of a directory', () => {
-  it('takes out nobody by a removal that names nobody', async () => {
+  itOnSqlite('takes out nobody by a removal that names nobody', async () => {
     const [one, two] = [await aPerson(), await aPerson()];
     const { path } = await aGroup('Kept whole', one.id, two.id);
     const remove = (value: unknown) => ({ op: 'remove', path: 'members', value });
@@ -226,7 +229,7 @@ describe('a group of a directory', () => {
     expect(await groups.get(other.id)).toMatchObject({ name: 'Harmless' });
   });
 
-  it('leaves its owners and those whom they added', async () => {
+  itOnSqlite('leaves its owners and those whom they added', async () => {
     const { groups, accounts } = idp.services;
     const [owner, member, added] = [await aPerson(), await aPerson(), await aPerson()];
     const { id, path } = await aGroup('Owned', member.id);
@@ -264,7 +267,7 @@ describe('a group of a directory', () => {
 });
 
 describe('an account', () => {
-  it('keeps the values of a list that a removal does not name', async () => {
+  itOnSqlite('keeps the values of a list that a removal does not name', async () => {
     const { path, user } = await aPerson({ phoneNumbers: [{ value: '+41 44 123', type: 'work' }] });
     for (const attribute of ['emails', 'phoneNumbers']) {
       for (const value of [[{}], [{ value: null }], [{ value: '' }], '', null])
@@ -276,21 +279,24 @@ describe('an account', () => {
     expect(await hr.ok('GET', path)).toEqual(user);
   });
 
-  it('that an administrator disabled is enabled by the directory only after the directory disabled it', async () => {
-    const { accounts } = idp.services;
-    const { id, path, user } = await aPerson({ active: true });
-    await accounts.setActive(id, false, {});
-    await hr.patch(path, { op: 'replace', path: 'displayName', value: 'New name' });
-    await hr.ok('PUT', path, { ...user, active: true, displayName: 'By PUT' });
-    expect((await setActive(path, true)).json()).toMatchObject({ active: false, displayName: 'By PUT' });
-    expect(await accounts.find(id)).toMatchObject({ isActive: false, name: 'By PUT' });
-    await setActive(path, false);
-    await hr.patch(path, { op: 'replace', path: 'title', value: 'Dr.' });
-    expect((await setActive(path, true)).json()).toMatchObject({ active: true });
-    expect(await accounts.find(id)).toMatchObject({ isActive: true });
-  });
+  itOnSqlite(
+    'that an administrator disabled is enabled by the directory only after the directory disabled it',
+    async () => {
+      const { accounts } = idp.services;
+      const { id, path, user } = await aPerson({ active: true });
+      await accounts.setActive(id, false, {});
+      await hr.patch(path, { op: 'replace', path: 'displayName', value: 'New name' });
+      await hr.ok('PUT', path, { ...user, active: true, displayName: 'By PUT' });
+      expect((await setActive(path, true)).json()).toMatchObject({ active: false, displayName: 'By PUT' });
+      expect(await accounts.find(id)).toMatchObject({ isActive: false, name: 'By PUT' });
+      await setActive(path, false);
+      await hr.patch(path, { op: 'replace', path: 'title', value: 'Dr.' });
+      expect((await setActive(path, true)).json()).toMatchObject({ active: true });
+      expect(await accounts.find(id)).toMatchObject({ isActive: true });
+    },
+  );
 
-  it('that an administrator enabled stays so until the directory says `active: false` again', async () => {
+  itOnSqlite('that an administrator enabled stays so until the directory says `active: false` again', async () => {
     const { accounts } = idp.services;
     const { id, path } = await aPerson({ active: false });
     await accounts.setActive(id, true, {});
@@ -300,19 +306,22 @@ describe('an account', () => {
     expect(await accounts.find(id)).toMatchObject({ isActive: false });
   });
 
-  it('that an administrator disabled is not enabled by a deletion and a return, nor by an adoption', async () => {
-    const { accounts } = idp.services;
-    const { id, path, user } = await aPerson();
-    await accounts.setActive(id, false, {});
-    expect((await hr.send('DELETE', path)).status).toBe(204);
-    const { id: _id, meta: _meta, ...sent } = user;
-    expect(await hr.ok('POST', '/Users', { ...sent, active: true })).toMatchObject({ id, active: false });
-    const email = 'locked@corp.example';
-    const { account } = await aUser(idp.services, { email, emailVerified: true });
-    await accounts.setActive(account.id, false, {});
-    const body = { userName: 'locked', emails: [{ value: email, primary: true }], active: true };
-    expect(await hr.ok('POST', '/Users', body)).toMatchObject({ id: account.id, active: false });
-  });
+  itOnSqlite(
+    'that an administrator disabled is not enabled by a deletion and a return, nor by an adoption',
+    async () => {
+      const { accounts } = idp.services;
+      const { id, path, user } = await aPerson();
+      await accounts.setActive(id, false, {});
+      expect((await hr.send('DELETE', path)).status).toBe(204);
+      const { id: _id, meta: _meta, ...sent } = user;
+      expect(await hr.ok('POST', '/Users', { ...sent, active: true })).toMatchObject({ id, active: false });
+      const email = 'locked@corp.example';
+      const { account } = await aUser(idp.services, { email, emailVerified: true });
+      await accounts.setActive(account.id, false, {});
+      const body = { userName: 'locked', emails: [{ value: email, primary: true }], active: true };
+      expect(await hr.ok('POST', '/Users', body)).toMatchObject({ id: account.id, active: false });
+    },
+  );
 
   it('of someone else is not taken by its name, its address, or what looks like them', async () => {
     const { account } = await aUser(idp.services, { username: 'scope', email: 'scope@else.example' });
@@ -331,14 +340,17 @@ describe('an account', () => {
     expect(await idp.services.accounts.find(account.id)).toMatchObject({ username: 'scope' });
   });
 
-  it('has a verified address only in an owned domain, not in one that looks like it or is below it', async () => {
-    for (const domain of ['соrp.example', 'sub.corp.example', 'corp.example.evil.example', 'notcorp.example']) {
-      const { id } = await aPerson({ emails: [{ value: `x${count}@${domain}`, primary: true }] }).catch(() => ({
-        id: '',
-      }));
-      expect((await idp.services.accounts.find(id))?.emailVerified ?? false, domain).toBe(false);
-    }
-  });
+  itOnSqlite(
+    'has a verified address only in an owned domain, not in one that looks like it or is below it',
+    async () => {
+      for (const domain of ['соrp.example', 'sub.corp.example', 'corp.example.evil.example', 'notcorp.example']) {
+        const { id } = await aPerson({ emails: [{ value: `x${count}@${domain}`, primary: true }] }).catch(() => ({
+          id: '',
+        }));
+        expect((await idp.services.accounts.find(id))?.emailVerified ?? false, domain).toBe(false);
+      }
+    },
+  );
 
   it('of another connection does not exist, also as a member', async () => {
     const other = await aConnection(idp, { adopt: 'owned_domains' });
@@ -354,7 +366,7 @@ describe('an account', () => {
 });
 
 describe('a token', () => {
-  it('of a deleted connection is worth nothing, and the people stay', async () => {
+  itOnSqlite('of a deleted connection is worth nothing, and the people stay', async () => {
     const { scimConnections, accounts } = idp.services;
     const once = await aConnection(idp);
     const { id } = await once.ok('POST', '/Users', { userName: 'orphan' });
@@ -363,7 +375,7 @@ describe('a token', () => {
     expect(await accounts.find(String(id))).toMatchObject({ isActive: true });
   });
 
-  it('is read whatever the case of Bearer, and nothing else is', async () => {
+  itOnSqlite('is read whatever the case of Bearer, and nothing else is', async () => {
     const get = (authorization: string) => fetch(`${idp.issuer}/scim/v2/Users?count=0`, { headers: { authorization } });
     for (const scheme of ['bearer', 'BEARER', 'Bearer ']) expect((await get(`${scheme} ${hr.token}`)).status).toBe(200);
     for (const wrong of [hr.token, `Basic ${hr.token}`, `Bearer ${hr.token}x`, 'Bearer '])
@@ -387,7 +399,7 @@ describe('hostile input', () => {
     return most / 1000;
   };
 
-  it('of names of the prototype reaches no object', async () => {
+  itOnSqlite('of names of the prototype reaches no object', async () => {
     const { path, user } = await aPerson();
     for (const name of ['__proto__', 'toString', 'constructor', 'hasOwnProperty']) {
       expect((await hr.patch(path, { op: 'add', path: name, value: 'x' })).status).toBe(400);
@@ -417,7 +429,7 @@ describe('hostile input', () => {
     expect((await hr.send('GET', '/Users?count=many')).status).toBe(400);
   });
 
-  it('of ten thousand operations, and of lists that grow, is rejected', async () => {
+  itOnSqlite('of ten thousand operations, and of lists that grow, is rejected', async () => {
     const { path } = await aPerson();
     const add = (value: unknown) => ({ op: 'add', path: 'emails', value });
     expect((await hr.patch(path, ...Array.from({ length: 10_000 }, () => add([{ value: 'x' }])))).status).toBe(400);
@@ -457,7 +469,7 @@ describe('hostile input', () => {
     }
   });
 
-  it('of backslashes and quotes is read in linear time', async () => {
+  itOnSqlite('of backslashes and quotes is read in linear time', async () => {
     for (const text of [
       `userName eq "${'\\'.repeat(2000)}`,
       `${'"'.repeat(2000)}`,

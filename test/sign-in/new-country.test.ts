@@ -9,6 +9,7 @@ import { commandLine } from '../cli/support.ts';
 import { testClock } from '../support/clock.ts';
 import { countryDatabase } from '../support/country-database.ts';
 import { testFolder } from '../support/database/database.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -75,7 +76,7 @@ it('the person sees it in the activity and beside the sessions, an administrator
   expect(mail.text).toMatch(/\((Switzerland|Germany)\)/);
 });
 
-it('an alert mails it', async () => {
+itOnSqlite('an alert mails it', async () => {
   const alert = {
     name: 'Travel',
     kind: 'alert' as const,
@@ -90,7 +91,7 @@ it('an alert mails it', async () => {
   expect(subject).toBe('Travel: Ann Example (bo) signed in from a new country: Germany');
 });
 
-it('a replaced file is read again; a broken or missing one is logged and stops no sign-in', async () => {
+itOnSqlite('a replaced file is read again; a broken or missing one is logged and stops no sign-in', async () => {
   const person = await aUser(idp.services);
   await signIn(person, SWISS);
   write(countryDatabase({ 203: 'AT' }));
@@ -110,7 +111,7 @@ it('a replaced file is read again; a broken or missing one is logged and stops n
   ]);
 });
 
-it('doctor checks the file', async () => {
+itOnSqlite('doctor checks the file', async () => {
   const { gatehouse, close } = await commandLine();
   const found = async (content?: Buffer) => {
     rmSync(file, { force: true });
