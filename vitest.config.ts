@@ -12,7 +12,9 @@ import { filesUnder } from './test/support/source/imports.ts';
 
 /** Files with more cases or longer faults in a long run. */
 const longer = isLongRun
-  ? filesUnder('test', '.test.ts').filter((file) => /(long-run|it-in-long-run)\.ts'/.test(readFileSync(file, 'utf8')))
+  ? filesUnder('test', '.test.ts').filter((file) =>
+      /(long-run|it-in-long-run|property|browser\/(browser|pages))\.ts'/.test(readFileSync(file, 'utf8')),
+    )
   : [];
 const longFiles = ['test/**/*.long.test.ts', ...sqliteInLongRun, ...longer];
 

@@ -113,8 +113,8 @@ describe.each(read)('page %s', (name) => {
       const width = await tab.evaluate<number>('document.documentElement.scrollWidth');
       expect(width, `width of the page on a ${size}`).toBeLessThanOrEqual(viewports[size].width);
       await screenshot(tab, `${name}-${size}`);
-      for (const form of formsOf(name).filter((one) => one.size === size))
-        expect(await axe(tab, [form.scheme]), size).toEqual([]);
+      const schemes = formsOf(name).flatMap((form) => (form.size === size ? [form.scheme] : []));
+      if (schemes.length > 0) expect(await axe(tab, schemes), size).toEqual([]);
     }
     expect([...messages, ...foreign]).toEqual([]);
   });

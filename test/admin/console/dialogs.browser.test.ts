@@ -1,6 +1,7 @@
 // Where script runs, a question is asked over the page that it is about, and unsaved changes are not lost without a warning.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { axe, type Browser, desktop, launchBrowser, phone, screenshot } from '../../support/browser/browser.ts';
+import { type Browser, desktop, launchBrowser, phone, screenshot } from '../../support/browser/browser.ts';
+import { looksRight } from '../../support/browser/pages.ts';
 import { aUser } from '../../support/factories.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { signIn } from './real-browser.ts';
@@ -17,32 +18,26 @@ afterAll(async () => {
   await idp?.stop();
 });
 
-for (const [mode, device] of [
-  ['light', desktop],
-  ['dark', { ...phone, colorScheme: 'dark' as const }],
-] as const) {
-  it(`asks before a user is deleted, over the page of the user (${mode})`, async () => {
-    const { account } = await aUser(idp.services);
-    const page = await (await browser.newContext(device)).newPage();
-    await page.goto(`${idp.issuer}/admin/users/${account.id}`);
-    await signIn(page, await staff(idp, 'admin'));
-    await page.waitForURL(`**/admin/users/${account.id}`);
-    const link = 'a[data-asks][href$="/delete"]';
-    await page.click(link);
-    await page.waitForSelector('dialog.ask:not(.find):modal [name=typed_name]');
-    expect(new URL(page.url()).pathname).toBe(`/admin/users/${account.id}`);
-    expect(await axe(page, [mode === 'dark' ? 'dark' : 'light'])).toEqual([]);
-    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
-    await screenshot(page, `dialog-delete-${mode}`);
-    await page.click('dialog.ask:not(.find) footer a');
-    await page.waitForSelector('dialog.ask:not(.find)', { state: 'detached' });
-    await page.click(link);
-    await page.fill('dialog.ask:not(.find) [name=typed_name]', account.username);
-    await page.click('dialog.ask:not(.find) footer button');
-    await page.waitForURL('**/admin/users');
-    expect(await idp.services.accounts.find(account.id)).toBeUndefined();
-  });
-}
+it('asks before a user is deleted, over the page of the user', async () => {
+  const { account } = await aUser(idp.services);
+  const page = await (await browser.newContext(desktop)).newPage();
+  await page.goto(`${idp.issuer}/admin/users/${account.id}`);
+  await signIn(page, await staff(idp, 'admin'));
+  await page.waitForURL(`**/admin/users/${account.id}`);
+  const link = 'a[data-asks][href$="/delete"]';
+  await page.click(link);
+  await page.waitForSelector('dialog.ask:not(.find):modal [name=typed_name]');
+  expect(new URL(page.url()).pathname).toBe(`/admin/users/${account.id}`);
+  await looksRight(page, 'dialog-delete');
+  await page.click('dialog.ask:not(.find) footer a');
+  await page.waitForSelector('dialog.ask:not(.find)', { state: 'detached' });
+  await page.setViewportSize(phone.viewport);
+  await page.click(link);
+  await page.fill('dialog.ask:not(.find) [name=typed_name]', account.username);
+  await page.click('dialog.ask:not(.find) footer button');
+  await page.waitForURL('**/admin/users');
+  expect(await idp.services.accounts.find(account.id)).toBeUndefined();
+});
 
 it('asks before a member is removed and a session ends, with the device of the session', async () => {
   const { account } = await aUser(idp.services, { name: null, givenName: 'Finn', familyName: 'Test' });
@@ -92,29 +87,23 @@ it('asks over the filled-in form before a person becomes an administrator', asyn
   const { account, username } = await aUser(idp.services, { name: 'Nora New' });
   const { id } = await idp.services.groups.create({ name: 'Asked Rights' });
   await idp.services.groups.addRole(id, 'admin');
-  for (const [mode, device] of [
-    ['light', desktop],
-    ['dark', { ...phone, colorScheme: 'dark' as const }],
-  ] as const) {
-    const page = await (await browser.newContext(device)).newPage();
-    await page.goto(`${idp.issuer}/admin/groups/${id}`);
-    await signIn(page, await staff(idp, 'admin'));
-    await page.waitForURL(`**/admin/groups/${id}`);
-    await page.fill('main [name=user]', username);
-    await page.keyboard.press('Escape');
-    await page.click('main form button:has-text("Add member")');
-    await page.waitForSelector('dialog.ask:not(.find):modal h1:has-text("Give Nora New")');
-    expect(await axe(page, [mode])).toEqual([]);
-    await screenshot(page, `dialog-administrators-${mode}`);
-    await page.click('dialog.ask:not(.find) footer a');
-    expect(await page.isVisible('dialog.ask:not(.find)')).toBe(false);
-    expect(await page.inputValue('main [name=user]')).toBe(username);
-    if (mode === 'light') continue;
-    await page.click('main form button:has-text("Add member")');
-    await page.click('dialog.ask:not(.find):modal footer button');
-    await page.waitForSelector('text=/Nora New.* is a member now/');
-    expect((await idp.services.accounts.find(account.id))?.roles).toEqual(['admin']);
-  }
+  const page = await (await browser.newContext(desktop)).newPage();
+  await page.goto(`${idp.issuer}/admin/groups/${id}`);
+  await signIn(page, await staff(idp, 'admin'));
+  await page.waitForURL(`**/admin/groups/${id}`);
+  await page.fill('main [name=user]', username);
+  await page.keyboard.press('Escape');
+  await page.click('main form button:has-text("Add member")');
+  await page.waitForSelector('dialog.ask:not(.find):modal h1:has-text("Give Nora New")');
+  await looksRight(page, 'dialog-administrators');
+  await page.click('dialog.ask:not(.find) footer a');
+  expect(await page.isVisible('dialog.ask:not(.find)')).toBe(false);
+  expect(await page.inputValue('main [name=user]')).toBe(username);
+  await page.setViewportSize(phone.viewport);
+  await page.click('main form button:has-text("Add member")');
+  await page.click('dialog.ask:not(.find):modal footer button');
+  await page.waitForSelector('text=/Nora New.* is a member now/');
+  expect((await idp.services.accounts.find(account.id))?.roles).toEqual(['admin']);
 });
 
 it('warns before a changed form is left, and not before it is sent or discarded', async () => {

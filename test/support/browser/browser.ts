@@ -12,6 +12,7 @@ import {
   type LaunchOptions,
   type Page,
 } from 'playwright-core';
+import { isLongRun } from '../long-run.ts';
 import { unpackChromium } from './chromium.ts';
 
 export type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
@@ -53,7 +54,6 @@ export async function startBrowser(options: LaunchOptions = {}): Promise<Browser
     // the web's security rules on, and processes apart: with one process, closing a context ends the browser.
     args: [
       '--no-sandbox',
-      '--no-zygote',
       '--disable-gpu',
       '--disable-background-networking',
       '--disable-component-update',
@@ -86,6 +86,32 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 /** The rules of axe that look at colors. */
 const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 
+/**
+ * Contrast takes three quarters of the time of axe, and a list of a hundred rows has the same colors a hundred times. So axe looks at three
+ * visible texts of each kind: of one size and weight, one color, and one background with all that is behind it. At every text in a long run.
+ */
+const MARK_TEXTS = `(() => {
+  const behind = new Map();
+  const counts = new Map();
+  for (const element of document.querySelectorAll('body, body *')) {
+    element.removeAttribute('data-contrast');
+    const style = getComputedStyle(element);
+    const own = [style.backgroundColor, style.backgroundImage, style.opacity, style.filter].join();
+    const parent = behind.get(element.parentElement) ?? '';
+    const all = own === 'rgba(0, 0, 0, 0),none,1,none' ? parent : parent + own;
+    behind.set(element, all);
+    const hasText = element.matches('input, select, textarea') || [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    const { width, height } = element.getBoundingClientRect();
+    if (!hasText || width * height < 4 || !element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
+    const isDisabled = element.closest(':disabled, [aria-disabled=true]') || element.closest('label')?.control?.disabled;
+    const kind = [all, style.color, style.fontSize, style.fontWeight, style.textShadow, !!isDisabled].join();
+    const count = (counts.get(kind) ?? 0) + 1;
+    counts.set(kind, count);
+    if (count <= 3) element.setAttribute('data-contrast', '');
+  }
+  axe.configure({ rules: [{ id: 'color-contrast', selector: '[data-contrast]' }] });
+})()`;
+
 /** Has axe in every page that the context opens from now on: much quicker than sending it to each (half a megabyte). */
 export async function preloadAxe(context: BrowserContext): Promise<void> {
   await context.addInitScript(axeSource);
@@ -93,9 +119,13 @@ export async function preloadAxe(context: BrowserContext): Promise<void> {
 
 /**
  * What axe finds on the page as it is now: WCAG 2.2 A and AA and best practices. Light alone unless `schemes` says more:
- * test/http/pages.test.ts checks every layout in dark too.
+ * test/http/pages.test.ts checks every layout in dark too. What was read before, in another scheme, is read for its colors alone.
  */
-export async function axe(page: Page, schemes: readonly Scheme[] = ['light']): Promise<Violation[]> {
+export async function axe(
+  page: Page,
+  schemes: readonly Scheme[] = ['light'],
+  { isReadBefore = false } = {},
+): Promise<Violation[]> {
   if (await page.evaluate('typeof axe === "undefined"')) await injectAxe(page);
   const found: Violation[] = [];
   for (const [index, scheme] of schemes.entries()) {
@@ -104,13 +134,14 @@ export async function axe(page: Page, schemes: readonly Scheme[] = ['light']): P
     await page.evaluate(
       'document.getAnimations().filter((one) => one instanceof CSSTransition).forEach((one) => one.finish())',
     );
+    if (!isLongRun) await page.evaluate(MARK_TEXTS);
     // Not inside frames: they are pages of their own, and the frame of a mail lets no script in.
     const violations = await page.evaluate<AxeResults['violations']>(
       `axe.run(document, ${JSON.stringify({
         resultTypes: ['violations'],
         iframes: false,
         // The second scheme has the same elements in other colors.
-        ...(index > 0 && { runOnly: COLOR_RULES }),
+        ...((isReadBefore || index > 0) && { runOnly: COLOR_RULES }),
       })}).then(({ violations }) => violations)`,
     );
     for (const { id, impact, help, nodes } of violations)
