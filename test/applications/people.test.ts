@@ -8,7 +8,7 @@ import { pageQuery } from '../../src/people/accounts/account-list.ts';
 import { createGroups, type Groups } from '../../src/people/groups/groups.ts';
 import { createRoles, type Roles } from '../../src/people/rbac/roles.ts';
 import { openPeople, type People } from '../accounts/fixture.ts';
-import fc from '../support/property.ts';
+import fc, { numRuns } from '../support/property.ts';
 import { servicesOf } from '../support/services-of.ts';
 
 const ROLES = ['staff', 'guests', 'ops'];
@@ -126,7 +126,7 @@ describe('the people who can open an application', () => {
           }
         },
       ),
-      { numRuns: 25 },
+      { numRuns: numRuns(25) },
     );
   }, 120_000);
 

@@ -5,7 +5,7 @@ import { type Application, anApplication, authorizeUrl, signIn } from '../oidc/s
 import { aUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import fc from '../support/property.ts';
+import fc, { numRuns } from '../support/property.ts';
 
 let idp: TestIdp;
 let app: Application;
@@ -61,7 +61,7 @@ describe('a claims parameter', () => {
       fc.asyncProperty(fc.record({ id_token: member, userinfo: member }, { requiredKeys: [] }), async (claims) => {
         expectRejection(await browser.get(authorizeUrl(idp, app.clientId, { claims: JSON.stringify(claims) })));
       }),
-      { numRuns: 60 },
+      { numRuns: numRuns(60) },
     );
   });
 });

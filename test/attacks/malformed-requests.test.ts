@@ -5,7 +5,7 @@ import { type Application, anApplication, authorizeUrl, basic, signIn } from '..
 import { aUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import fc, { anyCharacter } from '../support/property.ts';
+import fc, { anyCharacter, numRuns } from '../support/property.ts';
 
 let idp: TestIdp;
 let app: Application;
@@ -57,7 +57,7 @@ const names = `client_id redirect_uri response_type response_mode scope state no
   refresh_token grant_type device_code user_code client_secret client_assertion client_assertion_type
   post_logout_redirect_uri logout_hint xsrf confirm toString __proto__`.split(/\s+/);
 const parameters = fc.array(fc.tuple(fc.constantFrom(...names), nasty), { maxLength: 4 });
-const runs = { numRuns: 60 };
+const runs = { numRuns: numRuns(60) };
 
 /** Percent-encoded here, because URLSearchParams would replace lone surrogates. */
 const encode = (text: string) =>
@@ -88,7 +88,7 @@ describe('the server handles any parameters without a server error', () => {
   ])('in the query of %s', async (path) => {
     await fc.assert(
       fc.asyncProperty(parameters, async (pairs) => expectRejection(await browser.get(`${path}?${query(pairs)}`))),
-      { numRuns: 15 },
+      { numRuns: numRuns(15) },
     );
   });
 
@@ -117,7 +117,7 @@ describe('the server handles any parameters without a server error', () => {
         const body = query([['grant_type', grant] as [string, string], ...pairs]);
         expectRejection(await browser.post(path, { body, headers: known ? { ...headers, authorization } : headers }));
       }),
-      { numRuns: 25 },
+      { numRuns: numRuns(25) },
     );
   });
 
@@ -126,7 +126,7 @@ describe('the server handles any parameters without a server error', () => {
       fc.asyncProperty(fc.jsonValue({ maxDepth: 3 }), async (body) => {
         expectRejection(await browser.post('/register', { json: body, headers: { authorization: 'Bearer x' } }));
       }),
-      { numRuns: 30 },
+      { numRuns: numRuns(30) },
     );
   });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { brandColors, brandSheet, contrast, hexOf, oklchOf, sheetNamed } from '../../src/applications/brand/sheet.ts';
 import { color } from '../../src/base/http/pages/tokens.ts';
-import fc from '../support/property.ts';
+import fc, { numRuns } from '../support/property.ts';
 
 const hex = fc.integer({ min: 0, max: 0xffffff }).map((value) => `#${value.toString(16).padStart(6, '0')}`);
 const ugly = ['#000000', '#ffffff', '#ffff00', '#ff0000', '#00ff00', '#0000ff', '#808080', '#2563eb'];
@@ -37,7 +37,7 @@ describe('the colors of a brand', () => {
       fc.property(hex, (chosen) => {
         expect(tooFaint(chosen)).toEqual([]);
       }),
-      { numRuns: 200, examples: ugly.map((one): [string] => [one]) },
+      { numRuns: numRuns(200), examples: ugly.map((one): [string] => [one]) },
     );
   });
 

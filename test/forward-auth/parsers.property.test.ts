@@ -8,7 +8,7 @@ import { completeSignIn } from '../oidc/support.ts';
 import { aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import fc, { anyCharacter } from '../support/property.ts';
+import fc, { anyCharacter, numRuns } from '../support/property.ts';
 import { website } from '../support/website.ts';
 
 const nobody = { roles: ['nobody'], groups: [] };
@@ -232,7 +232,7 @@ function expectSafe(answer: Answer | undefined): void {
   expect(known).toContain(new URL(answer.location).origin);
 }
 
-const runs = { numRuns: 150 };
+const runs = { numRuns: numRuns(150) };
 
 describe('rules for paths', () => {
   it('close a path that is closed in any reading', () => {
@@ -243,7 +243,7 @@ describe('rules for paths', () => {
         const isPublic = rulesFor(paths, method, path).every((rule) => rule?.rule === 'public');
         if (isPublic) expect(opensNothing(path, method)).toBe(true);
       }),
-      { numRuns: 3000 },
+      { numRuns: numRuns(3000) },
     );
   });
 

@@ -6,7 +6,7 @@ import { successResponse } from '../../src/protocols/saml/messages/signed-respon
 import { chooseEncryption } from '../../src/protocols/saml/xml/encrypt.ts';
 import { nameIdFormats } from '../../src/protocols/saml/xml/names.ts';
 import { replaceForbiddenCharacters } from '../../src/protocols/saml/xml/write.ts';
-import fc, { anyCharacter } from '../support/property.ts';
+import fc, { anyCharacter, numRuns } from '../support/property.ts';
 import { acceptedByNodeSaml, acceptedBySamlify, aSuccess } from './receivers.ts';
 import { schemas, signer, spCredential } from './support.ts';
 
@@ -64,7 +64,7 @@ describe('any Unicode user record', () => {
         expect(asXmldomReads(String(profile['urn:oid:2.5.4.3']))).toBe(asXmldomReads(user.name));
         expect((profile.role as string[]).map(asXmldomReads)).toEqual(user.roles.map(asXmldomReads));
       }),
-      { numRuns: 150 },
+      { numRuns: numRuns(150) },
     );
   });
 
@@ -78,7 +78,7 @@ describe('any Unicode user record', () => {
         expect(extract.attributes.displayName).toBe(replaceForbiddenCharacters(user.name));
         expect(extract.attributes.role).toEqual(user.roles.map(replaceForbiddenCharacters));
       }),
-      { numRuns: 60 },
+      { numRuns: numRuns(60) },
     );
   });
 });

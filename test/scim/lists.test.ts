@@ -5,7 +5,7 @@ import { createPlaces, type Page, type Place, pageOf } from '../../src/protocols
 import { userType } from '../../src/protocols/scim/schemas.ts';
 import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import fc, { anyCharacter } from '../support/property.ts';
+import fc, { anyCharacter, numRuns } from '../support/property.ts';
 import { aConnection, type Connection, ENTERPRISE, GROUP, USER } from './support.ts';
 
 let idp: TestIdp;
@@ -143,7 +143,7 @@ describe('a filter', () => {
             });
           }
       }),
-      { numRuns: 2000 },
+      { numRuns: numRuns(2000) },
     );
   });
 });

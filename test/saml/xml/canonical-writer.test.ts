@@ -13,7 +13,7 @@ import {
   wireFormat,
   type XmlElement,
 } from '../../../src/protocols/saml/xml/write.ts';
-import fc, { anyCharacter } from '../../support/property.ts';
+import fc, { anyCharacter, numRuns } from '../../support/property.ts';
 
 const prefixes = (Object.keys(namespaces) as Prefix[]).filter((prefix) => prefix !== 'xml');
 const localName = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_.-]{0,6}$/).filter((name) => !/^xml/i.test(name));
@@ -53,7 +53,7 @@ describe('the writer', () => {
         const written = canonical(root);
         expect(byLibxml2(wireFormat(written))).toBe(written.canonical);
       }),
-      { numRuns: 500 },
+      { numRuns: numRuns(500) },
     );
   });
 
@@ -64,7 +64,7 @@ describe('the writer', () => {
         const parsed = parseStrictly(wireFormat(written)).documentElement;
         expect(new ExclusiveCanonicalization().process(parsed, {})).toBe(written.canonical);
       }),
-      { numRuns: 500 },
+      { numRuns: numRuns(500) },
     );
   });
 
