@@ -166,7 +166,7 @@ describe('the built program', () => {
   const [numbered, others] = [true, false].map((is) =>
     calls.filter(({ argv, stdin = '' }) => `${argv}${stdin}`.includes('%') === is),
   );
-  const asJson = new Set([...(numbered ?? []), ...some(15, others ?? [])]);
+  const asJson = new Set([...(numbered ?? []), ...some(6, others ?? [])]);
 
   it.each(calls)('runs gatehouse $argv', async (one) => {
     const { argv, code = 0, ...options } = one;

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { some } from '../support/long-run.ts';
 import { programArguments } from '../support/program.ts';
 import { commandLine } from './support.ts';
 
@@ -23,7 +24,7 @@ describe('the server program', () => {
   });
 
   it('ends with 2 and a sentence at an argument that it does not know', () => {
-    for (const word of ['--port=80', 'nonsense']) {
+    for (const word of some(1, ['--port=80', 'nonsense'])) {
       const { status, stdout, stderr } = started(word);
       expect([status, stdout]).toEqual([2, '']);
       expect(stderr).toMatch(/^gatehouse serve: .+\nRun: gatehouse serve --help\n$/);
@@ -76,7 +77,8 @@ describe('the process', () => {
   });
 
   it('ends with 1 and one line when its output cannot be written', async () => {
-    for (const args of [['export'], ['user', 'list', '--json'], ['doctor'], ['--help']]) {
+    const commands: string[][] = [['export'], ['user', 'list', '--json'], ['doctor'], ['--help']];
+    for (const args of some(2, commands)) {
       const { code, err } = await cli.process(args, { outputFile: '/dev/full' });
       expect({ code, err }).toEqual({
         code: 1,

@@ -113,8 +113,8 @@ it('a secret that cannot be written leaves no draft', () => {
 
 describe.skipIf(!canMount)('on a full disk', () => {
   // Beside a remote database, there is only the secret to write.
-  const sizes = databaseKind() === 'sqlite' ? ['8k', '300k', '1m'] : ['8k', '1m'];
-  it.each(some(2, sizes))('a first start ends with one line: %s', async (size) => {
+  const [count, sizes] = databaseKind() === 'sqlite' ? [2, ['8k', '300k', '1m']] : [1, ['8k', '1m']];
+  it.each(some(count, sizes))('a first start ends with one line: %s', async (size) => {
     for (const name of ['data', 'filler']) rmSync(path.join(disk, name), { recursive: true, force: true });
     execFileSync('mount', ['-o', `remount,size=${size}`, disk]);
     const full = await run('main', { DATA_DIR: path.join(disk, 'data'), PORT: String(await freePort()) });
@@ -199,7 +199,7 @@ describe.skipIf(!canChangeUser)('by a user without rights', () => {
   itOnSqlite('a restore below a folder that the user cannot write ends with one line', async () => {
     const closed = path.join(home, 'closed');
     mkdirSync(closed, { recursive: true, mode: 0o755 });
-    for (const folder of [closed, path.join(closed, 'new'), path.join(closed, 'new', 'deep')]) {
+    for (const folder of some(2, [closed, path.join(closed, 'new'), path.join(closed, 'new', 'deep')])) {
       const environment = { DATA_DIR: folder, GATEHOUSE_SECRET: secret };
       const { status, messages } = await run('cli', { args: ['restore', backup], user: NOBODY, ...environment });
       expect(status).toBe(1);
@@ -224,7 +224,7 @@ describe.skipIf(!canChangeUser)('by a user without rights', () => {
       ['upgrade', 'check'],
       ['backup', path.join(home, 'no.db')],
     ];
-    for (const args of commands) {
+    for (const args of some(2, commands)) {
       const { status, messages } = await run('cli', { args, ...environment });
       expect([status, messages], args.join(' ')).toEqual([
         1,
