@@ -77,7 +77,7 @@ const warned = async ({ account }: TestUser) =>
   });
 
 describe('an account that nobody uses', () => {
-  it('is told twice, and then disabled, which its person reads at the sign-in', async () => {
+  itOnBothInLongRun('is told twice, and then disabled, which its person reads at the sign-in', async () => {
     const user = await aUser(idp.services);
     await days(75);
     expect(await mailsTo(user)).toBe(0);

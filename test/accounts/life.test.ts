@@ -187,7 +187,7 @@ describe('an account that ends', () => {
     },
   );
 
-  it('ends the sessions at once where the end is set to the past', async () => {
+  itOnBothInLongRun('ends the sessions at once where the end is set to the past', async () => {
     const user = await aUser(idp.services);
     await signedIn(idp, user);
     expect(await idp.services.sessions.list(user.account.id)).toHaveLength(1);

@@ -7,7 +7,7 @@ import { openDatabase } from '../../src/base/storage/database.ts';
 import { checkMail } from '../../src/cli/doctor/check-network.ts';
 import { defaultSettings } from '../../src/core/settings/settings.ts';
 import { smallRsaKeys } from '../keys/support.ts';
-import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
+import { itOnBothInLongRun, itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { headerProxy } from '../support/header-proxy.ts';
 import { startIdp } from '../support/idp.ts';
 import { commandLine } from './support.ts';
@@ -207,7 +207,7 @@ describe('gatehouse doctor', () => {
     ]);
   });
 
-  it('notices a database file that others can read', async () => {
+  itOnBothInLongRun('notices a database file that others can read', async () => {
     if (cli.kind === 'postgresql') return;
     const file = cli.url.slice('file:'.length);
     chmodSync(file, 0o644);
@@ -223,7 +223,7 @@ describe('gatehouse doctor', () => {
     expect(existsSync(DATA_DIR)).toBe(false);
   });
 
-  it('creates nothing where there is no database yet', async () => {
+  itOnBothInLongRun('creates nothing where there is no database yet', async () => {
     const DATA_DIR = path.join(cli.folder, 'fresh');
     const { code, of } = await doctor({ DATABASE_URL: '', GATEHOUSE_SECRET: '', DATA_DIR });
     expect({ code, status: of('database')?.status }).toEqual({ code: 0, status: 'warning' });
@@ -244,7 +244,7 @@ describe('the wrong folder', () => {
     'backup x.db',
   ];
 
-  it.each(read)('is reported by %s, which creates nothing there', async (command) => {
+  itOnBothInLongRun.each(read)('is reported by %s, which creates nothing there', async (command) => {
     const DATA_DIR = path.join(cli.folder, 'elsewhere');
     const { code, err } = await cli.gatehouse(command.split(' '), {
       env: { DATABASE_URL: '', GATEHOUSE_SECRET: '', DATA_DIR },
@@ -254,7 +254,7 @@ describe('the wrong folder', () => {
     expect(existsSync(DATA_DIR)).toBe(false);
   });
 
-  it('becomes the data folder when the first user is added', async () => {
+  itOnBothInLongRun('becomes the data folder when the first user is added', async () => {
     const DATA_DIR = path.join(cli.folder, 'begun');
     const env = { DATABASE_URL: '', GATEHOUSE_SECRET: '', DATA_DIR };
     expect(await cli.gatehouse(['user', 'add', 'ann'], { env })).toMatchObject({ code: 0 });

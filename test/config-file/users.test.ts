@@ -1,6 +1,6 @@
 // Users of the file: when their passwords are set and when not, what they may change themselves, and who they are.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
+import { itOnBothInLongRun, itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { configFileBench, lines } from './support.ts';
 
 let bench: Awaited<ReturnType<typeof configFileBench>>;
@@ -65,7 +65,7 @@ describe('a declared user', () => {
     expect(bench.ended).toEqual([ended, ended]);
   });
 
-  it('keeps fields that the file omits, and loses those that it sets to null', async () => {
+  itOnBothInLongRun('keeps fields that the file omits, and loses those that it sets to null', async () => {
     await bench.apply(user('dave', 'name: Dave, email: dave@example.com'));
     const { id } = await account('dave');
     await bench.accounts.update(id, { picture: 'https://img.example/d.png', emailVerified: true });
@@ -79,13 +79,13 @@ describe('a declared user', () => {
     });
   });
 
-  it('has an unverified address after a change of address', async () => {
+  itOnBothInLongRun('has an unverified address after a change of address', async () => {
     await bench.apply(user('dave', 'email: dave@example.com, email_verified: true'));
     expect(lines(await bench.apply(user('dave', 'email: other@example.com')))).toEqual(['change users dave (email)']);
     expect(await account('dave')).toMatchObject({ email: 'other@example.com', emailVerified: false });
   });
 
-  it('is disabled and enabled by the file', async () => {
+  itOnBothInLongRun('is disabled and enabled by the file', async () => {
     await bench.apply(user('dave'));
     const { id } = await account('dave');
     expect(lines(await bench.apply(user('dave', 'active: false')))).toEqual(['change users dave (active)']);
@@ -102,7 +102,7 @@ describe('a declared user', () => {
     expect((await account('david')).id).toBe(id);
   });
 
-  it('may have the subject that it had in another system', async () => {
+  itOnBothInLongRun('may have the subject that it had in another system', async () => {
     const plan = await bench.plan(user('gina', 'sub: "auth0|5f7c8ec7c33c6c004bbafe82"'));
     expect(lines(plan)).toContain('create users gina');
   });
@@ -157,7 +157,7 @@ describe('a declared username that is an address', () => {
   const declared = (more: string, settings = '') => `${settings}users:\n  - username: upn@corp.example\n${more}`;
   const allowed = 'settings: { username_domains: [corp.example] }\n';
 
-  it('is allowed by the domains that the same file declares', async () => {
+  itOnBothInLongRun('is allowed by the domains that the same file declares', async () => {
     const other = '    email: upn@mail.example\n';
     expect(lines(await bench.apply(declared(other)))).toEqual([
       expect.stringMatching(/^f:2:5: users\[0\]\.username: A username can contain an @ only/),

@@ -13,7 +13,7 @@ import { consoleOf, staff } from '../admin/console/support.ts';
 import { type Application, anApplication, authorizeUrl, redirectUri, signIn } from '../oidc/support.ts';
 import { testClock } from '../support/clock.ts';
 import { databaseKind } from '../support/database/database.ts';
-import { describeOnSqlite, itOnSqlite } from '../support/database/it-on-sqlite.ts';
+import { describeOnSqlite, itOnBothInLongRun, itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aClient, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -203,27 +203,30 @@ describe('a service password that the directory rejects', () => {
 });
 
 describe('the account at the directory', () => {
-  it('is not locked by five guesses of a stranger and five typos of its owner, who still signs in', async () => {
-    await connect();
-    const person = aPerson();
-    const browser = httpClient(idp.issuer);
-    expectSignedIn(await enterAs(person.name, PASSWORD, browser));
-    for (let guess = 1; guess <= 5; guess += 1) await enterAs(person.name, `guess ${guess}`);
-    for (let typo = 1; typo <= 5; typo += 1) {
-      await enterAgain(browser, person.name, `typo ${typo}`);
-      expect(person.entry.badPwdCount).toBeLessThan(5);
-    }
-    expect(person.entry.badPwdCount).toBe(4);
-    await forgetLocalLimits();
-    await windowGoesOn(20);
-    // A pause of the local lockout is over, the window of the directory is not.
-    for (let guess = 1; guess <= 5; guess += 1) await enterAs(person.name, `later ${guess}`);
-    expect(person.entry.badPwdCount).toBe(4);
-    await forgetLocalLimits();
-    await windowGoesOn(32);
-    person.entry.badPwdCount = 0; // the window of the directory is over
-    expectSignedIn(await enterAs(person.name));
-  });
+  itOnBothInLongRun(
+    'is not locked by five guesses of a stranger and five typos of its owner, who still signs in',
+    async () => {
+      await connect();
+      const person = aPerson();
+      const browser = httpClient(idp.issuer);
+      expectSignedIn(await enterAs(person.name, PASSWORD, browser));
+      for (let guess = 1; guess <= 5; guess += 1) await enterAs(person.name, `guess ${guess}`);
+      for (let typo = 1; typo <= 5; typo += 1) {
+        await enterAgain(browser, person.name, `typo ${typo}`);
+        expect(person.entry.badPwdCount).toBeLessThan(5);
+      }
+      expect(person.entry.badPwdCount).toBe(4);
+      await forgetLocalLimits();
+      await windowGoesOn(20);
+      // A pause of the local lockout is over, the window of the directory is not.
+      for (let guess = 1; guess <= 5; guess += 1) await enterAs(person.name, `later ${guess}`);
+      expect(person.entry.badPwdCount).toBe(4);
+      await forgetLocalLimits();
+      await windowGoesOn(32);
+      person.entry.badPwdCount = 0; // the window of the directory is over
+      expectSignedIn(await enterAs(person.name));
+    },
+  );
 
   itOnSqlite('keeps a share for known browsers that strangers cannot use up', async () => {
     await connect();

@@ -6,7 +6,7 @@ import type { Group } from '../../src/people/groups/read.ts';
 import { completeSignIn } from '../oidc/support.ts';
 import { linkIn, mailOf, NEW_PASSWORD, open } from '../recovery/support.ts';
 import { testClock } from '../support/clock.ts';
-import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
+import { itOnBothInLongRun, itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -98,7 +98,7 @@ describe('a new owner', () => {
 });
 
 describe('an invitation', () => {
-  it('to an address without an account makes the account, while sign-up is off', async () => {
+  itOnBothInLongRun('to an address without an account makes the account, while sign-up is off', async () => {
     const lab = await aLab();
     const email = aNewAddress();
     const answer = await lab.invite(email, '2099-07-31');
@@ -282,7 +282,7 @@ describe('an owner', () => {
     );
   });
 
-  it('whose account or group was deleted admits nobody', async () => {
+  itOnBothInLongRun('whose account or group was deleted admits nobody', async () => {
     const [lab, other] = [await aLab(), await aLab()];
     const [one, two] = [await invitationOf(lab), await invitationOf(other)];
     await idp.services.accounts.remove(lab.owner.account.id);

@@ -6,6 +6,7 @@ import { browserWith, openApp } from '../logout/support/browser-steps.ts';
 import { oidcApp } from '../logout/support/oidc-app.ts';
 import { nodeSamlApp } from '../logout/support/saml-apps.ts';
 import { type Application, anApplication, completeSignIn } from '../oidc/support.ts';
+import { itOnBothInLongRun } from '../support/database/it-on-sqlite.ts';
 import { PASSWORD, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -139,7 +140,7 @@ it.each([
   expect(page.text).toContain('name="username"');
 });
 
-it('whom the directory enables again has the same sub and NameID, and has to sign in', async () => {
+itOnBothInLongRun('whom the directory enables again has the same sub and NameID, and has to sign in', async () => {
   const one = await aPersonAtWork();
   const shown = async (app: { origin: string }, browser = one.browser) =>
     /data-user="([^"]*)"/.exec((await browser.get(`${app.origin}/`)).text)?.[1];

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { limits } from '../../src/base/limits.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
+import { itOnBothInLongRun } from '../support/database/it-on-sqlite.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { linksOf, textOf } from '../support/pages/html.ts';
 import { aConnection, type Connection, USER } from './support.ts';
@@ -20,7 +21,7 @@ async function rejected(method: string, path: string, json?: unknown) {
   return { status, code, found: await idp.services.rejections.find(code) };
 }
 
-it('each rejected request is explained by a rule, without the values that it sent', async () => {
+itOnBothInLongRun('each rejected request is explained by a rule, without the values that it sent', async () => {
   const ann = { schemas: [USER], userName: 'ann@corp.example', displayName: 'Ann Secret' };
   const { id } = await hr.ok('POST', '/Users', ann);
   const addresses = [
@@ -70,7 +71,7 @@ it('each rejected request is explained by a rule, without the values that it sen
   expect(textOf(log.text)).not.toContain('signed in');
 });
 
-it('a client that looks whether someone exists is explained nothing', async () => {
+itOnBothInLongRun('a client that looks whether someone exists is explained nothing', async () => {
   for (const path of ['/Users/nobody', '/Groups/nobody'])
     expect(await hr.fails('GET', path)).toMatchObject({
       status: 404,
@@ -114,7 +115,7 @@ it('a connection has a budget of its own, and a reference leads to what is store
   expect(await idp.services.rejections.find(code)).toMatchObject({ reason: 'invalid_client' });
 });
 
-it('a request without a valid token is none of a connection, and is not recorded', async () => {
+itOnBothInLongRun('a request without a valid token is none of a connection, and is not recorded', async () => {
   const page = await hr.send('GET', '/Users', undefined, { authorization: 'Bearer wrong' });
   expect(page.status).toBe(401);
   expect(page.text).not.toContain('Reference');

@@ -1,6 +1,7 @@
 // What a user owns, and its change to another owner: in the console, by the API and by the command line.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { anApplication } from '../../oidc/support.ts';
+import { itOnBothInLongRun } from '../../support/database/it-on-sqlite.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
 import type { TestIdp } from '../../support/idp.ts';
@@ -82,24 +83,27 @@ describe('a leaver', () => {
     expect(changed?.data).toMatchObject({ after: { contacts: ['ops@example.com', heir.account.email] } });
   });
 
-  it('is announced only to who can hand over something, and not while a new person waits for the first day', async () => {
-    const [leaver, starter] = [
-      await aUser(idp.services),
-      await aUser(idp.services, { activeFrom: new Date('2099-01-01T00:00:00Z') }),
-    ];
-    await aGroup(leaver);
-    await aGroup(starter);
-    await idp.services.accounts.setActive(leaver.account.id, false);
-    const permissions = ['gatehouse.users:read', 'gatehouse.groups:read'];
-    const role = await idp.services.roles.create({ name: `reads-${++count}`, permissions });
-    const reader = await consoleOf(idp, await staff(idp, role.name));
-    const textFor = async (client: HttpClient, { account: { id } }: TestUser) =>
-      mainOf((await client.get(`/admin/users/${id}`)).text);
-    expect(await textFor(admin, leaver)).toContain('still owns 1 group. Hand over what the user owns before');
-    expect(await textFor(reader, leaver)).toContain(leaver.username);
-    expect(await textFor(reader, leaver)).not.toContain('still owns');
-    expect(await textFor(admin, starter)).not.toContain('still owns');
-  });
+  itOnBothInLongRun(
+    'is announced only to who can hand over something, and not while a new person waits for the first day',
+    async () => {
+      const [leaver, starter] = [
+        await aUser(idp.services),
+        await aUser(idp.services, { activeFrom: new Date('2099-01-01T00:00:00Z') }),
+      ];
+      await aGroup(leaver);
+      await aGroup(starter);
+      await idp.services.accounts.setActive(leaver.account.id, false);
+      const permissions = ['gatehouse.users:read', 'gatehouse.groups:read'];
+      const role = await idp.services.roles.create({ name: `reads-${++count}`, permissions });
+      const reader = await consoleOf(idp, await staff(idp, role.name));
+      const textFor = async (client: HttpClient, { account: { id } }: TestUser) =>
+        mainOf((await client.get(`/admin/users/${id}`)).text);
+      expect(await textFor(admin, leaver)).toContain('still owns 1 group. Hand over what the user owns before');
+      expect(await textFor(reader, leaver)).toContain(leaver.username);
+      expect(await textFor(reader, leaver)).not.toContain('still owns');
+      expect(await textFor(admin, starter)).not.toContain('still owns');
+    },
+  );
 
   it('is handed over by the API, where a longer ownership of the receiver stays', async () => {
     const [leaver, heir, service] = [await aUser(idp.services), await aUser(idp.services), await aService(idp)];
@@ -148,31 +152,34 @@ describe('a leaver', () => {
     expect(heirs.map(({ account }) => [account.email])).toContainEqual(await contactsOf(applicationId));
   });
 
-  it('is handed over only by who may change each of these, and to an account that can be used', async () => {
-    const [leaver, heir] = [await aUser(idp.services), await aUser(idp.services)];
-    const group = await aGroup(leaver);
-    const at = `/users/${leaver.account.id}`;
-    const role = async (permissions: string[]) =>
-      (await idp.services.roles.create({ name: `hand-over-${++count}`, permissions })).name;
-    const reader = await aPerson(idp, [await role(['gatehouse.users:read', 'gatehouse.groups:read'])]);
-    expect((await reader.get(`${at}/owned`)).json()).toMatchObject({
-      items: [{ id: group.id, obstacle: expect.any(String) }],
-      api_keys: [],
-    });
-    expect((await reader.send('POST', `${at}/hand-over`, { to: heir.account.id })).status).toBe(403);
-    const given = await role([]);
-    await idp.services.groups.addRole(group.id, given);
-    const desk = await aPerson(idp, [
-      await role(['gatehouse.users:read', 'gatehouse.groups:read', 'gatehouse.groups:write']),
-    ]);
-    const refused = await desk.send('POST', `${at}/hand-over`, { to: heir.account.id, items: [group.id] });
-    expect(refused.status, refused.text).toBe(403);
-    expect(await ownersOf(group.id)).toMatchObject([{ userId: leaver.account.id }]);
-    const outsider = await aPerson(idp, [await role(['gatehouse.groups:read'])]);
-    expect((await outsider.get(`${at}/owned`)).status).toBe(403);
-    await idp.services.accounts.setActive(heir.account.id, false);
-    const service = await aService(idp);
-    expect((await service.send('POST', `${at}/hand-over`, { to: heir.account.id })).status).toBe(400);
-    expect((await service.send('POST', `${at}/hand-over`, { to: leaver.account.id })).status).toBe(400);
-  });
+  itOnBothInLongRun(
+    'is handed over only by who may change each of these, and to an account that can be used',
+    async () => {
+      const [leaver, heir] = [await aUser(idp.services), await aUser(idp.services)];
+      const group = await aGroup(leaver);
+      const at = `/users/${leaver.account.id}`;
+      const role = async (permissions: string[]) =>
+        (await idp.services.roles.create({ name: `hand-over-${++count}`, permissions })).name;
+      const reader = await aPerson(idp, [await role(['gatehouse.users:read', 'gatehouse.groups:read'])]);
+      expect((await reader.get(`${at}/owned`)).json()).toMatchObject({
+        items: [{ id: group.id, obstacle: expect.any(String) }],
+        api_keys: [],
+      });
+      expect((await reader.send('POST', `${at}/hand-over`, { to: heir.account.id })).status).toBe(403);
+      const given = await role([]);
+      await idp.services.groups.addRole(group.id, given);
+      const desk = await aPerson(idp, [
+        await role(['gatehouse.users:read', 'gatehouse.groups:read', 'gatehouse.groups:write']),
+      ]);
+      const refused = await desk.send('POST', `${at}/hand-over`, { to: heir.account.id, items: [group.id] });
+      expect(refused.status, refused.text).toBe(403);
+      expect(await ownersOf(group.id)).toMatchObject([{ userId: leaver.account.id }]);
+      const outsider = await aPerson(idp, [await role(['gatehouse.groups:read'])]);
+      expect((await outsider.get(`${at}/owned`)).status).toBe(403);
+      await idp.services.accounts.setActive(heir.account.id, false);
+      const service = await aService(idp);
+      expect((await service.send('POST', `${at}/hand-over`, { to: heir.account.id })).status).toBe(400);
+      expect((await service.send('POST', `${at}/hand-over`, { to: leaver.account.id })).status).toBe(400);
+    },
+  );
 });

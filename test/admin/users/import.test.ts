@@ -197,7 +197,7 @@ describe('an import', () => {
     await idp.services.settings.set('user_attributes', {});
   });
 
-  it('offers to create the groups that the file lacks, to who may; the trial creates none', async () => {
+  itOnBothInLongRun('offers to create the groups that the file lacks, to who may; the trial creates none', async () => {
     const { services } = idp;
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const csv =
@@ -359,19 +359,22 @@ describe('an import', () => {
     },
   );
 
-  it('says at the start, in doctor and in the trial that an own field has the name of a column of each user', async () => {
-    const { config, logger, now, settings } = idp.services;
-    await settings.set('user_attributes', { type: 'object', properties: { nickname: { type: 'string' } } });
-    await settings.reload();
-    await prepareData(idp.services);
-    expect(idp.log.filter((line) => line.includes('the field nickname'))).toHaveLength(1);
-    const own = (await checkDatabase({ config, logger, now })).filter(({ check }) => check === 'own fields');
-    expect(own).toEqual([expect.objectContaining({ status: 'warning' })]);
-    const admin = await consoleOf(idp, await staff(idp, 'admin'));
-    const tried = await triedImport(admin, 'username,nickname\nshared-name,Shary\n');
-    expect(textOf(tried.text)).toContain('the file fills what every user has: nickname.');
-    await settings.set('user_attributes', {});
-  });
+  itOnBothInLongRun(
+    'says at the start, in doctor and in the trial that an own field has the name of a column of each user',
+    async () => {
+      const { config, logger, now, settings } = idp.services;
+      await settings.set('user_attributes', { type: 'object', properties: { nickname: { type: 'string' } } });
+      await settings.reload();
+      await prepareData(idp.services);
+      expect(idp.log.filter((line) => line.includes('the field nickname'))).toHaveLength(1);
+      const own = (await checkDatabase({ config, logger, now })).filter(({ check }) => check === 'own fields');
+      expect(own).toEqual([expect.objectContaining({ status: 'warning' })]);
+      const admin = await consoleOf(idp, await staff(idp, 'admin'));
+      const tried = await triedImport(admin, 'username,nickname\nshared-name,Shary\n');
+      expect(textOf(tried.text)).toContain('the file fills what every user has: nickname.');
+      await settings.set('user_attributes', {});
+    },
+  );
 
   itOnSqlite('invites new users with a message, where they have an address and no password', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { limits } from '../../../src/base/limits.ts';
 import { unusedClientsJob } from '../../../src/protocols/oidc/registration.ts';
+import { itOnBothInLongRun } from '../../support/database/it-on-sqlite.ts';
 import { signRows } from '../../support/database/row-macs.ts';
 import { anApi, aUser } from '../../support/factories.ts';
 import { httpClient, type Page } from '../../support/http.ts';
@@ -32,7 +33,7 @@ const announced = async () =>
   (await httpClient(idp.issuer).get('/.well-known/oauth-authorization-server')).json<Record<string, unknown>>()
     .registration_endpoint;
 
-it('is announced and answered while it is open, and 401 otherwise', async () => {
+itOnBothInLongRun('is announced and answered while it is open, and 401 otherwise', async () => {
   for (const value of ['off', 'listed'] as const) {
     await agents(value);
     expect([await announced(), (await register()).status]).toEqual([undefined, 401]);
@@ -41,7 +42,7 @@ it('is announced and answered while it is open, and 401 otherwise', async () => 
   expect([await announced(), (await register()).status]).toEqual([`${idp.issuer}/register`, 201]);
 });
 
-it('makes a client for people alone, that this server neither calls nor shows to others', async () => {
+itOnBothInLongRun('makes a client for people alone, that this server neither calls nor shows to others', async () => {
   await agents('allowed');
   const page = await register({
     client_uri: 'https://phishing.example',
@@ -73,14 +74,14 @@ it('makes a client for people alone, that this server neither calls nor shows to
     expect(stored?.metadata).not.toHaveProperty(field);
 });
 
-it('says which field is wrong, and what to do', async () => {
+itOnBothInLongRun('says which field is wrong, and what to do', async () => {
   await agents('allowed');
   const page = await register({ redirect_uris: ['http://elsewhere.example/cb'] });
   expect([page.status, page.json().error]).toEqual([400, 'invalid_redirect_uri']);
   expect(page.json().error_description).toMatch(/redirect_uris\[0\] must be http on a loopback address, https/);
 });
 
-it('warns of a program on the own computer, and gets the scopes of the API', async () => {
+itOnBothInLongRun('warns of a program on the own computer, and gets the scopes of the API', async () => {
   await agents('allowed');
   const { client_id: clientId } = (await register()).json<{ client_id: string }>();
   const user = await aUser(idp.services);
@@ -101,7 +102,7 @@ it('warns of a program on the own computer, and gets the scopes of the API', asy
   expect(done.location).toContain('code=');
 });
 
-it('on this computer is asked about each time, whatever type it registers', async () => {
+itOnBothInLongRun('on this computer is asked about each time, whatever type it registers', async () => {
   await agents('allowed');
   const user = await aUser(idp.services);
   const { client_id: clientId = '' } = (await register({ application_type: 'web' })).json<{ client_id?: string }>();
@@ -112,7 +113,7 @@ it('on this computer is asked about each time, whatever type it registers', asyn
   expect(textOf(again.text)).toContain('A program on this computer gets the access.');
 });
 
-it('is asked about again, and loses its tokens, when it changes where it takes people', async () => {
+itOnBothInLongRun('is asked about again, and loses its tokens, when it changes where it takes people', async () => {
   await agents('allowed');
   const [before, after] = ['https://good.example/cb', 'https://evil.example/cb'];
   const grant_types = ['authorization_code', 'refresh_token'];
@@ -220,34 +221,41 @@ it('cannot be used up without an account: the oldest that nobody consented to ma
   await idp.services.settings.reload();
 });
 
-it('is open to pages of every origin, as the Inspector is one, and the token endpoint to those of the client', async () => {
-  const origin = 'http://localhost:6274';
-  const headers = { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' };
-  const preflight = (path: string) => httpClient(idp.issuer).request('OPTIONS', path, { headers });
-  const corsOf = ({ headers: all }: Page) => all['access-control-allow-origin'];
-  await agents('off');
-  expect(corsOf(await preflight('/register'))).toBeUndefined();
-  await agents('allowed');
-  const asked = await preflight('/register');
-  expect([asked.status, corsOf(asked), asked.headers['access-control-allow-headers']]).toEqual([
-    204,
-    '*',
-    '*, Authorization',
-  ]);
-  const json = { redirect_uris: [`${origin}/oauth/callback`], token_endpoint_auth_method: 'none' };
-  const made = await httpClient(idp.issuer).post('/register', { json, headers: { origin } });
-  expect([made.status, corsOf(made)]).toEqual([201, '*']);
-  expect(made.headers['access-control-allow-credentials']).toBeUndefined();
-  const wrong = await httpClient(idp.issuer).post('/register', { json: {}, headers: { origin } });
-  expect([wrong.status, corsOf(wrong)]).toEqual([400, '*']);
-  expect(corsOf(await preflight('/token'))).toBe(origin);
-  const { client_id } = made.json<{ client_id: string }>();
-  const form = { grant_type: 'authorization_code', code: 'x', client_id };
-  const answer = await httpClient(idp.issuer).post('/token', { form, headers: { origin } });
-  expect([answer.status, corsOf(answer)]).toEqual([400, origin]);
-});
+itOnBothInLongRun(
+  'is open to pages of every origin, as the Inspector is one, and the token endpoint to those of the client',
+  async () => {
+    const origin = 'http://localhost:6274';
+    const headers = {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'content-type',
+    };
+    const preflight = (path: string) => httpClient(idp.issuer).request('OPTIONS', path, { headers });
+    const corsOf = ({ headers: all }: Page) => all['access-control-allow-origin'];
+    await agents('off');
+    expect(corsOf(await preflight('/register'))).toBeUndefined();
+    await agents('allowed');
+    const asked = await preflight('/register');
+    expect([asked.status, corsOf(asked), asked.headers['access-control-allow-headers']]).toEqual([
+      204,
+      '*',
+      '*, Authorization',
+    ]);
+    const json = { redirect_uris: [`${origin}/oauth/callback`], token_endpoint_auth_method: 'none' };
+    const made = await httpClient(idp.issuer).post('/register', { json, headers: { origin } });
+    expect([made.status, corsOf(made)]).toEqual([201, '*']);
+    expect(made.headers['access-control-allow-credentials']).toBeUndefined();
+    const wrong = await httpClient(idp.issuer).post('/register', { json: {}, headers: { origin } });
+    expect([wrong.status, corsOf(wrong)]).toEqual([400, '*']);
+    expect(corsOf(await preflight('/token'))).toBe(origin);
+    const { client_id } = made.json<{ client_id: string }>();
+    const form = { grant_type: 'authorization_code', code: 'x', client_id };
+    const answer = await httpClient(idp.issuer).post('/token', { form, headers: { origin } });
+    expect([answer.status, corsOf(answer)]).toEqual([400, origin]);
+  },
+);
 
-it('is limited by address, and says so to a page too', async () => {
+itOnBothInLongRun('is limited by address, and says so to a page too', async () => {
   await agents('allowed');
   const pages: Page[] = [];
   for (let at = 0; at < 25; at += 1) pages.push(await register());

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testClock } from '../../support/clock.ts';
 import { databaseKind } from '../../support/database/database.ts';
-import { itOnSqlite } from '../../support/database/it-on-sqlite.ts';
+import { itOnBothInLongRun, itOnSqlite } from '../../support/database/it-on-sqlite.ts';
 import { httpClient, type Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { type Application, anApplication, basic } from '../support.ts';
@@ -68,7 +68,7 @@ describe('wrong credentials of an application', () => {
     expect((await ask(await machine(), { address: '192.0.2.2' })).status).toBe(200);
   });
 
-  it.each(['/introspect', '/revoke'])('are counted at %s as well', async (path) => {
+  itOnBothInLongRun.each(['/introspect', '/revoke'])('are counted at %s as well', async (path) => {
     expect((await failUntilLimited(await machine(), '192.0.2.4', path)).status).toBe(429);
   });
 
