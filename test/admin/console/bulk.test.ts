@@ -81,6 +81,16 @@ describe('a change of several users', () => {
     if (action === 'delete') expect(accounts).toEqual([undefined, undefined]);
   });
 
+  it('lets a role that would begin later begin at once', async () => {
+    const [user] = (await people(['begins-later'])) as [TestUser];
+    const since = new Date(Date.now() + 86_400_000);
+    await idp.services.roles.assign(user.account.id, 'editor', undefined, undefined, { since });
+    expect((await found(user))?.roles).toEqual([]);
+    const after = await admin.follow(await admin.submit(await question('add-role', [user]), { role: 'editor' }, bulk));
+    expect(textOf(after.text)).toContain('Added the role to begins-later.');
+    expect((await found(user))?.roles).toEqual(['editor']);
+  });
+
   it('reports per user what did not change: the last administrator, a user without a session, one without an email', async () => {
     const [bo] = await people(['not-changed']);
     const withoutEmail = await aUser(idp.services, { username: 'no-email', email: null, emailVerified: false });
