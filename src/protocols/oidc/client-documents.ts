@@ -52,21 +52,25 @@ export const hostOfDocument = (url: string): string => new URL(url).host;
 export function createClientDocuments(services: Core & People & ApplicationServices) {
   const { applications, audit, db, logger, now, outgoingRules, rateLimits, settings } = services;
   const call = createOutgoingFetch({ rules: outgoingRules, ...fetchLimits });
+  /** By address; the oldest first. */
   const known = new Map<string, { document: ClientDocument; readAt: number; until: number }>();
-  const reading = new Map<string, Promise<ClientDocument>>();
+  /** The calls that have not ended, or failed a moment ago. */
+  const calls = new Map<string, Promise<ClientDocument>>();
 
   function cached(url: string): ClientDocument | undefined {
     const found = known.get(url);
     return found && found.until > now().getTime() ? found.document : undefined;
   }
 
-  /** The oldest go first, those of the same host before others. */
+  /** Keeps a document in memory, in place of the oldest: of its host where that has its share, else of all where the memory is full. */
   function keep(document: ClientDocument, seconds: number): void {
     known.delete(document.url);
     const host = hostOfDocument(document.url);
-    const same = [...known.keys()].filter((url) => hostOfDocument(url) === host);
-    const [oldest] = same.length >= perHost ? same : known.keys();
-    if (oldest !== undefined && (same.length >= perHost || known.size >= total)) known.delete(oldest);
+    const ofHost = [...known.keys()].filter((url) => hostOfDocument(url) === host);
+    const [oldestOfHost] = ofHost;
+    const [oldest] = known.keys();
+    if (ofHost.length >= perHost && oldestOfHost !== undefined) known.delete(oldestOfHost);
+    else if (known.size >= total && oldest !== undefined) known.delete(oldest);
     const readAt = now().getTime();
     known.set(document.url, { document, readAt, until: readAt + seconds * 1000 });
   }
@@ -106,20 +110,19 @@ export function createClientDocuments(services: Core & People & ApplicationServi
 
   /** From memory, or from its host. */
   async function read(url: string, address: string): Promise<ClientDocument> {
-    const found = cached(url);
+    const found = cached(url) ?? calls.get(url);
     if (found) return found;
-    const running = reading.get(url);
-    if (running) return running;
     await admit(url, address);
-    const begun = reading.get(url) ?? fetchDocument(url);
-    reading.set(url, begun);
-    const forget = () => void reading.delete(url);
+    // Another request may have called it meanwhile.
+    const reading = calls.get(url) ?? fetchDocument(url);
+    calls.set(url, reading);
+    const forget = () => void calls.delete(url);
     // A failure counts for the rest of the request: its page looks the client up again.
-    begun.then(forget, () => void setTimeout(forget, FAILED_MS).unref());
-    return begun;
+    reading.then(forget, () => void setTimeout(forget, FAILED_MS).unref());
+    return reading;
   }
 
-  /** Removes the oldest stored client with this start of its address that nobody allows any more. False where there is none. */
+  /** Removes the oldest stored client with this start of its address that nobody consents to any more. False where there is none. */
   async function makeRoom(start: string): Promise<boolean> {
     const of = { source: 'document', clientId: { startsWith: start } };
     const [oldest] = await withoutConsent(services, { before: now(), most: 1, of });
@@ -151,22 +154,21 @@ export function createClientDocuments(services: Core & People & ApplicationServi
      */
     async refresh({ id, clientId, name, metadata }: StoredClient, address: string): Promise<boolean> {
       try {
-        const isCurrent = (one: ClientDocument) => one.hash === hashOfClient({ name, metadata });
+        const storedHash = hashOfClient({ name, metadata });
         let document = await read(clientId, address);
-        if (isCurrent(document)) return false;
-        const before = await applications.find(clientId);
-        if (before?.protocol !== 'oidc') return false;
+        if (document.hash === storedHash) return false;
+        const stored = await applications.find(clientId);
+        if (stored?.protocol !== 'oidc') return false;
         // Another instance has read a later one meanwhile.
-        if ((known.get(clientId)?.readAt ?? 0) < before.updatedAt.getTime()) {
+        if ((known.get(clientId)?.readAt ?? 0) < stored.updatedAt.getTime()) {
           known.delete(clientId);
           document = await read(clientId, address);
-          if (isCurrent(document)) return false;
+          if (document.hash === storedHash) return false;
         }
-        const { enabled, access } = before;
-        const own = Object.entries(before.metadata).filter(([field]) => !documentFields.includes(field));
+        const { enabled, access } = stored;
         const input = {
-          ...Object.fromEntries(own),
-          ...taken(document.metadata),
+          ...fieldsOf(stored.metadata, (field) => !documentFields.includes(field)),
+          ...fieldsOf(document.metadata, (field) => documentFields.includes(field)),
           client_name: document.name,
           enabled,
           access,
@@ -186,37 +188,34 @@ export function createClientDocuments(services: Core & People & ApplicationServi
       const existing = await applications.find(document.url);
       if (existing) return existing.id;
       const { origin, host } = new URL(document.url);
-      const of = (prefix: string) =>
-        db.application.count({ where: { source: 'document', clientId: { startsWith: prefix } } });
+      const storedBelow = (start: string) =>
+        db.application.count({ where: { source: 'document', clientId: { startsWith: start } } });
       const ofPerson = { userId: by.actorId ?? '', application: { source: 'document' } };
-      const [all, ofHost, allowed] = await Promise.all([
-        of('https://'),
-        of(`${origin}/`),
+      const [stored, ofHost, consented] = await Promise.all([
+        storedBelow('https://'),
+        storedBelow(`${origin}/`),
         db.consent.count({ where: ofPerson }),
       ]);
-      if (
-        allowed >= perPerson ||
-        ((all >= total || ofHost >= perHost) && !(await makeRoom(ofHost >= perHost ? `${origin}/` : 'https://')))
-      )
-        throw forbidden('forbidden', { message: t('app-error.too-many-agents') });
+      let hasRoom = consented < perPerson;
+      if (hasRoom && ofHost >= perHost) hasRoom = await makeRoom(`${origin}/`);
+      else if (hasRoom && stored >= total) hasRoom = await makeRoom('https://');
+      if (!hasRoom) throw forbidden('forbidden', { message: t('app-error.too-many-agents') });
+
       const change = { source: 'document', by: { ...by, grantedRights: [] } } as const;
       const input = { ...document.metadata, client_id: document.url, client_name: document.name };
-      const created = await applications.createOidc(input, change).catch(async (error: unknown) => {
+      let id: string;
+      try {
+        id = (await applications.createOidc(input, change)).application.id;
+      } catch (error) {
+        // Another person consented at the same moment.
         const other = await applications.find(document.url);
         if (!other) throw error;
-        return other.id; // another person consented at the same moment
-      });
-      if (typeof created === 'string') return created;
-      const { application } = created;
+        return other.id;
+      }
+      const data = { name: document.name, host };
       if (ofHost === 0)
-        await audit.record({
-          ...by,
-          type: 'agent-host.added',
-          outcome: 'success',
-          clientId: document.url,
-          data: { name: document.name, host },
-        });
-      return application.id;
+        await audit.record({ ...by, type: 'agent-host.added', outcome: 'success', clientId: document.url, data });
+      return id;
     },
   };
 }
@@ -226,12 +225,12 @@ type StoredClient = Pick<OidcApplication, 'id' | 'clientId' | 'name'> & { metada
 /** What the document says has no rights that it could give. */
 const SERVER = { grantedRights: [] };
 
-const taken = (metadata: object) =>
-  Object.fromEntries(Object.entries(metadata).filter(([field]) => documentFields.includes(field)));
+const fieldsOf = (metadata: object, isWanted: (field: string) => boolean) =>
+  Object.fromEntries(Object.entries(metadata).filter(([field]) => isWanted(field)));
 
-/** Of what a document says, as it was taken over. */
+/** Of the name and the fields that are taken from a document. */
 export const hashOfClient = ({ name, metadata }: { name: string; metadata: object }): string =>
-  sha256(JSON.stringify([name, taken(metadata)]));
+  sha256(JSON.stringify([name, fieldsOf(metadata, (field) => documentFields.includes(field))]));
 
 const invalid = (url: string, reason: string) =>
   new errors.InvalidClientMetadata(`the client metadata document ${url} was not accepted: ${reason}`);
@@ -262,13 +261,13 @@ export function documentOf(url: string, text: string): ClientDocument {
     const [issue] = sent.error.issues;
     throw invalid(url, `${issue?.path.join('.') || 'it'} is not what a document of a public client has`);
   }
-  const { client_id: clientId, client_name, redirect_uris, grant_types = [], jwks, jwks_uri, ...of } = sent.data;
+  const { client_id: clientId, client_name, redirect_uris, grant_types = [], jwks, jwks_uri, ...said } = sent.data;
   if (clientId !== url) throw invalid(url, 'its client_id is not the address that it was read from');
   const redirects = [...new Set(redirect_uris)].filter((uri) => redirectUriFault(uri, 'native') === undefined);
-  const method = methodOf({ ...of, hasKeys: jwks !== undefined || jwks_uri !== undefined });
+  const method = methodOf({ ...said, hasKeys: jwks !== undefined || jwks_uri !== undefined });
   if (method === undefined) throw invalid(url, 'it must authenticate with private_key_jwt or none');
   if (jwks_uri !== undefined && httpsUriFault(jwks_uri)) throw invalid(url, 'its jwks_uri is not an https URL');
-  const keys = { jwks, jwks_uri, token_endpoint_auth_signing_alg: of.token_endpoint_auth_signing_alg };
+  const keys = { jwks, jwks_uri, token_endpoint_auth_signing_alg: said.token_endpoint_auth_signing_alg };
   const input = {
     client_id: url,
     redirect_uris: redirects,
@@ -276,7 +275,7 @@ export function documentOf(url: string, text: string): ClientDocument {
     grant_types: ['authorization_code', ...(grant_types.includes('refresh_token') ? ['refresh_token'] : [])],
     token_endpoint_auth_method: method,
     ...(method === 'private_key_jwt' && keys),
-    ...(of.dpop_bound_access_tokens === true && { dpop_bound_access_tokens: true }),
+    ...(said.dpop_bound_access_tokens === true && { dpop_bound_access_tokens: true }),
     // It learns only who the person is; what else it may do, the API says.
     scope: OF_UNREGISTERED.join(' '),
     resources: [],
@@ -291,12 +290,15 @@ export function documentOf(url: string, text: string): ClientDocument {
 }
 
 /** Some documents list what they support instead of one method. Undefined for one that needs a shared secret. */
-function methodOf(of: {
+function methodOf({
+  token_endpoint_auth_method: method,
+  token_endpoint_auth_methods_supported: supported = [],
+  hasKeys,
+}: {
   token_endpoint_auth_method?: string | undefined;
   token_endpoint_auth_methods_supported?: string[] | undefined;
   hasKeys: boolean;
 }): 'private_key_jwt' | 'none' | undefined {
-  const { token_endpoint_auth_method: method, token_endpoint_auth_methods_supported: supported = [], hasKeys } = of;
   if (method === 'private_key_jwt' || method === 'none') return method;
   if (method !== undefined) return undefined;
   return hasKeys && supported.includes('private_key_jwt') ? 'private_key_jwt' : 'none';

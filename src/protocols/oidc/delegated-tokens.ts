@@ -33,8 +33,8 @@ export const requestedScopes = ({ oidc }: GrantContext, others: Iterable<string>
 ];
 
 /**
- * The person at this client and API, with the permissions, roles and groups of now. Throws invalid_grant, or invalid_target for an API that is
- * closed to the person.
+ * Finds the person at this client and API, with the permissions, roles and groups of now, and makes both those of the request: `issueForApi`
+ * issues for them. Throws invalid_grant, or invalid_target for an API that is closed to the person.
  *
  * @param claims what the token says beside its scopes: the group that it is for
  */
@@ -53,6 +53,20 @@ export async function findForApi(
   return account;
 }
 
+interface DelegatedToken {
+  accountId: string;
+  claims?: object | undefined;
+  /** It ends no later, in epoch seconds. */
+  until?: number;
+  /** Its claims beside the standard ones of the engine; undefined members are left out. */
+  issuedClaims: Params;
+  issuedTokenType?: string;
+  /** The scopes of the token: some of these, which the client and the person may have of the API. */
+  scopeOf(allowed: ReadonlySet<string>): string[];
+  /** Makes the grant that it is issued under, or returns its id. Called when nothing else can reject the request. */
+  grantId(scope: string, seconds: number): string | Promise<string>;
+}
+
 /** Answers with an access token for the API of `findForApi`, bound to the key of a DPoP proof. */
 export async function issueForApi(
   provider: Provider,
@@ -64,20 +78,8 @@ export async function issueForApi(
     issuedClaims,
     issuedTokenType,
     scopeOf,
-    ...from
-  }: {
-    accountId: string;
-    claims?: object | undefined;
-    /** It ends no later, in epoch seconds. */
-    until?: number;
-    /** Its claims beside the standard ones of the engine; undefined members are left out. */
-    issuedClaims: Params;
-    issuedTokenType?: string;
-    /** The scopes of the token: some of these, which the client and the person may have of the API. */
-    scopeOf(allowed: ReadonlySet<string>): string[];
-    /** The grant that it is issued under; a function creates it. */
-    grantId: string | ((scope: string, seconds: number) => Promise<string>);
-  },
+    grantId,
+  }: DelegatedToken,
 ): Promise<void> {
   const { client } = ctx.oidc;
   const dPoP = await grantHelpers.validateDpop(provider, ctx);
@@ -93,8 +95,8 @@ export async function issueForApi(
   token.resourceServer = api;
   const exp = Math.min(engineSeconds() + token.expiration, until);
   const expiresIn = Math.max(1, exp - engineSeconds());
-  const grantId = typeof from.grantId === 'string' ? from.grantId : await from.grantId(scope, expiresIn);
-  Object.assign(token, { scope, expiresIn, exp, grantId, issuedClaims: defined(issuedClaims) });
+  const issued = { scope, expiresIn, exp, issuedClaims: defined(issuedClaims) };
+  Object.assign(token, issued, { grantId: await grantId(scope, expiresIn) });
   if (dPoP) token.setThumbprint('jkt', dPoP.thumbprint);
   ctx.oidc.entity('AccessToken', token);
   ctx.body = grantHelpers.buildTokenResponse(provider, {
@@ -106,7 +108,7 @@ export async function issueForApi(
   });
 }
 
-/** One entry for each person, client, target and way within an hour. */
+/** Audits exchanges: one entry within an hour for the same person, client and `data`. */
 export function createExchangeRecorder({ audit, now }: Core) {
   const isDue = createThrottle(now, limits.applicationUsage.seconds);
   return async (ctx: GrantContext, data: { api: string } & Record<string, unknown>) => {

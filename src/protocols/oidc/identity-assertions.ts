@@ -64,13 +64,11 @@ export function createIdJagIssuer(
     // The API behind the other server, which that server judges: so it is named as it was sent.
     if (params.resource !== undefined) singleResource([params.resource].flat());
     const [resource] = [ctx.oidc.body?.resource ?? []].flat();
-    const audience = singleResource([params.audience ?? []].flat());
-    const { id_jag_clients: known = {} } = (await clients.applicationOf(client.clientId))?.metadata ?? {};
-    // As it is registered: an issuer is compared character by character.
-    const [server] = Object.entries(known).filter(([issuer]) => canonicalResource(issuer) === audience);
-    if (!server) throw new errors.InvalidTarget('the client gets no assertions for this authorization server');
+    const server = await serverNamed(client, singleResource([params.audience ?? []].flat()));
     const subject = await subjectOf(client, params);
-    await findForApi(provider, ctx, audience, subject);
+
+    // The other server is registered as an API: its access rule, scopes and signing algorithm count.
+    await findForApi(provider, ctx, server.identifier, subject);
     const [target] = await grantHelpers.resolveRequestedResources(provider, ctx);
     const { sign } = (target?.jwt ?? {}) as { sign?: { alg: string } };
     const jwk = jwks().keys.find(({ alg }) => alg === sign?.alg);
@@ -83,10 +81,11 @@ export function createIdJagIssuer(
     const { seconds } = limits.idJag;
     const { alg, kid } = jwk;
     const { sub, acr, amr, auth_time } = subject;
-    const assertion = await new SignJWT({ sub, client_id: server[1], scope, resource, acr, amr, auth_time } as never)
+    const claims = { sub, client_id: server.clientId, scope, resource, acr, amr, auth_time };
+    const assertion = await new SignJWT(claims as never)
       .setProtectedHeader({ alg, kid, typ: 'oauth-id-jag+jwt' })
       .setIssuer(provider.issuer)
-      .setAudience(server[0])
+      .setAudience(server.issuer)
       .setJti(randomToken())
       .setIssuedAt(engineSeconds())
       .setExpirationTime(engineSeconds() + seconds)
@@ -98,8 +97,16 @@ export function createIdJagIssuer(
       scope,
       tokenType: 'N_A',
     });
-    await record(ctx, { api: server[0], clientThere: server[1] });
+    await record(ctx, { api: server.issuer, clientThere: server.clientId });
   };
+
+  /** The other authorization server, and the client there. The issuer is as it is registered: it is compared character by character. */
+  async function serverNamed(client: Client, identifier: string) {
+    const { id_jag_clients: servers = {} } = (await clients.applicationOf(client.clientId))?.metadata ?? {};
+    for (const [issuer, clientId] of Object.entries(servers))
+      if (canonicalResource(issuer) === identifier) return { identifier, issuer, clientId };
+    throw new errors.InvalidTarget('the client gets no assertions for this authorization server');
+  }
 
   /** Who is signed in to the client, by a token of its own. */
   async function subjectOf(client: Client, { subject_token, subject_token_type }: Params) {
@@ -148,7 +155,7 @@ export function registerIdJag(provider: Provider, dependencies: Core & IdJagDepe
 
   async function redeem(ctx: GrantContext): Promise<void> {
     const { client, params } = ctx.oidc;
-    const said = await upstream.readAssertion(String(params.assertion ?? '')).catch(asInvalidGrant);
+    const said = await upstream.readAssertion(String(params.assertion ?? '')).catch(rejectAssertion);
     if (said.clientId !== client.clientId) throw invalidGrant('the assertion is for another client');
     const application = await clients.applicationOf(client.clientId);
     const { mfa, signInRule } = application ?? {};
@@ -178,8 +185,8 @@ export function registerIdJag(provider: Provider, dependencies: Core & IdJagDepe
   }
 }
 
-/** RFC 7521 4.1.1. */
-function asInvalidGrant(error: unknown): never {
+/** Throws invalid_grant (RFC 7521 4.1.1) for an assertion that is not believed, temporarily_unavailable where its keys cannot be read. */
+function rejectAssertion(error: unknown): never {
   if (!(error instanceof AppError)) throw error;
   if (error.status >= 500) {
     const unavailable = new errors.CustomOIDCProviderError(

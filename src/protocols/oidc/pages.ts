@@ -1,6 +1,6 @@
-// Shared parts of the engine's own pages. Their forms post back to the engine, with the CSRF token from the session.
+// The engine's own pages: those of the device flow, of a logout, and of an error that is not sent back to the application. Their forms post
+// back to the engine, with the CSRF token from the session.
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import type { ErrorPage } from '../../base/http/context.ts';
 import { AppError, type ErrorCode, type TechnicalDetail, tooManyRequests } from '../../base/http/errors.ts';
 import { languagesOf, withUiLocales } from '../../base/http/pages/language.ts';
 import { randomToken } from '../../base/platform/random.ts';
@@ -128,25 +128,21 @@ export function createLogoutPages(services: OidcServices) {
     },
 
     /**
-     * The page of a rejected logout request: never the end of the way. A user who is signed in learns that, and can sign out; the
-     * fault is for the developer.
+     * Has the error handler answer a rejected logout request with a page of the logout: a user who is signed in learns that, and can sign out.
+     * The fault is for the developer. Call it before the engine saves the session, which gets the CSRF token of the form.
      */
-    rejectedLogoutPage(ctx: KoaContextWithOIDC): (error: AppError) => Promise<ErrorPage> {
+    setRejectedLogoutPage(ctx: KoaContextWithOIDC): void {
       const { session } = ctx.oidc;
-      const { requestId } = appContext(ctx).state.request;
-      const faultOf = ({ text, rejectionCode, technical }: AppError) => ({
-        error: text,
-        rejectionCode,
-        requestId,
-        technical,
-      });
-      if (!session?.accountId) return async (error) => ({ template: 'logout/done', data: faultOf(error) });
+      const { state } = appContext(ctx);
+      const { requestId } = state.request;
+      const isSignedIn = session?.accountId !== undefined;
       const xsrf = randomToken();
-      session.state = { secret: xsrf };
+      if (isSignedIn) session.state = { secret: xsrf };
       const action = withUiLocales(ctx.oidc.urlFor('end_session_confirm'), readLanguages(ctx));
-      return async (error) => {
-        const data = { action, ...(await question(ctx, xsrf)), ...faultOf(error) };
-        return { template: 'logout/confirm', data };
+      state.errorPage = async ({ text, rejectionCode, technical }: AppError) => {
+        const fault = { error: text, rejectionCode, requestId, technical };
+        if (!isSignedIn) return { template: 'logout/done', data: fault };
+        return { template: 'logout/confirm', data: { action, ...(await question(ctx, xsrf)), ...fault } };
       };
     },
   };
@@ -202,15 +198,13 @@ const CODES: Record<string, ErrorCode> = {
 const MESSAGES: Record<string, PageText> = {
   invalid_client: t('app-error.invalid-client'),
   invalid_redirect_uri: t('app-error.invalid-redirect-uri'),
-  post_logout_redirect_uri: t('app-error.post-logout-redirect-uri'),
-  id_token_hint: t('app-error.id-token-hint'),
   invalid_request_uri: t('app-error.invalid-request-uri'),
 };
 
 /** oidc-provider's `renderError`: throws an AppError, which the error handler of the application renders. */
 export function createErrorPage(
   { rejections, clients }: OidcServices,
-  { rejectedLogoutPage }: ReturnType<typeof createLogoutPages>,
+  { setRejectedLogoutPage }: ReturnType<typeof createLogoutPages>,
 ) {
   return async function renderError(
     ctx: KoaContextWithOIDC,
@@ -236,7 +230,7 @@ export function createErrorPage(
       throw new AppError('sign_in_expired', { advice, detail, cause: error });
     }
     const rejectionCode = rejections.codeOf(state.request);
-    if (isLogout(ctx)) state.errorPage = rejectedLogoutPage(ctx);
+    if (isLogout(ctx)) setRejectedLogoutPage(ctx);
     throw new AppError(CODES[out.error] ?? 'bad_request', {
       message: messageOf(ctx, out, error) ?? t('app-error.invalid'),
       advice: adviceOf(ctx.oidc.client?.clientName ?? ctx.oidc.client?.clientId ?? hostOfRequest(ctx)),
@@ -255,14 +249,15 @@ const isHintRejected = ({ oidc: { client, params, route } }: KoaContextWithOIDC)
   route === 'end_session' && params?.id_token_hint !== undefined && !client;
 
 function messageOf(ctx: KoaContextWithOIDC, { error }: ErrorOut, cause: Error): PageText | undefined {
-  const { route } = ctx.oidc;
-  const host = hostOfRequest(ctx);
-  if (registrationFault(cause) !== undefined && host !== undefined) return t('app-error.document', { host });
-  if (registrationFault(cause) !== undefined)
+  if (registrationFault(cause) !== undefined) {
+    const host = hostOfRequest(ctx);
+    if (host !== undefined) return t('app-error.document', { host });
     return isLogout(ctx) ? t('app-error.registration-logout') : t('app-error.registration');
-  if (isHintRejected(ctx)) return MESSAGES.id_token_hint;
-  if (route === 'end_session_confirm') return t('error.csrf_failed');
-  return MESSAGES[unregisteredReturn(ctx) === undefined ? error : 'post_logout_redirect_uri'];
+  }
+  if (isHintRejected(ctx)) return t('app-error.id-token-hint');
+  if (ctx.oidc.route === 'end_session_confirm') return t('error.csrf_failed');
+  if (unregisteredReturn(ctx) !== undefined) return t('app-error.post-logout-redirect-uri');
+  return MESSAGES[error];
 }
 
 /** The host of a client with a metadata document. */
@@ -291,17 +286,16 @@ function technicalOf(
   clients: ClientSource,
 ): TechnicalDetail[] {
   const { issuer, params } = ctx.oidc;
+  const details: TechnicalDetail[] = [{ label: t('error-page.error'), value: error }];
+  if (description) details.push({ label: t('error-page.description'), value: description });
+  if (isHintRejected(ctx) && registrationFault(cause) === undefined) {
+    const isClientKnown = (id: string) => clients.cachedApplicationOf(id) !== undefined;
+    const context = { issuer, clientId: params?.client_id, isClientKnown };
+    details.push({ label: 'id_token_hint', value: hintFault(String(params?.id_token_hint), context) });
+  }
   const uri = unregisteredReturn(ctx);
-  const isClientKnown = (id: string) => clients.cachedApplicationOf(id) !== undefined;
-  const fault = () => hintFault(String(params?.id_token_hint), { issuer, clientId: params?.client_id, isClientKnown });
-  return [
-    { label: t('error-page.error'), value: error },
-    ...(description ? [{ label: t('error-page.description'), value: description }] : []),
-    ...(isHintRejected(ctx) && registrationFault(cause) === undefined
-      ? [{ label: 'id_token_hint', value: fault() }]
-      : []),
-    ...(uri === undefined ? [] : [{ label: 'post_logout_redirect_uri', value: uri.slice(0, MAX_DISPLAYED) }]),
-  ];
+  if (uri !== undefined) details.push({ label: 'post_logout_redirect_uri', value: uri.slice(0, MAX_DISPLAYED) });
+  return details;
 }
 
 interface HintContext {

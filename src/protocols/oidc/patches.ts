@@ -230,18 +230,20 @@ export function includeSessionId(provider: Provider): void {
   provider.Client.prototype.includeSid = () => true;
 }
 
-// Patch: OIDCContext.prototype.params. The scope of a request is a set: white space around and between its members says nothing (the engine
-// rejects it); the same is true of prompt and response_type (OpenID Connect Core 3.1.2.1). An authorization request without a scope that this server knows has the registered scope of its client, which RFC 6749 3.3
-// calls a pre-defined default value. The engine checks the scope before any of its hooks that know both client and request object.
-// With `resource`, the default depends on the API, which is looked up later (engine/requests/request-checks.ts). A client that acts for itself
-// has its registered scopes of the API by default; without an API, a scope has no meaning for it. An API has one spelling: the MCP SDK
-// adds the slash of an empty path, and what is requested is compared with what was granted.
+// Patch: OIDCContext.prototype.params. Four parameters get accessors in place of their values.
+// - scope, prompt and response_type are sets: white space around and between the members says nothing (OpenID Connect Core 3.1.2.1), and the
+//   engine rejects it.
+// - resource: an API has one spelling. The MCP SDK adds the slash of an empty path, and what is requested is compared with what was granted.
+// - scope: an authorization request without a scope that this server knows has the registered scope of its client, which RFC 6749 3.3 calls a
+//   pre-defined default value. With `resource`, the default depends on the API, which is looked up later
+//   (engine/requests/request-checks.ts). A client that acts for itself has its registered scopes of the API by default; without an API, a
+//   scope has no meaning for it.
+// Accessors, because the engine assigns the members of a request object one by one, finds the client after it has set the parameters, and
+// checks the scope before any of its hooks that know both.
 
 const PARAMS = Symbol('params');
+/** The routes of requests for a user. */
 const WITH_DEFAULT = new Set(['authorization', 'pushed_authorization_request', 'device_authorization']);
-
-/** The other parameters that are lists of values with one space between. */
-const SETS = ['prompt', 'response_type'];
 
 type Params = Record<string, unknown>;
 
@@ -259,61 +261,74 @@ export function completeRequestedScope(provider: Provider, { clients }: { client
       return this[PARAMS];
     },
     set(this: RequestContext, params: Params | undefined) {
-      if (params && Object.hasOwn(params, 'scope')) defineScope(this, params, clients);
-      for (const name of SETS) if (params && Object.hasOwn(params, name)) defineNormal(params, name, asSet);
-      if (params && Object.hasOwn(params, 'resource')) defineNormal(params, 'resource', asCanonical);
+      if (params) {
+        defineAccessor(params, 'prompt', asSet);
+        defineAccessor(params, 'response_type', asSet);
+        defineAccessor(params, 'resource', asCanonical);
+        defineAccessor(params, 'scope', asSet, (sent) => effectiveScope(this, params, sent, clients));
+      }
       this[PARAMS] = params;
     },
   });
 }
 
-/** Also of a request object, whose members the engine assigns one by one. */
-function defineScope(context: RequestContext, params: Params, clients: ClientSource): void {
-  let scope = asSet(params.scope);
-  Object.defineProperty(params, 'scope', {
-    enumerable: true,
-    configurable: true,
-    get: () => (typeof scope === 'object' ? scope : (defaultOf(scope) ?? withoutProfile(scope))),
-    set: (sent: unknown) => {
-      scope = asSet(sent);
-    },
-  });
-
-  /** Of a client that nobody registered, only who the person is: some request every scope that discovery lists. */
-  function withoutProfile(sent: unknown): unknown {
-    const { client, route } = context;
-    const application = client && WITH_DEFAULT.has(route) ? clients.cachedApplicationOf(client.clientId) : undefined;
-    if (typeof sent !== 'string' || !application || !isUnregistered(application)) return sent;
-    const kept = sent.split(' ').filter((one) => !engineScopes.includes(one) || OF_UNREGISTERED.includes(one));
-    return kept.join(' ') || undefined;
-  }
-
-  function defaultOf(sent: unknown): string | undefined {
-    const { client, route } = context;
-    const isOwn = route === 'token' && params.grant_type === 'client_credentials' && params.resource !== undefined;
-    const hasDefault = WITH_DEFAULT.has(route) && params.resource === undefined;
-    if (!client || !(isOwn || hasDefault)) return undefined;
-    const metadata = clients.cachedApplicationOf(client.clientId)?.metadata;
-    if (metadata?.scope === undefined) return undefined;
-    if (isOwn) return ofApis(sent, metadata.scope.split(' '));
-    const known = userScopes(metadata);
-    if (typeof sent === 'string' && sent.split(' ').some((one) => known.includes(one))) return undefined;
-    const registered = metadata.scope.split(' ').filter((one) => engineScopes.includes(one) || known.includes(one));
-    return registered.some((one) => known.includes(one)) ? registered.join(' ') : undefined;
-  }
-}
-
-/** Also of a request object, as above. */
-function defineNormal(params: Params, name: string, normal: (sent: unknown) => unknown): void {
-  let value = normal(params[name]);
+/** Replaces a parameter that was sent: `normalize` is applied when it is assigned, `read` each time that it is read. */
+function defineAccessor(
+  params: Params,
+  name: string,
+  normalize: (sent: unknown) => unknown,
+  read: (value: unknown) => unknown = (value) => value,
+): void {
+  if (!Object.hasOwn(params, name)) return;
+  let value = normalize(params[name]);
   Object.defineProperty(params, name, {
     enumerable: true,
     configurable: true,
-    get: () => value,
+    get: () => read(value),
     set: (sent: unknown) => {
-      value = normal(sent);
+      value = normalize(sent);
     },
   });
+}
+
+/** The scope of a request: what was sent, or the default; unchanged before the engine has found the client. */
+function effectiveScope({ client, route }: RequestContext, params: Params, sent: unknown, clients: ClientSource) {
+  const application = client && clients.cachedApplicationOf(client.clientId);
+  // A parameter that was sent twice is a list, which the engine rejects.
+  if (!application || typeof sent === 'object') return sent;
+  const { metadata } = application;
+  if (route === 'token') {
+    const isOwnRequest = params.grant_type === 'client_credentials' && params.resource !== undefined;
+    return (isOwnRequest && defaultOfClient(sent, metadata.scope)) || sent;
+  }
+  if (!WITH_DEFAULT.has(route)) return sent;
+  const registered = params.resource === undefined ? defaultOfUser(sent, metadata) : undefined;
+  return registered ?? (isUnregistered(application) ? withoutProfile(sent) : sent);
+}
+
+/** The registered scopes of APIs, where none of them was requested. The engine leaves out those of other APIs. */
+function defaultOfClient(sent: unknown, scope: string | undefined): string | undefined {
+  const registered = scope?.split(' ') ?? [];
+  if (requestsOneOf(registered, sent)) return undefined;
+  return registered.filter((one) => !engineScopes.includes(one)).join(' ') || undefined;
+}
+
+/** The registered scopes about a user, where none of them was requested. */
+function defaultOfUser(sent: unknown, metadata: ClientApplication['metadata']): string | undefined {
+  const known = userScopes(metadata);
+  if (metadata.scope === undefined || requestsOneOf(known, sent)) return undefined;
+  const registered = metadata.scope.split(' ').filter((one) => engineScopes.includes(one) || known.includes(one));
+  return registered.some((one) => known.includes(one)) ? registered.join(' ') : undefined;
+}
+
+const requestsOneOf = (scopes: readonly string[], sent: unknown) =>
+  typeof sent === 'string' && sent.split(' ').some((one) => scopes.includes(one));
+
+/** Of a client that nobody registered, only who the person is: some request every scope that discovery lists. */
+function withoutProfile(sent: unknown): unknown {
+  if (typeof sent !== 'string') return sent;
+  const kept = sent.split(' ').filter((one) => !engineScopes.includes(one) || OF_UNREGISTERED.includes(one));
+  return kept.join(' ') || undefined;
 }
 
 /** Each API once (RFC 8707 2); one alone is no list. */
@@ -324,15 +339,9 @@ function asCanonical(sent: unknown): unknown {
   return all.length === 1 ? all[0] : all;
 }
 
-/** The registered scopes of APIs, where none of them was requested. The engine leaves out those of other APIs. */
-function ofApis(sent: unknown, registered: readonly string[]): string | undefined {
-  if (typeof sent === 'string' && sent.split(' ').some((one) => registered.includes(one))) return undefined;
-  return registered.filter((one) => !engineScopes.includes(one)).join(' ') || undefined;
-}
-
-/** The members with one space between; a parameter that was sent twice stays a list, which the engine rejects. */
-function asSet(scope: unknown): unknown {
-  return typeof scope === 'string' ? scope.split(/\s+/).filter(Boolean).join(' ') || undefined : scope;
+/** The members with one space between; a parameter that was sent twice stays a list. */
+function asSet(sent: unknown): unknown {
+  return typeof sent === 'string' ? sent.split(/\s+/).filter(Boolean).join(' ') || undefined : sent;
 }
 
 // Patch: OIDCContext.prototype.params. RFC 6749 2.3.1 lets a client identify itself by Basic with an empty password, as golang.org/x/oauth2

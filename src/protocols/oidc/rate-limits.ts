@@ -1,4 +1,4 @@
-// The engine's error for a rate limit: 429 with Retry-After.
+// Rate limits of the engine's endpoints: the error 429, guesses of user codes, and failed client authentications.
 import type { Context } from '../../base/http/context.ts';
 import { tooManyRequests } from '../../base/http/errors.ts';
 import type { LimitResult, RateLimits } from '../../people/rate-limits/rate-limits.ts';
@@ -35,30 +35,26 @@ export type DeviceGuesses = ReturnType<typeof createDeviceGuesses>;
 export function createDeviceGuesses({ rateLimits }: { rateLimits: RateLimits }) {
   const unknown = new WeakSet<object>();
   const isGuess = (ctx: Context) => ctx.method === 'POST' && ctx.path === routes.code_verification;
-  async function count(address: string): Promise<void> {
-    const result = await rateLimits.consume('device:address', { address });
-    if (!result.allowed) throw tooManyRequests(result.retryAfterSeconds);
-  }
   return {
-    /**
-     * Called before the engine. Returns undefined for requests that submit no user code; `end` does the same. Rejects with
-     * too_many_requests.
-     */
-    begin: (ctx: Context): Promise<void> | undefined => (isGuess(ctx) ? count(ctx.state.request.address) : undefined),
+    /** Before the engine: counts a submitted user code. Rejects with too_many_requests. */
+    async begin(ctx: Context): Promise<void> {
+      if (!isGuess(ctx)) return;
+      const result = await rateLimits.consume('device:address', { address: ctx.state.request.address });
+      if (!result.allowed) throw tooManyRequests(result.retryAfterSeconds);
+    },
     /** Records that the user code of this request is unknown. */
     markUnknown: ({ req }: Context): void => void unknown.add(req),
-    /** Called after the engine. */
-    end: (ctx: Context): Promise<void> | undefined =>
-      isGuess(ctx) && !unknown.has(ctx.req)
-        ? rateLimits.refund('device:address', { address: ctx.state.request.address })
-        : undefined,
+    /** After the engine: refunds a user code that was known. */
+    async end(ctx: Context): Promise<void> {
+      if (isGuess(ctx) && !unknown.has(ctx.req))
+        await rateLimits.refund('device:address', { address: ctx.state.request.address });
+    },
   };
 }
 
 // How often a client may fail to authenticate or send a bad request object (RFC 9101), and start device flows, from one address. Counted by
-// client and address
-// together, so that a client cannot be locked out from another address; the counts are shared by all instances. Clients that do
-// not exist share one count for each address: otherwise every invented client_id would store a row.
+// client and address together, so that a client cannot be locked out from another address; the counts are shared by all instances. Clients
+// that do not exist share one count for each address: otherwise every invented client_id would store a row.
 
 export type ClientLimits = ReturnType<typeof createClientLimits>;
 
@@ -79,13 +75,6 @@ export function createClientLimits({
   /** Which client each request tried to authenticate as. */
   const clientIds = new WeakMap<object, string>();
   const failed = new WeakSet<object>();
-  const isRegistration = (ctx: Context) => ctx.method === 'POST' && ctx.path === routes.registration;
-
-  async function beginRegistration({ req, state }: Context): Promise<void> {
-    clientIds.set(req, REGISTRATION);
-    const { allowed, retryAfterSeconds } = await failures(REGISTRATION, state.request.address);
-    if (!allowed) throw tooManyRequests(retryAfterSeconds);
-  }
 
   return {
     /** Before a client's credential is checked. Throws TooManyAttempts. */
@@ -101,17 +90,21 @@ export function createClientLimits({
       }
     },
 
-    /** Before the engine: for registration, where there is no client yet; undefined for other requests. Rejects with too_many_requests. */
-    begin: (ctx: Context): Promise<void> | undefined => (isRegistration(ctx) ? beginRegistration(ctx) : undefined),
+    /** Before a registration, where there is no client yet. Rejects with too_many_requests. */
+    async admitRegistration({ req, state }: Context): Promise<void> {
+      clientIds.set(req, REGISTRATION);
+      const { allowed, retryAfterSeconds } = await failures(REGISTRATION, state.request.address);
+      if (!allowed) throw tooManyRequests(retryAfterSeconds);
+    },
 
     /** Called by the engine for a bad request object, which takes as much work as a credential. */
     markFailed: ({ req }: Context): void => void failed.add(req),
 
-    /** After the engine: counts a failure; undefined where there is none. */
-    end(ctx: Context): Promise<unknown> | undefined {
-      const about = ctx.status === 401 || failed.has(ctx.req) ? clientIds.get(ctx.req) : undefined;
-      const { address } = ctx.state.request;
-      return about === undefined ? undefined : rateLimits.consume('client-auth:address', { address, about });
+    /** After the engine: counts a failure. */
+    async end(ctx: Context): Promise<void> {
+      const about = clientIds.get(ctx.req);
+      if (about === undefined || !(ctx.status === 401 || failed.has(ctx.req))) return;
+      await rateLimits.consume('client-auth:address', { address: ctx.state.request.address, about });
     },
   };
 }

@@ -1,5 +1,5 @@
-// The client fields that this server adds to the engine (oidc-provider's `extraClientMetadata`), and the additional rights of an initial
-// access token (`features.registration.policies`).
+// Clients that register themselves (RFC 7591) and manage their registration (RFC 7592): what the engine lets them set, how they are stored as
+// applications, and when they go. An open registration is one without an initial access token.
 
 import type { Application, ApplicationSource, OidcApplication } from '../../applications/application.ts';
 import type { ApplicationServices } from '../../applications/application-services.ts';
@@ -37,8 +37,14 @@ import { profileMetadata } from './engine/profile-checks.ts';
 
 /** An initial access token with this policy registers confidential clients without PKCE (store/registration-tokens.ts). */
 export const WITHOUT_PKCE = 'without-pkce';
-/** The policy of a client that registered itself without a token, and the fields that it may set. */
+/** The policy of an open registration. */
 const OPEN = 'open';
+/** In place of the initial access token of an open registration, in this process alone. */
+const OPEN_TOKEN = randomToken();
+/** How the client_id of an open registration begins: such clients are counted, and go when nobody consents. */
+const OPEN_CLIENT = 'open-';
+const OPEN_CLIENTS = { source: 'dynamic', clientId: { startsWith: OPEN_CLIENT } };
+/** The fields that an open registration may set. */
 const OPEN_FIELDS = new Set(
   (
     'client_id client_id_issued_at client_secret client_secret_expires_at client_name application_type redirect_uris grant_types response_types ' +
@@ -46,8 +52,25 @@ const OPEN_FIELDS = new Set(
   ).split(' '),
 );
 
+/** The scopes of OpenID Connect for clients that nobody registered. */
+export const OF_UNREGISTERED = ['openid', 'offline_access'];
+/** The lifetimes of their tokens. */
+export const AGENT_LIFETIMES = {
+  access_token_minutes: limits.clientDocument.accessTokenMinutes,
+  refresh_token_days: limits.clientDocument.refreshTokenDays,
+};
+const claimedName = nameUpTo(100);
+/** Characters of the hosts in a name: with the name that the client claims, as long as the name of an application may be. */
+const MAX_HOSTS = 150;
+
+/** How a client that registers itself changes applications: it has no rights that it could give. */
+const BY_CLIENT = { source: 'dynamic', by: { grantedRights: [] } } as const;
+const DAY_MS = 24 * 3600 * 1000;
+
 type Registration = NonNullable<NonNullable<Configuration['features']>['registration']>;
 type Metadata = Record<string, unknown>;
+
+// What the engine lets clients set (oidc-provider's `features.registration` and `extraClientMetadata`).
 
 export const registrationPolicies: Registration['policies'] = {
   // Applied below, after the defaults of the metadata.
@@ -58,11 +81,10 @@ export const registrationPolicies: Registration['policies'] = {
    */
   [OPEN](_ctx, metadata) {
     for (const field of Object.keys(metadata)) if (!OPEN_FIELDS.has(field)) delete metadata[field];
-    const grants = ['authorization_code', 'refresh_token'];
-    const named = Array.isArray(metadata.grant_types) ? metadata.grant_types : [];
-    metadata.grant_types = grants.filter((grant) => grant !== 'refresh_token' || named.includes(grant));
-    metadata.scope = metadata.grant_types.includes('refresh_token') ? OF_UNREGISTERED.join(' ') : 'openid';
-    const { client_name: name, redirect_uris: uris } = metadata;
+    const { client_name: name, grant_types: grants, redirect_uris: uris } = metadata;
+    const mayRefresh = Array.isArray(grants) && grants.includes('refresh_token');
+    metadata.grant_types = mayRefresh ? ['authorization_code', 'refresh_token'] : ['authorization_code'];
+    metadata.scope = mayRefresh ? OF_UNREGISTERED.join(' ') : 'openid';
     if (Array.isArray(uris) && uris.every(isText)) metadata.application_type ??= applicationTypeOf(uris);
     const place = hostsOf(uris);
     // A client that changes its registration sends the name that it was answered.
@@ -70,16 +92,6 @@ export const registrationPolicies: Registration['policies'] = {
     metadata.client_name = shownName(place, isShown ? claimedNameOf({ name }) : name);
   },
 };
-
-/** Stands for the initial access token of such a client, in this process alone. */
-const OPEN_TOKEN = randomToken();
-
-/** How the IDs of such clients begin: they are counted, and go when nobody consents. */
-const OPEN_CLIENT = 'open-';
-
-/** The scopes of OpenID Connect for clients that nobody registered. */
-export const OF_UNREGISTERED = ['openid', 'offline_access'];
-const claimedName = nameUpTo(100);
 
 /** The name of a client that nobody registered: where it is, and then what it says it is. */
 export function shownName(place: string, claimed: unknown): string {
@@ -97,10 +109,8 @@ function hostsOf(redirectUris: unknown): string {
     const { host, hostname, protocol } = new URL(uri);
     return (isLoopback(hostname) ? hostname : host) || protocol;
   });
-  return [...new Set(hosts)].join(', ').slice(0, MOST_HOSTS) || '?';
+  return [...new Set(hosts)].join(', ').slice(0, MAX_HOSTS) || '?';
 }
-/** With the name that it claims, as long as the name of an application may be. */
-const MOST_HOSTS = 150;
 
 /** Whether no administrator has a part in the registration: the client has a metadata document, or registered itself without a token. */
 export const isUnregistered = ({ source, clientId }: { source: ApplicationSource; clientId: string }): boolean =>
@@ -125,13 +135,11 @@ export function createOpenRegistration(services: Core & People & ApplicationServ
       // So that they cannot be used up without an account: the last ones may still be waiting for the consent.
       const [oldest] = await withoutConsent(services, { before: now(), most: 1 });
       if (!oldest) throw tooManyRequests(retrySeconds, { message: t('app-error.too-many-registered') });
-      await applications.remove(oldest.id, change).catch(ignoreMissing);
+      await applications.remove(oldest.id, BY_CLIENT).catch(ignoreMissing);
     }
     ctx.req.headers.authorization = `Bearer ${OPEN_TOKEN}`;
   };
 }
-
-const OPEN_CLIENTS = { source: 'dynamic', clientId: { startsWith: OPEN_CLIENT } };
 
 /** Clients from before that nobody registered, which nobody consents to and no administrator changed; the oldest first. */
 export async function withoutConsent(
@@ -319,14 +327,6 @@ type DynamicRegistration = {
   unregister(clientId: string): Promise<void>;
 };
 
-const DAY_MS = 24 * 3600 * 1000;
-
-/** Of the tokens of clients that nobody registered. */
-export const AGENT_LIFETIMES = {
-  access_token_minutes: limits.clientDocument.accessTokenMinutes,
-  refresh_token_days: limits.clientDocument.refreshTokenDays,
-};
-
 /** A consent to such a client lasts as long as its refresh tokens; undefined for others, whose consent has no end. */
 export function consentedSince(
   application: { source: ApplicationSource; clientId: string; metadata: { refresh_token_days?: number | undefined } },
@@ -336,9 +336,6 @@ export function consentedSince(
   const { refresh_token_days: most } = settings.latest();
   return new Date(now().getTime() - DAY_MS * Math.min(most, application.metadata.refresh_token_days ?? most));
 }
-
-// A client that registers itself has no rights that it could give.
-const change = { source: 'dynamic', by: { grantedRights: [] } } as const;
 
 /** What the engine's adapter for clients writes. The engine has checked the metadata. */
 export function createDynamicRegistration({ applications }: ApplicationServices): DynamicRegistration {
@@ -357,7 +354,7 @@ export function createDynamicRegistration({ applications }: ApplicationServices)
         client_secret,
         client_id: clientId,
       } as Partial<OidcClientInput>;
-      await applications.createOidc(input, change);
+      await applications.createOidc(input, BY_CLIENT);
     },
 
     async update(clientId, metadata) {
@@ -388,14 +385,14 @@ export function createDynamicRegistration({ applications }: ApplicationServices)
         client_name: metadata.client_name,
         ...(isNeeded && { client_secret: secret }),
       } as OidcClientInput;
-      await applications.update('oidc', before.id, input, change);
+      await applications.update('oidc', before.id, input, BY_CLIENT);
     },
 
     async unregister(clientId) {
       const application = await applications.find(clientId);
       if (!application) return;
       assertManagesItself(application);
-      await applications.remove(application.id, change);
+      await applications.remove(application.id, BY_CLIENT);
     },
   };
 }
@@ -437,7 +434,7 @@ export function unusedClientsJob(services: Core & ApplicationServices): Schedule
       const weekBefore = new Date(now().getTime() - unconsentedDays * DAY_MS);
       for (const { id } of await withoutConsent(services, { before: weekBefore, most: batch })) {
         if (signal.aborted) return;
-        await applications.remove(id, change).catch(ignoreMissing);
+        await applications.remove(id, BY_CLIENT).catch(ignoreMissing);
       }
     },
   };

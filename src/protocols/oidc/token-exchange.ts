@@ -62,7 +62,7 @@ export function registerTokenExchange(
     const subject = await subjectOf(client.clientId, String(params.subject_token ?? ''));
     const api = singleResource([params.resource ?? [], params.audience ?? []].flat());
     const account = await findForApi(provider, ctx, api, subject);
-    const ofFirst = await scopesOfFirst(subject.actors, account, api);
+    const limit = await limitOfSelfRegistered(subject.actors, account, api);
     await issueForApi(provider, ctx, {
       ...subject,
       scopeOf: (ofApi) => {
@@ -70,7 +70,7 @@ export function registerTokenExchange(
         const more = asked.filter((scope) => !subject.scopes.has(scope));
         if (more.length > 0)
           throw new errors.InvalidScope('subject_token does not have the requested scope', more.join(' '));
-        return asked.filter((scope) => ofApi.has(scope) && (ofFirst?.includes(scope) ?? true));
+        return asked.filter((scope) => ofApi.has(scope) && (!limit || limit.includes(scope)));
       },
       issuedTokenType: ACCESS_TOKEN,
     });
@@ -81,8 +81,8 @@ export function registerTokenExchange(
   async function subjectOf(clientId: string, value: string) {
     const payload = await verified(value);
     if (!payload) throw invalidRequest('subject_token is no valid access token of this server for an API');
-    const { may_exchange: own = [] } = (await clients.applicationOf(clientId))?.metadata ?? {};
-    if (!includesResource(own, payload.aud))
+    const { may_exchange: apisOfClient = [] } = (await clients.applicationOf(clientId))?.metadata ?? {};
+    if (!includesResource(apisOfClient, payload.aud))
       throw invalidRequest('subject_token is for an API that this client does not run');
     const token = await tokenOf(payload);
     if (!token) throw invalidRequest('the access that subject_token was issued for has ended');
@@ -98,7 +98,7 @@ export function registerTokenExchange(
       actors,
       accountId: token.accountId,
       claims: token.claims,
-      grantId: payload.jti.split('.')[1] ?? '',
+      grantId: () => payload.jti.split('.')[1] ?? '',
       scopes: new Set(payload.scope?.split(' ')),
       until: payload.exp,
       issuedClaims: { acr, amr, auth_time, group, act: { sub: clientId, act: act ?? { sub: client_id } } },
@@ -106,12 +106,12 @@ export function registerTokenExchange(
   }
 
   /**
-   * What the application that the person signed in to may have of the API: if nobody registered it, no more than the API gives it directly;
-   * undefined for others. The person may still use it.
+   * Where no administrator registered the application that the person signed in to: the scopes that the API gives it directly, which are the
+   * most that an exchange gives. Undefined for any other. Throws invalid_request if the person may not use the application any more.
    */
-  async function scopesOfFirst(actors: readonly string[], account: Account, api: string) {
+  async function limitOfSelfRegistered(actors: readonly string[], account: Account, api: string) {
     const application = await clients.applicationOf(actors.at(-1) ?? '');
-    // From where the person used it was decided there: this request comes from the API.
+    // The network of the person was judged at the sign-in: this request comes from the API.
     if (!application || !accessDecision(application, accountOf(account)).allowed)
       throw invalidRequest('subject_token is of an application that the person may no longer use');
     if (application.source === 'local' || application.source === 'file') return undefined;

@@ -55,6 +55,19 @@ export function createClaimsPreviews(dependencies: Core & People & { provider():
     return { ...claimsOf(account, await clients.applicationOf(client.clientId), use) } as Record<string, unknown>;
   }
 
+  /** Those of these APIs that are open to the user, with the scopes that the user may have of what is requested. */
+  async function reachableApis(identifiers: readonly string[], scope: string, account: Account) {
+    const reachable: { api: string; granted: string[] }[] = [];
+    for (const identifier of identifiers) {
+      const api = await findResource(identifier, db);
+      if (!api || !mayReach(api, account)) continue;
+      const requested = api.scopes.filter((one) => scope.split(' ').includes(one));
+      const granted = permittedScopes(requested, api.scopePermissions, account.permissions);
+      reachable.push({ api: identifier, granted });
+    }
+    return reachable;
+  }
+
   return {
     /** Without a sign-in. Nothing is signed, so the result cannot be used as a token. */
     async preview(
@@ -65,20 +78,28 @@ export function createClaimsPreviews(dependencies: Core & People & { provider():
       const client = await provider().Client.find(clientId);
       if (!client) return undefined;
       const account = await firstChoice(clientId, person);
-      const userinfo = await claims(client, await available(client, account, 'userinfo'), scope);
-      const known = await available(client, account, 'id_token');
-      const ofScope = await claims(client, known, scope);
       const metadata = (await clients.applicationOf(clientId))?.metadata ?? {};
-      const { id_token_claims: setting, resources = [] } = metadata;
-      const ofUser = [...engineScopes, ...ownScopes(metadata)];
-      const opaqueScope = scope.split(' ').filter((one) => ofUser.includes(one));
-      const inToken = setting === 'conform' ? await claims(client, known, 'openid') : ofScope;
       const { issuer: iss } = provider();
-      const group = account.group && { group: account.group };
-      const token = { iss, sub: userinfo.sub, client_id: clientId, ...group };
-      const apis = { resources, scope, opaqueScope, account };
-      const accessTokens = await accessTokensOf(dependencies, token, ofScope, apis);
-      return { idToken: { iss, aud: clientId, ...inToken }, userinfo, accessTokens };
+      const userinfo = await claims(client, await available(client, account, 'userinfo'), scope);
+      const inTokens = await available(client, account, 'id_token');
+      const claimsOfScope = await claims(client, inTokens, scope);
+      const isConform = metadata.id_token_claims === 'conform';
+      const inIdToken = isConform ? await claims(client, inTokens, 'openid') : claimsOfScope;
+
+      const standard = { iss, sub: userinfo.sub, client_id: clientId, ...(account.group && { group: account.group }) };
+      const byScope: Record<string, unknown> = {};
+      for (const name of BY_SCOPE.flatMap((one): readonly string[] => claimsByScope[one]))
+        if (name in claimsOfScope) byScope[name] = claimsOfScope[name];
+      const userScopes = [...engineScopes, ...ownScopes(metadata)];
+      const opaqueScope = scope.split(' ').filter((one) => userScopes.includes(one));
+      const accessTokens: AccessTokenPreview[] = [
+        { claims: { active: true, ...standard, scope: opaqueScope.join(' '), ...byScope } },
+      ];
+      for (const { api, granted } of await reachableApis(metadata.resources ?? [], scope, account)) {
+        const scopes = granted.length > 0 ? { scope: granted.join(' ') } : {};
+        accessTokens.push({ api, claims: { ...standard, aud: api, ...scopes, ...byScope } });
+      }
+      return { idToken: { iss, aud: clientId, ...inIdToken }, userinfo, accessTokens };
     },
 
     /** Redeems the code of a test, once, for the ID token that the application would receive. */
@@ -117,33 +138,4 @@ export function createClaimsPreviews(dependencies: Core & People & { provider():
       };
     },
   };
-}
-
-/** The opaque access token, and the JWT for each API, with the scopes that the user may have. */
-async function accessTokensOf(
-  dependencies: Core,
-  token: Record<string, unknown>,
-  ofScope: Record<string, unknown>,
-  {
-    resources,
-    scope,
-    opaqueScope,
-    account,
-  }: { resources: readonly string[]; scope: string; opaqueScope: readonly string[]; account: Account },
-): Promise<AccessTokenPreview[]> {
-  const names = BY_SCOPE.flatMap((name): readonly string[] => claimsByScope[name]);
-  const byScope = Object.fromEntries(names.flatMap((name) => (name in ofScope ? [[name, ofScope[name]]] : [])));
-  const tokens: AccessTokenPreview[] = [
-    { claims: { active: true, ...token, scope: opaqueScope.join(' '), ...byScope } },
-  ];
-  for (const identifier of resources) {
-    const api = await findResource(identifier, dependencies.db);
-    // The user gets no token for this one.
-    if (!api || !mayReach(api, account)) continue;
-    const requested = api.scopes.filter((one) => scope.split(' ').includes(one));
-    const granted = permittedScopes(requested, api.scopePermissions, account.permissions);
-    const scopes = granted.length > 0 ? { scope: granted.join(' ') } : {};
-    tokens.push({ api: identifier, claims: { ...token, aud: identifier, ...scopes, ...byScope } });
-  }
-  return tokens;
 }

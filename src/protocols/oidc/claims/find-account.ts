@@ -1,6 +1,6 @@
-// The account of a request or token, for the engine, with the claims that the application receives. It returns no
-// account if the account is disabled or the application's access rule does not allow it; the next refresh then removes grant and
-// tokens.
+// The account of a request or token, for the engine, with the claims that the application receives; the additional claims of access tokens;
+// and who may introspect a token. There is no account if it is disabled or the application's access rule does not allow it; the next refresh
+// then removes grant and tokens.
 
 import { accessDecision, brokenNetworkRule, isInNetworks } from '../../../applications/access-decision.ts';
 import { claimSources } from '../../../applications/fields/claim-settings.ts';
@@ -29,7 +29,7 @@ import {
   type KoaContextWithOIDC,
 } from '../engine/library.ts';
 import type { OidcServices } from '../oidc-services.ts';
-import { APPLICATION_CLAIMS, LOCALIZED_CLAIMS } from '../patches/provider/client-claims.ts';
+import { APPLICATION_CLAIMS, type ApplicationClaims, LOCALIZED_CLAIMS } from '../patches/provider/client-claims.ts';
 import { consentedSince } from '../registration.ts';
 import type { ClientApplication } from '../store/clients.ts';
 import { chosenGroupOf } from './chosen-group.ts';
@@ -65,7 +65,7 @@ export function createFindAccount(dependencies: OidcServices): FindAccount {
     const account = await inChosenGroup(ctx, found, { token, application });
     if (!account) return undefined;
     // Only with a token: an authorization request gets a page instead (engine/interaction-policy.ts).
-    if (token?.clientId && !(await mayHold(ctx, account, { token, application }))) return undefined;
+    if (token?.clientId && !(await mayHoldToken(ctx, account, { token, application }))) return undefined;
     return engineAccount(account, application, token);
   };
 
@@ -80,8 +80,8 @@ export function createFindAccount(dependencies: OidcServices): FindAccount {
   }
 
   /**
-   * The account as a member of the group of the sign-in, if it was for one. Where that group has ended for it: undefined, or the error of
-   * a token request.
+   * The account as a member of the group of the sign-in, if it was for one. If it has left the group, or the group does not open the
+   * application any more: undefined, or the error of a token request.
    */
   async function inChosenGroup(
     ctx: KoaContextWithOIDC,
@@ -90,18 +90,18 @@ export function createFindAccount(dependencies: OidcServices): FindAccount {
   ): Promise<AccountInGroup | undefined> {
     const chosen = chosenGroupOf(token);
     if (chosen === undefined) return account;
-    const isOpenTo = (one: Account) => !application || accessDecision(application, one).allowed;
+    const mayOpen = (one: Account) => !application || accessDecision(application, one).allowed;
     const member = await inGroup(account, chosen, db);
-    if (member && isOpenTo(member)) return member;
-    // Closed to the user in every group: `mayHold` rejects the account, and ends the grant.
-    if (!isOpenTo(account)) return member ?? account;
+    if (member && mayOpen(member)) return member;
+    // The user may not open it in any group: `mayHoldToken` rejects the account, and ends the grant.
+    if (!mayOpen(account)) return member ?? account;
     if (ctx.oidc.route !== 'token') return undefined;
     if (token?.kind === 'RefreshToken') await token.destroy();
     throw groupEnded(account);
   }
 
   /** Whether the account may hold this token now: by the rules of the application, and of the APIs that it is for. */
-  async function mayHold(
+  async function mayHoldToken(
     ctx: KoaContextWithOIDC,
     account: AccountInGroup,
     { token, application }: { token: Token; application: ClientApplication | undefined },
@@ -166,7 +166,7 @@ function groupEnded({ username }: Account) {
 /** The rights in Gatehouse itself are those of the user, not of one group. */
 const ownApiInGroup = () => new errors.InvalidTarget('a sign-in for one group gets no token for this resource');
 
-/** The APIs that a token is for, or is requested for. Known before a refresh token is used, so that this error does not cost it. */
+/** The APIs that a token is for, or is requested for. They are known before a refresh token is used, so that an error leaves it unused. */
 function apisOf({ oidc: { params, requestParamScopes, route } }: KoaContextWithOIDC, token: TokenOfApi): string[] {
   if (route !== 'token') return [token.aud ?? []].flat();
   // As the engine resolves it: a refresh may leave `openid` out (RFC 6749 6).
@@ -198,6 +198,7 @@ export function accountOf(found: EngineAccount): AccountInGroup {
   return found.record as AccountInGroup;
 }
 
+/** The account as the engine has it, with the claims for a token, or for userinfo. */
 function engineAccount(
   account: AccountInGroup,
   application: ClientApplication | undefined,
@@ -210,8 +211,9 @@ function engineAccount(
       const claims = claimsOf(account, application, use, requestedLanguages(token, use));
       // The parameter `claims` names only `groups`: without the scope, the engine would drop the claim that stands for too many of them.
       const asksGroups = 'groups' in asked && !rejected.includes('groups');
-      const overage = asksGroups && GROUPS_OVERAGE in claims ? [{ claims: { [GROUPS_OVERAGE]: true } }] : [];
-      return { ...claims, [APPLICATION_CLAIMS]: [...claims[APPLICATION_CLAIMS], ...overage], sub: account.id };
+      if (asksGroups && GROUPS_OVERAGE in claims)
+        claims[APPLICATION_CLAIMS].push({ claims: { [GROUPS_OVERAGE]: true } });
+      return { ...claims, sub: account.id };
     },
   };
 }
@@ -223,37 +225,23 @@ export function claimsOf(
   use: string,
   languages?: RequestedLanguages,
 ) {
-  const { claims: applicationClaims, ...view } = application?.metadata ?? {};
+  const { claims: declared, ...view } = application?.metadata ?? {};
+  const { attributes } = account;
   const visible = withVisibleRoles(account, view, use === 'userinfo' ? undefined : limits.groups.inToken);
-  const standard = { ...claimsFor(visible), ...(languages && { [LOCALIZED_CLAIMS]: standardIn(languages, account) }) };
-  const chosen = account.group ? [{ scope: undefined, claims: { group: account.group } }] : [];
-  if (!applicationClaims) return { ...standard, [APPLICATION_CLAIMS]: chosen };
-  const declaredClaims = claimSources(applicationClaims).map(({ claim, field, scope }) => ({
-    scope,
-    claims: {
-      ...customClaims(visible, { [claim]: field }),
-      ...(languages && fieldIn(languages, account, { claim, field })),
-    },
-  }));
-  return { ...standard, [APPLICATION_CLAIMS]: [...declaredClaims, ...chosen] };
-}
 
-function standardIn(languages: RequestedLanguages, { attributes }: Account): Record<string, Record<string, unknown>> {
-  const claims = [...taggableClaims].map((claim) => [
-    claim,
-    valuesInLanguages(claim, { attributes, base: claim }, languages),
-  ]);
-  return Object.fromEntries(claims);
-}
+  const ofApplication: ApplicationClaims[] = [];
+  for (const { claim, field, scope } of claimSources(declared)) {
+    const base = taggableName(field);
+    const localized = languages && base !== undefined ? valuesInLanguages(claim, { attributes, base }, languages) : {};
+    ofApplication.push({ scope, claims: { ...customClaims(visible, { [claim]: field }), ...localized } });
+  }
+  if (account.group) ofApplication.push({ claims: { group: account.group } });
 
-/** The values of a claim that the application declares. */
-function fieldIn(
-  languages: RequestedLanguages,
-  { attributes }: Account,
-  { claim, field }: { claim: string; field: string },
-): Record<string, unknown> {
-  const base = taggableName(field);
-  return base === undefined ? {} : valuesInLanguages(claim, { attributes, base }, languages);
+  const localizedClaims: Record<string, Record<string, unknown>> = {};
+  if (languages)
+    for (const claim of taggableClaims)
+      localizedClaims[claim] = valuesInLanguages(claim, { attributes, base: claim }, languages);
+  return { ...claimsFor(visible), [LOCALIZED_CLAIMS]: localizedClaims, [APPLICATION_CLAIMS]: ofApplication };
 }
 
 // Claims of access tokens beside the standard ones of the engine. Each names the sign-in behind it (acr, amr, auth_time;

@@ -310,10 +310,10 @@ function createEngineAdapters(services: OidcServices) {
   const isTooSoon = async (deviceCode: string) => !(await rateLimits.consume('device:poll', deviceCode)).allowed;
   return function adapterOf(model: string): Adapter {
     if (model === 'Client') return clients.adapter;
-    if (model === 'RefreshToken')
-      return createRefreshTokenAdapter(refreshTokenRetries, (mayUseAgain) =>
-        createArtifactAdapter(model, services, mayUseAgain),
-      );
+    if (model === 'RefreshToken') {
+      const adapter = createArtifactAdapter(model, services, refreshTokenRetries.mayRetry);
+      return createRefreshTokenAdapter(adapter, refreshTokenRetries);
+    }
     const adapter = createArtifactAdapter(model, services);
     if (model === 'Session') return createSessionAdapter(adapter, logout.endSession);
     if (model === 'DeviceCode') return createDeviceCodeAdapter(adapter, isTooSoon);

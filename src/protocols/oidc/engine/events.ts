@@ -250,41 +250,32 @@ function recordRejection(
   const sender = appContext(ctx).state.request;
   const parameters = parametersOf(ctx, endpoint);
   const { client, session, account } = ctx.oidc;
-  const clientId = client?.clientId ?? clientIdOf(ctx, parameters);
-  const received = {
-    ...withoutSecrets(parameters),
-    ...(showsPage(endpoint) ? {} : { authentication: methodOf(ctx, parameters) }),
-  };
-  const words = [...new Set([error.error_description, error.error_detail])].filter(Boolean).join(': ');
-  const message = words || error.message;
+  const received = withoutSecrets(parameters);
+  if (!showsPage(endpoint)) received.authentication = methodOf(ctx, parameters);
   const reason = error.error ?? error.message;
+  const descriptions = new Set([error.error_description, error.error_detail].filter(Boolean));
+  const message = [...descriptions].join(': ') || error.message;
+
+  const clientId = client?.clientId ?? clientIdOf(ctx, parameters);
   const fault = registrationFault(error);
   // Only of a client that the engine has found, or rejects itself: a hint that it did not accept names none.
-  const found = client?.clientId ?? (fault === undefined ? undefined : clientId);
-  const application = found === undefined ? undefined : clients.cachedApplicationOf(found);
+  const knownId = fault === undefined ? client?.clientId : clientId;
+  const application = knownId === undefined ? undefined : clients.cachedApplicationOf(knownId);
   const request = {
     endpoint,
     received,
     clientId,
     message,
-    isClientKnown: found !== undefined,
+    isClientKnown: knownId !== undefined,
     metadata: application?.protocol === 'oidc' ? application.metadata : undefined,
     access: application && account && accessDecisionRule(application, accountOf(account), sender.address),
     isHintAccepted: parameters.id_token_hint === undefined ? undefined : client !== undefined,
   };
-  const code = rejections.record(sender, {
-    endpoint,
-    reason,
-    message,
-    clientId,
-    received,
-    subjectId: session?.accountId,
-    rules: evaluateRules(
-      request,
-      reason,
-      fault === undefined ? error.brokenRule : { rule: 'registration', expected: fault },
-    ),
-  });
+  const brokenRule: BrokenRule | undefined =
+    fault === undefined ? error.brokenRule : { rule: 'registration', expected: fault };
+  const rules = evaluateRules(request, reason, brokenRule);
+  const subjectId = session?.accountId;
+  const code = rejections.record(sender, { endpoint, reason, message, clientId, received, subjectId, rules });
   const body: unknown = ctx.body;
   if (typeof body !== 'object' || body === null || !('error' in body)) return;
   Object.assign(body, { error_description: withCode(error.error_description, code) });

@@ -5,7 +5,7 @@ import { accessDecision, accessDecisionRule } from '../../../applications/access
 import { claimSources } from '../../../applications/fields/claim-settings.ts';
 import { acceptsSignIn } from '../../../applications/rules/sign-in-rule.ts';
 import { isOnThisComputer } from '../../../applications/uris.ts';
-import type { Account } from '../../../people/accounts/account.ts';
+import type { BrokenRule } from '../../../core/rejections/rules.ts';
 import { termsDue } from '../../../people/accounts/terms.ts';
 import { acrClaim, demandsMailedCode, essentialAcrs, PASSWORD_ACR, voluntaryAcrs } from '../../../people/mfa/acr.ts';
 import { chooseGroup, withChosenGroup } from '../claims/chosen-group.ts';
@@ -16,7 +16,6 @@ import { hashOfClient } from '../client-documents.ts';
 import type { OidcServices } from '../oidc-services.ts';
 import { upstreamLogin } from '../patches/provider/session-auth-time.ts';
 import { isUnregistered } from '../registration.ts';
-import type { ClientApplication } from '../store/clients.ts';
 import { isEmpty, requestedBy } from '../store/grants.ts';
 import { appContext } from './app-context.ts';
 import { engineSeconds, errors, interactionPolicy, type KoaContextWithOIDC } from './library.ts';
@@ -240,40 +239,33 @@ function samlSubjectCheck({ saml }: OidcServices) {
  */
 function accessPrompt(services: OidcServices) {
   const { clients, db } = services;
-  const unreachable = ({ oidc: { resourceServers } }: KoaContextWithOIDC, account: Account) =>
-    unreachableApi(services, Object.keys(resourceServers ?? {}), account);
-  /** The account as of the group of this request, or the access rule that closes it. Before the user has chosen a group, every group counts. */
-  const accountInGroup = async (ctx: KoaContextWithOIDC, application: ClientApplication, account: Account) => {
-    const choice = await chooseGroup(ctx, application, account, db);
-    return 'choices' in choice ? { account } : choice;
-  };
+
+  /** The rule that closes the application, or an API that is requested, to the user; undefined: both are open. */
+  async function closingRule(ctx: KoaContextWithOIDC): Promise<BrokenRule | undefined> {
+    const { client, account, resourceServers } = ctx.oidc;
+    const application = client && (await clients.applicationOf(client.clientId));
+    if (!application || !account) return undefined;
+    const person = accountOf(account);
+    if (!accessDecision(application, person, addressOf(ctx)).allowed)
+      return accessDecisionRule(application, person, addressOf(ctx));
+    const choice = await chooseGroup(ctx, application, person, db);
+    if ('rule' in choice) return choice.rule;
+    // Before the user has chosen a group, every group counts.
+    const member = 'choices' in choice ? person : choice.account;
+    if (!accessDecision(application, member, addressOf(ctx)).allowed)
+      return accessDecisionRule(application, member, addressOf(ctx));
+    return unreachableApi(services, Object.keys(resourceServers ?? {}), member);
+  }
+
   return new Prompt(
     { name: 'access', requestable: false },
     new Check(
       'access',
       'this account may not open the application',
       'access_denied',
-      async (ctx) => {
-        const { client, account } = ctx.oidc;
-        if (!client || !account) return NO_NEED_TO_PROMPT;
-        const application = await clients.applicationOf(client.clientId);
-        if (!application) return NO_NEED_TO_PROMPT;
-        const found = await accountInGroup(ctx, application, accountOf(account));
-        if ('rule' in found) return REQUEST_PROMPT;
-        const { allowed } = accessDecision(application, found.account, addressOf(ctx));
-        if (!allowed) return REQUEST_PROMPT;
-        return (await unreachable(ctx, found.account)) ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
-      },
-      // The details for the page: which rule closes the application; it records the rejection.
-      async (ctx) => {
-        const { client, account } = ctx.oidc;
-        const application = client && clients.cachedApplicationOf(client.clientId);
-        if (!application || !account) return {};
-        const rule = accessDecisionRule(application, accountOf(account), addressOf(ctx));
-        if (!rule.allowed) return rule;
-        const found = await accountInGroup(ctx, application, accountOf(account));
-        return { ...('rule' in found ? found.rule : await unreachable(ctx, found.account)) };
-      },
+      async (ctx) => ((await closingRule(ctx)) ? REQUEST_PROMPT : NO_NEED_TO_PROMPT),
+      // The details for the page, which records the rejection.
+      async (ctx) => ({ ...(await closingRule(ctx)) }),
     ),
   );
 }
@@ -288,7 +280,7 @@ function termsPrompt({ settings }: OidcServices) {
   );
 }
 
-/** `ask_group`: the user chooses the group to continue as. Writes the group of the request into its code. */
+/** `ask_group`: the user chooses the group to continue as. Writes the group of the request into `claims`, which its code keeps. */
 function groupChoicePrompt({ clients, db }: OidcServices) {
   const choiceOf = async (ctx: KoaContextWithOIDC) => {
     const { client, account } = ctx.oidc;

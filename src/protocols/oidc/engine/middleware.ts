@@ -38,7 +38,7 @@ const READS_DIRECTORY = new Set<string>([
   routes.pushed_authorization_request,
 ]);
 
-/** Serves the engine's routes; passes every other request to the next middleware. */
+/** Serves the engine's routes; passes every other request to the next middleware. `answerRoute` has the steps of a request. */
 export function createEngineMiddleware(services: OidcServices, engine: Engine): Middleware {
   const { clients, clientLimits, deviceGuesses, refreshTokenRetries, rejections, cookies, sql } = services;
   const published = createPublished(services);
@@ -46,13 +46,11 @@ export function createEngineMiddleware(services: OidcServices, engine: Engine): 
   const documents = createPublicDocuments({ provider: engine.current, published });
   const handlerOf = composeOnce();
 
-  // Here and below, only real promises are awaited, because each await slows down every request.
-  async function answer(ctx: Context, provider: Provider): Promise<void> {
-    const guess = deviceGuesses.begin(ctx);
-    if (guess) await guess;
-    const registration = clientLimits.begin(ctx);
-    if (registration) {
-      await registration;
+  /** Runs the engine between the rate limits. */
+  async function runEngine(ctx: Context, provider: Provider): Promise<void> {
+    await deviceGuesses.begin(ctx);
+    if (ctx.method === 'POST' && ctx.path === routes.registration) {
+      await clientLimits.admitRegistration(ctx);
       await openRegistration(ctx);
     }
     try {
@@ -62,11 +60,9 @@ export function createEngineMiddleware(services: OidcServices, engine: Engine): 
       });
     } finally {
       // Also of a request that ends on an error page.
-      const failure = clientLimits.end(ctx);
-      if (failure) await failure;
+      await clientLimits.end(ctx);
     }
-    const refund = deviceGuesses.end(ctx);
-    if (refund) await refund;
+    await deviceGuesses.end(ctx);
   }
 
   return async (ctx, next) => {
@@ -94,42 +90,36 @@ export function createEngineMiddleware(services: OidcServices, engine: Engine): 
   async function watchRefresh(ctx: Context, isAnswered: boolean): Promise<void> {
     const token = engineContext(ctx)?.entities.RotatedRefreshToken?.jti;
     if (token === undefined) return;
-    const restart = () =>
+    const restartRetryTime = () =>
       refreshTokenRetries
         .restartRetryTime(token)
         .catch((error: unknown) =>
           ctx.state.log().warn({ err: error }, 'the time for a retry of a refresh was not stored'),
         );
-    if (!isAnswered) return void (await Promise.race([restart(), sleep(RESTART_MS, undefined, { ref: false })]));
-    ctx.res.once('close', () => {
-      if (!ctx.res.writableFinished) void restart();
-    });
+    if (isAnswered) {
+      ctx.res.once('close', () => {
+        if (!ctx.res.writableFinished) void restartRetryTime();
+      });
+      return;
+    }
+    await Promise.race([restartRetryTime(), sleep(RESTART_MS, undefined, { ref: false })]);
   }
 
   async function answerRoute(ctx: Context, route: string): Promise<void> {
-    const served = documents.serve(ctx);
-    if (served && (await served)) return;
+    if (await documents.serve(ctx)) return;
     const provider = engine.current();
-    for (const { apply } of requestPatches) {
-      const answered = apply(ctx, { route, provider, cookies });
-      if (answered && (await answered)) return;
-    }
-    const guarded =
-      guardRequest(ctx, clients) ?? (route === routes.userinfo ? recordProfileOfToken(ctx, provider) : undefined);
-    if (guarded) await guarded;
+    for (const { apply } of requestPatches) if (await apply(ctx, { route, provider, cookies })) return;
+    if (route === routes.authorization) await guardAuthorization(ctx, clients);
+    if (route === routes.userinfo) await recordProfileOfToken(ctx, provider);
     const contentSecurityPolicy = ctx.response.get('Content-Security-Policy');
 
     if (READS_DIRECTORY.has(route)) shareReads();
-    await answer(ctx, provider);
+    await runEngine(ctx, provider);
 
     const rejectionCode = rejections.codeOf(ctx.state.request);
     const response = { route, contentSecurityPolicy, rejectionCode, clients, published };
-    for (const { apply } of responsePatches) {
-      const applied = apply(ctx, response);
-      if (applied) await applied;
-    }
-    const stored = documents.store(ctx);
-    if (stored) await stored;
+    for (const { apply } of responsePatches) await apply(ctx, response);
+    await documents.store(ctx);
   }
 }
 
@@ -151,21 +141,14 @@ async function rejectMethod(): Promise<never> {
 
 // Checks of this server before the engine sees a request.
 
-/** Rejects an authorization request that cannot be answered with bad_request; undefined when there is nothing to wait for. */
-function guardRequest(ctx: Context, clients: ClientSource): Promise<void> | undefined {
-  if (ctx.path !== routes.authorization) return undefined;
+/** Rejects an authorization request that cannot be answered. Throws bad_request. */
+async function guardAuthorization(ctx: Context, clients: ClientSource): Promise<void> {
   if (!fitsIntoAnswer(ctx.query))
     throw badRequest('bad_request', { message: t('app-error.too-long'), advice: t('app-error.shorter-state') });
   // The AuthnRequest behind it is bound to this browser by a cookie, which the redirect to here has set.
   if (ctx.query.response_mode === 'saml' && ctx.get('Cookie') === '') throw badRequest('cookies_blocked');
-  return requireSamlResponseMode(ctx, clients);
-}
-
-/**
- * A service provider is answered by SAML or on a page. With any other response mode the engine would redirect errors to the
- * assertion consumer service URL, in a form that a service provider does not understand.
- */
-async function requireSamlResponseMode(ctx: Context, clients: ClientSource): Promise<void> {
+  // A service provider is answered by SAML or on a page. With any other response mode the engine would redirect errors to the
+  // assertion consumer service URL, in a form that a service provider does not understand.
   const { client_id: clientId, response_mode: mode } = ctx.query;
   if (typeof clientId !== 'string' || mode === 'saml') return;
   if ((await clients.applicationOf(clientId))?.protocol !== 'saml') return;

@@ -34,15 +34,11 @@ const profileRequests = new WeakSet<object>();
 
 /**
  * Records whether the access token of a userinfo request belongs to a client with a profile. The engine calls requireNonce
- * before it reads the token, so the profile of the token's client is looked up here. Returns undefined for a request
- * without DPoP, whose token is read only once.
+ * before it reads the token, so the profile of the token's client is looked up here. A token without DPoP needs no nonce.
  */
-export function recordProfileOfToken(ctx: Context, provider: Provider): Promise<void> | undefined {
+export async function recordProfileOfToken(ctx: Context, provider: Provider): Promise<void> {
   const [, value] = /^dpop (\S+)/i.exec(ctx.get('Authorization')) ?? [];
-  return value ? recordProfileOf(value, ctx, provider) : undefined;
-}
-
-async function recordProfileOf(value: string, ctx: Context, provider: Provider): Promise<void> {
+  if (!value) return;
   const token = await provider.AccessToken.find(value);
   const client = token?.clientId === undefined ? undefined : await provider.Client.find(token.clientId);
   if (profileOf(client)) profileRequests.add(ctx);

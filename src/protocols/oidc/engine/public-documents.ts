@@ -42,27 +42,24 @@ export function createPublicDocuments({
   };
   const isStorable = (ctx: Context) => PUBLIC_DOCUMENTS.has(ctx.path) && ctx.method === 'GET';
 
-  async function serve(ctx: Context): Promise<boolean> {
-    const document = stored.get(provider())?.get(ctx.path);
-    if (!document || document.variant !== (await variantOf(ctx))) return false;
-    ctx.body = document.text;
-    ctx.type = document.type;
-    ctx.set(READABLE_BY_ALL);
-    return true;
-  }
-
-  async function store(ctx: Context): Promise<void> {
-    if (ctx.status !== 200) return;
-    const documents = stored.get(provider()) ?? new Map();
-    const document = { text: JSON.stringify(ctx.body), type: ctx.response.type, variant: await variantOf(ctx) };
-    stored.set(provider(), documents.set(ctx.path, document));
-  }
-
   return {
-    /** Answers from memory. False when the engine has to answer; undefined for every other request. */
-    serve: (ctx: Context): Promise<boolean> | undefined => (isStorable(ctx) ? serve(ctx) : undefined),
-    /** Stores what the engine has just answered; undefined for every other request. */
-    store: (ctx: Context): Promise<void> | undefined => (isStorable(ctx) ? store(ctx) : undefined),
+    /** Answers from memory. False when the engine has to answer. */
+    async serve(ctx: Context): Promise<boolean> {
+      const document = isStorable(ctx) ? stored.get(provider())?.get(ctx.path) : undefined;
+      if (!document || document.variant !== (await variantOf(ctx))) return false;
+      ctx.body = document.text;
+      ctx.type = document.type;
+      ctx.set(READABLE_BY_ALL);
+      return true;
+    },
+
+    /** Stores the document that the engine has just answered with. */
+    async store(ctx: Context): Promise<void> {
+      if (!isStorable(ctx) || ctx.status !== 200) return;
+      const documents = stored.get(provider()) ?? new Map();
+      const document = { text: JSON.stringify(ctx.body), type: ctx.response.type, variant: await variantOf(ctx) };
+      stored.set(provider(), documents.set(ctx.path, document));
+    },
   };
 }
 
@@ -78,29 +75,32 @@ export interface Published {
   documents: boolean;
 }
 
-/** How long what was read is used where no revision tells of a change, in milliseconds. */
+/** How long the last expiry is used on PostgreSQL, where no revision tells of a change, in milliseconds. */
 const REMEMBERED_MS = 1000;
 
 export function createPublished({ db, sql, now, settings }: Core): () => Promise<Published> {
-  let last: { revision: number | undefined; at: number; tokensEnd: bigint } | undefined;
+  let remembered: { lastExpiry: bigint; revision: number | undefined; readAt: number } | undefined;
 
   /** When the last initial access token expires, in epoch seconds. */
-  async function tokensEnd(): Promise<bigint> {
+  async function lastExpiryOfTokens(): Promise<bigint> {
     const revision = sql.artifactRevision();
-    const isRemote = revision === undefined;
-    const isCurrent = isRemote ? performance.now() - (last?.at ?? 0) < REMEMBERED_MS : last?.revision === revision;
-    if (last && isCurrent) return last.tokensEnd;
+    if (remembered) {
+      const { lastExpiry, readAt } = remembered;
+      const isCurrent =
+        revision === undefined ? performance.now() - readAt < REMEMBERED_MS : remembered.revision === revision;
+      if (isCurrent) return lastExpiry;
+    }
     const where = { uid: INITIAL_ACCESS_TOKEN, model: INITIAL_ACCESS_TOKEN };
     const { _max } = await db.oidcArtifact.aggregate({ where, _max: { expiresAt: true } });
-    last = { revision, at: performance.now(), tokensEnd: _max.expiresAt ?? 0n };
-    return last.tokensEnd;
+    remembered = { lastExpiry: _max.expiresAt ?? 0n, revision, readAt: performance.now() };
+    return remembered.lastExpiry;
   }
 
   return async () => {
     const { signing_algorithms: listed } = settings.latest();
     const unlisted = keyAlgs.filter((alg) => !listed.includes(alg));
     const used = unlisted.length === 0 ? [] : await usedAlgs(db, unlisted);
-    const hasToken = Number(await tokensEnd()) > Math.floor(now().getTime() / 1000);
+    const hasToken = Number(await lastExpiryOfTokens()) > Math.floor(now().getTime() / 1000);
     const { documents, selfRegistered } = await agentsWithApi(settings.latest(), db);
     return { algs: [...listed, ...used], registration: hasToken || selfRegistered, documents };
   };

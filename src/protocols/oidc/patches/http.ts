@@ -31,12 +31,9 @@ const PATHS = new Set<string>([routes.authorization, routes.end_session]);
 /** Marks the form of this server. A page elsewhere gains nothing by it: its request is then one without a session. */
 const RESENT = 'resent';
 
-/** Resolves with true when it has answered; undefined for other requests. */
-export function redirectPostToGet(ctx: Context): Promise<boolean> | undefined {
-  return ctx.method === 'POST' && PATHS.has(ctx.path) ? redirectToGet(ctx) : undefined;
-}
-
-async function redirectToGet(ctx: Context): Promise<boolean> {
+/** Returns whether it has answered. */
+export async function redirectPostToGet(ctx: Context): Promise<boolean> {
+  if (ctx.method !== 'POST' || !PATHS.has(ctx.path)) return false;
   const { [RESENT]: resent, ...fields } = await fieldsOf(ctx);
   const pairs = Object.entries(fields).flatMap(([name, values]) => values.map((value) => [name, value]));
   const parameters = new URLSearchParams(pairs).toString();

@@ -70,37 +70,32 @@ export function artifactId(model: string, value: string): string {
  * `consume` throws `invalid_grant` for each caller except the first, and revokes the tokens of the first one, because a code that is
  * redeemed twice has leaked (RFC 6749 4.1.2, RFC 9700 4.14).
  *
- * @param mayUseAgain whether a consumed value may be used again; absent: never
+ * @param mayUseAgain whether this consumed value, of which this is stored, may be used again; absent: never. The last argument finds others
  */
 export function createArtifactAdapter(
   model: string,
   services: Core,
-  mayUseAgain?: (value: string) => Promise<boolean>,
+  mayUseAgain?: (value: string, stored: AdapterPayload, find: Adapter['find']) => Promise<boolean>,
 ): Adapter {
   const { db, sql, now } = services;
 
   const nowSeconds = () => Math.floor(now().getTime() / 1000);
-  const restore = (row: ArtifactRow | undefined, value?: string) =>
-    row && isGenuineArtifact(row, sql) ? restored(model, row, nowSeconds(), value) : undefined;
-
   const cache = rowCacheOf(sql);
   const isCached = CACHED_MODELS.has(model) && !sql.isRemote;
-  /** The payload of the row under this key of the cache, which `read` reads when it is not cached. */
-  function throughCache(key: string, read: () => Promise<ArtifactRow | undefined>, value?: string) {
-    const known = cache.get(key);
-    if (known === undefined) return readAndCache(key, read, value);
-    return Promise.resolve(known ? restored(model, known, nowSeconds(), value) : undefined);
-  }
-  async function readAndCache(key: string, read: () => Promise<ArtifactRow | undefined>, value?: string) {
-    const readAt = cache.begin();
+  const readAhead = createReadAhead(services);
+
+  /** The row under this key of the cache, or as `read` reads it; undefined when there is none that this server wrote. */
+  async function genuineRow(key: string, read: () => Promise<ArtifactRow | undefined>) {
+    const known = isCached ? cache.get(key) : undefined;
+    if (known !== undefined) return known ?? undefined;
+    const readAt = isCached ? cache.begin() : undefined;
     const row = await read();
     if (row && !isGenuineArtifact(row, sql)) return undefined;
-    cache.set(key, row ?? null, readAt);
-    return row && restored(model, row, nowSeconds(), value);
+    if (readAt) cache.set(key, row ?? null, readAt);
+    return row;
   }
 
-  const readAhead = createReadAhead(services);
-  async function findRow(id: string): Promise<ArtifactRow | undefined> {
+  async function readById(id: string): Promise<ArtifactRow | undefined> {
     let ahead = readAhead.take(id);
     if (ahead === undefined && sql.isRemote && READ_WITH_OTHERS.has(model)) {
       await readAhead.begin([id], clientOfRequest());
@@ -109,6 +104,19 @@ export function createArtifactAdapter(
     if (ahead !== undefined) return ahead ?? undefined;
     const [row] = await sql.query<ArtifactRow>(OF_SESSION.has(model) ? statements.findLive : statements.find, id);
     return row;
+  }
+
+  async function readByUid(uid: string): Promise<ArtifactRow | undefined> {
+    const ahead = model === 'Session' ? readAhead.takeSession(uid) : undefined;
+    if (ahead) return ahead;
+    const [row] = await sql.query<ArtifactRow>(statements.findByUid, uid, model, nowSeconds());
+    return row;
+  }
+
+  async function find(value: string): Promise<AdapterPayload | undefined> {
+    const id = artifactId(model, value);
+    const row = await genuineRow(id, () => readById(id));
+    return row && payloadOf(model, row, nowSeconds(), value);
   }
 
   return {
@@ -136,21 +144,16 @@ export function createArtifactAdapter(
       await sql.later(statements.upsert, [id, model, stored, ...owner, expiresAt, mac], forget);
     },
 
-    find(value) {
-      const id = artifactId(model, value);
-      return isCached ? throughCache(id, () => findRow(id), value) : findRow(id).then((row) => restore(row, value));
-    },
+    find,
 
     async findByUid(uid) {
-      const ahead = model === 'Session' ? readAhead.takeSession(uid) : undefined;
-      if (ahead) return restore(ahead);
-      const read = async () => (await sql.query<ArtifactRow>(statements.findByUid, uid, model, nowSeconds()))[0];
-      return isCached ? throughCache(keyOfUid(uid), read) : restore(await read());
+      const row = await genuineRow(keyOfUid(uid), () => readByUid(uid));
+      return row && payloadOf(model, row, nowSeconds());
     },
 
     async findByUserCode(userCode) {
       const row = await db.oidcArtifact.findFirst({ where: { userCode, model }, select: COLUMNS });
-      return restore(row ?? undefined);
+      return row && isGenuineArtifact(row, sql) ? payloadOf(model, row, nowSeconds()) : undefined;
     },
 
     async consume(value) {
@@ -158,7 +161,8 @@ export function createArtifactAdapter(
       const changed = await sql.execute(statements.consume, nowSeconds(), id);
       cache.delete(id);
       if (changed > 0) return;
-      if (await mayUseAgain?.(value)) return;
+      const stored = mayUseAgain && (await find(value));
+      if (stored && (await mayUseAgain(value, stored, find))) return;
       throw await usedTwice(db, model, id);
     },
 
@@ -186,7 +190,7 @@ function clientOfRequest(): string | undefined {
 }
 
 /** The payload of a row as the engine stored it; undefined when it has expired. */
-function restored(model: string, row: ArtifactRow, nowSeconds: number, value?: string): AdapterPayload | undefined {
+function payloadOf(model: string, row: ArtifactRow, nowSeconds: number, value?: string): AdapterPayload | undefined {
   const payload = JSON.parse(row.payload) as AdapterPayload;
   if (WITHOUT_CLOCK_TOLERANCE.has(model) && payload.exp !== undefined && payload.exp <= nowSeconds) return undefined;
   // The column contains the idle expiry, which activity extends; `exp` in the payload is the absolute expiry.

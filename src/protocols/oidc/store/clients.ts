@@ -124,11 +124,12 @@ export const HASHED = 'stored-as-a-hash-and-compared-by-compareClientSecret';
 
 export function createClientSource(dependencies: Core & ClientSourceDependencies) {
   const { config, db, sql, firstPartyClient, documents } = dependencies;
-  // Filled by every lookup of the engine, so what is read here is as fresh as the request that asks.
+  /** Filled by every lookup of the engine, so what is read here is as fresh as the request that asks. */
   const known = new Map<string, ClientApplication>();
+  /** The clients in `known` that have a document and no row, the oldest first. */
   const unregistered = new Set<string>();
 
-  /** A client that has a document and no row. `address`: of the request that may read it. */
+  /** A client that has a document and no row. `address`: of the request that may read the document; undefined: it is not read. */
   async function loadDocument(clientId: string, address: string | undefined): Promise<AdapterPayload | undefined> {
     known.delete(clientId);
     if (!isDocumentUrl(clientId) || !(await documents.isAllowed(clientId))) return undefined;
@@ -145,6 +146,7 @@ export function createClientSource(dependencies: Core & ClientSourceDependencies
     return oidcClient(application);
   }
 
+  /** The client for the engine, from the database. `sender`: the address of a request that may read its document. */
   async function load(clientId: string, sender?: string): Promise<AdapterPayload | undefined> {
     if (clientId === firstPartyClient.client_id) {
       known.set(clientId, firstPartyApplication(firstPartyClient));
@@ -195,10 +197,10 @@ export function createClientSource(dependencies: Core & ClientSourceDependencies
           throw new errors.InvalidClientMetadata('response_types may hold only code');
         }
         const isUpdate = (await load(clientId)) !== undefined;
-        const { client_secret: secret, ...rest } = metadata;
-        const known = secret === HASHED ? rest : metadata;
+        const { client_secret: secret, ...others } = metadata;
+        const sent: Record<string, unknown> = secret === HASHED ? others : metadata;
         const store = isUpdate ? dependencies.update : dependencies.register;
-        await store(clientId, known as Record<string, unknown>).catch(asMetadataError);
+        await store(clientId, sent).catch(asMetadataError);
       },
       destroy: (clientId) => dependencies.unregister(clientId).catch(asMetadataError),
       findByUid: async () => undefined,
@@ -245,7 +247,7 @@ function applicationFrom(row: Row, rows: Row[], { vault, now, sql }: Core): Clie
     consent,
     source: row.source,
     enabled: true,
-    access: row.access === 'roles' ? accessOf(genuineRoles(row, sql), genuineGroups(row, sql)) : 'everyone',
+    access: accessIn(row, sql),
     ...signInRulesOf(metadata),
     metadata,
     ...(protocol === 'proxy' && { website: readMetadata('proxy', row.metadata) }),
@@ -269,20 +271,18 @@ function isGenuineSecret(row: Row, { macs }: Core['sql']): boolean {
   return macs.isGenuine('client_secrets', secret, secretMac ?? '');
 }
 
-/** The names of the groups that may use the application. */
-function genuineGroups({ id, groups }: Row, { macs }: Core['sql']): string[] {
-  return (groups?.split('\n') ?? []).flatMap((line) => {
-    const [groupId = '', mac = '', name = ''] = line.split('\t');
-    return macs.isGenuine('application_groups', { applicationId: id, groupId }, mac) ? [name] : [];
-  });
-}
-
-/** The names of the roles that may use the application. */
-function genuineRoles({ id, roles }: Row, { macs }: Core['sql']): string[] {
-  return (roles?.split('\n') ?? []).flatMap((line) => {
-    const [roleId = '', mac = '', name = ''] = line.split('\t');
-    return macs.isGenuine('application_roles', { applicationId: id, roleId }, mac) ? [name] : [];
-  });
+/** The roles and groups that may use the application; those that this server wrote. */
+function accessIn({ id: applicationId, access, roles, groups }: Row, { macs }: Core['sql']): Access {
+  if (access === 'everyone') return 'everyone';
+  const namesIn = (lines: string | null, isGenuine: (id: string, mac: string) => boolean) =>
+    (lines?.split('\n') ?? []).flatMap((line) => {
+      const [id = '', mac = '', name = ''] = line.split('\t');
+      return isGenuine(id, mac) ? [name] : [];
+    });
+  return accessOf(
+    namesIn(roles, (roleId, mac) => macs.isGenuine('application_roles', { applicationId, roleId }, mac)),
+    namesIn(groups, (groupId, mac) => macs.isGenuine('application_groups', { applicationId, groupId }, mac)),
+  );
 }
 
 /** The server's own pages, which are open to everyone and need no consent. */

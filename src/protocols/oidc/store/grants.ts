@@ -48,19 +48,26 @@ export function createGrantLoader(
     const grant = found?.accountId === account.accountId ? found : undefined;
     const requested = requestedBy(ctx);
     const isCovered = grant !== undefined && covers(grant, requested);
+    // The consent to a client that nobody registered ends, with its document or after a time, while the session and its grant go on: it is
+    // asked for again each time.
     if (isCovered && !isUnregistered(application)) return grant;
-
     const consented = await consentedTo(application, account.accountId, requested);
-    // The consent to a client that nobody registered ends, with its document or after a time, while the session and its grant go on.
     if (isUnregistered(application) && !isWithin(requested, consented)) return undefined;
     if (isCovered) return grant;
+
     const allowed = consented && intersect(requested, consented);
     if (!allowed || isEmpty(allowed)) return grant;
-    const extended = grant ?? new provider.Grant({ accountId: account.accountId, clientId: client.clientId });
-    addToGrant(extended, allowed);
-    await extended.save();
-    if (extended === grant || (await addToSession(ctx, extended))) return extended;
-    await extended.destroy();
+    if (grant) {
+      addToGrant(grant, allowed);
+      await grant.save();
+      return grant;
+    }
+    const created = new provider.Grant({ accountId: account.accountId, clientId: client.clientId });
+    addToGrant(created, allowed);
+    await created.save();
+    if (await addToSession(ctx, created)) return created;
+    // Another request has added a grant to the session at the same moment: this request goes on with that one.
+    await created.destroy();
     return loadExistingGrant(ctx);
   };
 
@@ -167,7 +174,8 @@ export async function removeGrantsBut(
   except: { participants: { grantId: string | undefined; staysConnected: boolean }[] } | undefined,
   tx: Tx,
 ): Promise<void> {
-  const ids = (except?.participants ?? []).flatMap((one) => (one.grantId && !one.staysConnected ? [one.grantId] : []));
+  const ending = (except?.participants ?? []).filter(({ staysConnected }) => !staysConnected);
+  const ids = ending.flatMap(({ grantId }) => grantId ?? []);
   const others = [{ grantId: null }, { grantId: { notIn: ids } }];
   await tx.oidcArtifact.deleteMany({ where: { accountId, model: { in: TOKENS }, OR: others } });
   await tx.oidcArtifact.deleteMany({ where: { accountId, model: 'Grant', id: { notIn: rowsOf(ids) } } });

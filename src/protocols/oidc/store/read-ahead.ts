@@ -1,5 +1,6 @@
 // On PostgreSQL, one statement reads the rows that a request would read one after the other: its token or session, their grant and
-// session, and the directory's revision. The request stores the rows until the engine reads them; then they are verified as any row.
+// session, and the directory's revision (base/storage/postgresql/directory-revision.ts). The request keeps the rows until the engine reads
+// them; then they are verified as any row.
 import type { Base } from '../../../base/base.ts';
 import { REVISION, shareRevision } from '../../../base/storage/postgresql/directory-revision.ts';
 import { requestReads } from '../../../base/storage/request-reads.ts';
@@ -18,17 +19,19 @@ export type ReadAhead = ReturnType<typeof createReadAhead>;
 const idOfGrant = (grantId: string) =>
   `translate(rtrim(encode(sha256(convert_to('Grant:' || ${grantId}, 'UTF8')), 'base64'), '='), '+/', '-_')`;
 
+// `asked`: the rows of the three ids. `related`: these, the grant of each token and of the client in a session (`grantPattern`), and the live
+// session of each token. Of the sessions and codes among them, only those whose session has not ended; the revision comes also without rows.
 // The payload is searched as text, because one that another program wrote may be invalid JSON.
 export const statements = hotStatements('read-ahead', {
-  find: `WITH named AS (SELECT * FROM oidc_artifacts WHERE id IN (?, ?, ?)),
-    found AS (SELECT * FROM named
-      UNION ALL SELECT g.* FROM named n JOIN oidc_artifacts g
-        ON g.id = ${idOfGrant('coalesce(n.grant_id, substring(n.payload FROM CAST(? AS TEXT)))')}
-      UNION ALL SELECT s.* FROM named n JOIN oidc_artifacts s
-        ON s.uid = substring(n.payload FROM '"sessionUid":"([^"]+)"') AND s.model = 'Session' AND s.expires_at > ?)
+  find: `WITH asked AS (SELECT * FROM oidc_artifacts WHERE id IN (?, ?, ?)),
+    related AS (SELECT * FROM asked
+      UNION ALL SELECT g.* FROM asked a JOIN oidc_artifacts g
+        ON g.id = ${idOfGrant('coalesce(a.grant_id, substring(a.payload FROM CAST(? AS TEXT)))')}
+      UNION ALL SELECT s.* FROM asked a JOIN oidc_artifacts s
+        ON s.uid = substring(a.payload FROM '"sessionUid":"([^"]+)"') AND s.model = 'Session' AND s.expires_at > ?)
     SELECT ${PROTECTED_SQL}, expires_at AS "expiresAt", revision
-      FROM (SELECT ${REVISION} AS revision) r LEFT JOIN found
-        ON model NOT IN ('Session', 'AuthorizationCode') OR ${notEndedCondition('found.uid')}`,
+      FROM (SELECT ${REVISION} AS revision) r LEFT JOIN related
+        ON model NOT IN ('Session', 'AuthorizationCode') OR ${notEndedCondition('related.uid')}`,
 });
 
 const MAX_CLIENT_ID = 256;
@@ -48,12 +51,13 @@ export function createReadAhead({ sql, now }: Base) {
       const [, second = first, third = first] = ids;
       const grant = clientId ? grantPattern(clientId) : null;
       const epoch = Math.floor(now().getTime() / 1000);
-      const found = sql.query<FoundRow>(statements.find, first, second, third, grant, epoch);
-      shareRevision(found);
-      const rows = await found;
-      // Only after the query: before its result it is unknown whether there is a row.
+      const query = sql.query<FoundRow>(statements.find, first, second, third, grant, epoch);
+      shareRevision(query);
+      const rows = await query;
+      // Null until a row is found below. Not before the query: until its result it is unknown whether there is a row.
       for (const id of ids) reads.ahead.set(id, null);
       for (const row of rows) {
+        // There is a row for the revision alone.
         if (row.id === null) continue;
         reads.ahead.set(row.id, row);
         if (row.model === 'Session' && row.uid !== null && !ids.includes(row.id))

@@ -1,7 +1,8 @@
-// The retry of a refresh whose answer was lost (docs/decisions/0034-refresh-token-retries.md). A rotated refresh token works again
-// for `refresh_token_retry_seconds`, as long as nobody has used its successor; for an hour where it has none, because the database or the
-// server failed between the use of the token and the answer. The time starts again when an answer fails, and an outage of the database does not count. The successor is derived from the token, so every
-// instance issues the same one, also after the first instance was stopped between the use of the token and the answer.
+// The retry of a refresh whose answer was lost (docs/decisions/0034-refresh-token-retries.md). A rotated refresh token works again for
+// `refresh_token_retry_seconds`, as long as nobody has used its successor; for an hour where it has none, because the database or the server
+// failed between the use of the token and the answer. The time starts again when an answer fails, and an outage of the database does not
+// count. The successor is derived from the token, so every instance issues the same one, also after the first instance was stopped between
+// the use of the token and the answer.
 
 import { limits } from '../../../base/limits.ts';
 import { systemStopwatch } from '../../../base/platform/clock.ts';
@@ -65,16 +66,9 @@ function outageWithin(age: number, { lastOutage }: Sql): number {
  * The engine's adapter for refresh tokens. A token that may be used again is found as one that was not used, at the token endpoint
  * only: introspection says that it is not active.
  *
- * @param makeAdapter makes the adapter that stores them, given what decides on the second use of one
+ * @param adapter stores them
  */
-export function createRefreshTokenAdapter(
-  { mayRetry }: RefreshTokenRetries,
-  makeAdapter: (mayUseAgain: (token: string) => Promise<boolean>) => Adapter,
-): Adapter {
-  const adapter = makeAdapter(async (token) => {
-    const stored = await adapter.find(token);
-    return stored ? mayRetry(token, stored, adapter.find) : false;
-  });
+export function createRefreshTokenAdapter(adapter: Adapter, { mayRetry }: RefreshTokenRetries): Adapter {
   return {
     ...adapter,
     async find(token) {

@@ -292,23 +292,17 @@ const requestRules: readonly RequestRule[] = [
 /**
  * The rules of a request that the engine rejected with this error code, in the order of its checks.
  *
- * @param brokenRule the report of the check, if it is one of this server
+ * @param reported the broken rule, if a check of this server has rejected the request
  */
-export function evaluateRules(request: EvaluatedRequest, error: string, brokenRule?: BrokenRule): RuleResult[] {
+export function evaluateRules(request: EvaluatedRequest, error: string, reported?: BrokenRule): RuleResult[] {
   const ofEndpoint = requestRules.filter(({ endpoints }) => endpoints.includes(request.endpoint));
-  const { id } = ruleBroken(request, error, ofEndpoint);
-  const rules = ofEndpoint.filter((rule) => rule.id === (brokenRule?.rule ?? id) || (rule.applies?.(request) ?? true));
-  const results = rules.map(({ id, received, expected }) => ({
-    rule: id,
-    received: received?.(request),
-    expected: expected?.(request),
-  }));
-  const broken = brokenRule ?? results.find(({ rule }) => rule === id) ?? { rule: id };
-  return ruleResults(
-    rules.map((rule) => rule.id),
-    broken,
-    (rule) => results.find((result) => result.rule === rule) ?? {},
-  );
+  const brokenId = reported?.rule ?? brokenRuleId(request, error, ofEndpoint);
+  const rules = ofEndpoint.filter(({ id, applies }) => id === brokenId || !applies || applies(request));
+  const compared = new Map<RuleId, BrokenRule>();
+  for (const { id, received, expected } of rules)
+    compared.set(id, { rule: id, received: received?.(request), expected: expected?.(request) });
+  const broken = reported ?? compared.get(brokenId) ?? { rule: brokenId };
+  return ruleResults([...compared.keys()], broken, (id) => compared.get(id) ?? {});
 }
 
 /** Whether the request passes the rule with what is registered now; undefined where that cannot be evaluated. */
@@ -316,16 +310,17 @@ export function passesRule(rule: RuleId, request: EvaluatedRequest): boolean | u
   return requestRules.find(({ id }) => id === rule)?.passes?.(request);
 }
 
-/** Of the rules that share an error code: the first that does not pass, else the one that cannot be evaluated (a secret). */
-function ruleBroken(request: EvaluatedRequest, error: string, rules: readonly RequestRule[]): RequestRule {
+/**
+ * The rule that the message names, else the one with this error code. Of those that share the code: the first that does not pass, else the
+ * one that cannot be evaluated (a secret).
+ */
+function brokenRuleId(request: EvaluatedRequest, error: string, rules: readonly RequestRule[]): RuleId {
+  const hasSeveralCauses = error === 'invalid_grant' || error === 'invalid_request';
   const sharing = rules.filter(({ sharedErrors }) => sharedErrors?.includes(error));
-  return (
-    rules.find(
-      ({ says }) => says?.test(request.message) && (error === 'invalid_grant' || error === 'invalid_request'),
-    ) ??
-    rules.find(({ errors }) => errors?.includes(error)) ??
-    sharing.find(({ passes }) => passes?.(request) === false) ??
-    sharing.find(({ passes }) => !passes) ??
-    OTHER_PARAMETERS
-  );
+  const broken =
+    (hasSeveralCauses && rules.find(({ says }) => says?.test(request.message))) ||
+    rules.find(({ errors }) => errors?.includes(error)) ||
+    sharing.find(({ passes }) => passes?.(request) === false) ||
+    sharing.find(({ passes }) => !passes);
+  return (broken || OTHER_PARAMETERS).id;
 }

@@ -1,6 +1,7 @@
 // Patch: Session.instantiate, Session.get and Session.prototype.save. The engine deletes the row of the old cookie and writes the whole
 // session under the new one, and overwrites the changes of parallel requests. Here both are one step that merges (store/sessions/merge-session.ts),
-// without a lock, which would hold a connection through every request. A session of nobody is not stored: the form that it is for is in a cookie of its own.
+// without a lock, which would hold a connection through every request. A session of nobody is not stored: the form that it is for is in a
+// cookie of its own (store/form-state.ts).
 
 import { limits } from '../../../../base/limits.ts';
 import { appContext } from '../../engine/app-context.ts';
@@ -77,23 +78,21 @@ export function mergeSessionsOnSave(provider: Provider, dependencies: SessionSav
   sessions.prototype.save = async function saveMerged(ttl) {
     this.exp = engineSeconds() + ttl;
     const { jti: _bearer, ...payload } = (await this.getValueAndPayload()).payload;
-    const idOf = (cookie: string) => artifactId('Session', cookie);
     const storedText = storedTextOf(this);
     if (payload.accountId === undefined && storedText === undefined && isHeldByBrowser(payload.state)) {
       this.touched = false;
       removeSessionCookie(provider);
       return this.id;
     }
-    const { uid, accountId } = payload;
-    const isSignIn = hasNewLogin(storedText === undefined ? undefined : JSON.parse(storedText), payload);
-    const signedIn = isSignIn && accountId ? { uid, accountId, endsAt: new Date((epoch() + ttl) * 1000) } : undefined;
+    const endsAt = epoch() + ttl;
+    const signedIn = signInOf(payload, storedText, endsAt);
     if (signedIn) await recordBrowser(signedIn);
     const isCurrent = await store.save({
-      id: idOf(this.id),
-      oldId: this.oldId && idOf(this.oldId),
+      id: artifactId('Session', this.id),
+      oldId: this.oldId && artifactId('Session', this.oldId),
       storedText,
       payload,
-      endsAt: epoch() + ttl,
+      endsAt,
       idleEndsAt: epoch() + idleSeconds(),
     });
     if (storedText === undefined) setStoredText(this, textOf(payload));
@@ -110,6 +109,14 @@ export function mergeSessionsOnSave(provider: Provider, dependencies: SessionSav
     const { ctx } = Provider;
     return typeof state !== 'object' || state === null || (ctx !== undefined && forms.give(appContext(ctx), state));
   }
+}
+
+/** The session if this request has signed the user in; undefined otherwise. `endsAt`: its latest end, in epoch seconds. */
+function signInOf(payload: StoredSession, storedText: string | undefined, endsAt: number): SignedInSession | undefined {
+  const { uid, accountId } = payload;
+  const before = storedText === undefined ? undefined : JSON.parse(storedText);
+  if (!accountId || !hasNewLogin(before, payload)) return undefined;
+  return { uid, accountId, endsAt: new Date(endsAt * 1000) };
 }
 
 /** Whether another request can already have read this session from the database. */

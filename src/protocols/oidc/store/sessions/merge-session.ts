@@ -65,27 +65,32 @@ type Authorizations = Record<string, Authorization>;
 
 function mergeAuthorizations(before: Authorizations = {}, changed: Authorizations = {}, stored: Authorizations = {}) {
   const clientIds = new Set([...Object.keys(stored), ...Object.keys(changed)]);
-  const merged = [...clientIds].flatMap((clientId) => {
-    const one = mergeOne(
+  const merged: [clientId: string, authorization: Authorization][] = [];
+  for (const clientId of clientIds) {
+    const authorization = mergeAuthorization(
       authorizationOf(before, clientId),
       authorizationOf(changed, clientId),
       authorizationOf(stored, clientId),
     );
-    return one ? [[clientId, one] as const] : [];
-  });
+    if (authorization) merged.push([clientId, authorization]);
+  }
   return Object.fromEntries(merged);
 }
 
-function mergeOne(
+/** One application; undefined: it takes no part in the session any more. */
+function mergeAuthorization(
   before: Authorization | undefined,
   changed: Authorization | undefined,
   stored: Authorization | undefined,
-) {
-  if (same(before, changed)) return stored;
-  // Another request removed this application from the session.
-  if (!stored && before?.grantId !== undefined && before.grantId === changed?.grantId) return undefined;
-  if (!changed || changed.grantId !== stored?.grantId) return changed;
-  return { ...stored, ...changed };
+): Authorization | undefined {
+  const isChangedHere = !same(before, changed);
+  if (!isChangedHere) return stored;
+  const isRemovedHere = changed === undefined;
+  if (isRemovedHere) return undefined;
+  const isRemovedByOther = stored === undefined && before?.grantId !== undefined && before.grantId === changed.grantId;
+  if (isRemovedByOther) return undefined;
+  // Of two grants, that of this request counts; under one grant, both have added members.
+  return changed.grantId === stored?.grantId ? { ...stored, ...changed } : changed;
 }
 
 /** The entry of one application; safe for a client_id such as `__proto__`. */

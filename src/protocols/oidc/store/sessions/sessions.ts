@@ -1,3 +1,6 @@
+// The single sign-on sessions of users, which the engine writes (session-store.ts): who is signed in where, and their end with all that
+// was granted in them.
+
 import { limits } from '../../../../base/limits.ts';
 import { BoundedMap } from '../../../../base/platform/bounded-map.ts';
 import type { RequestInfo } from '../../../../base/platform/request-info.ts';
@@ -105,10 +108,6 @@ export function createSessions(services: Core) {
     find,
     /** Live sessions of an account, the newest first. */
     list,
-    /**
-     * Removes the session and every grant that ends with it. Returns the ended session; undefined when another caller was first.
-     * @param options.offline also removes the grants with offline_access that were given in this session
-     */
     remove: removeSession,
 
     /** The live session of this value of the session cookie. */
@@ -140,10 +139,11 @@ export function createSessions(services: Core) {
         select: { uid: true, createdAt: true },
       });
       // The time of a sign-in is in seconds; for equal ones, the rows of their browsers give the order.
-      const startOf = new Map(devices.map(({ uid, createdAt }) => [uid, createdAt.getTime()]));
-      const start = ({ uid }: SessionEntry) => startOf.get(uid) ?? now().getTime();
+      const recordedAt = new Map(devices.map(({ uid, createdAt }) => [uid, createdAt.getTime()]));
+      const recorded = ({ uid }: SessionEntry) => recordedAt.get(uid) ?? now().getTime();
       const newestFirst = live.sort(
-        (a, b) => b.signedInAt.getTime() - a.signedInAt.getTime() || start(b) - start(a) || (a.uid < b.uid ? 1 : -1),
+        (a, b) =>
+          b.signedInAt.getTime() - a.signedInAt.getTime() || recorded(b) - recorded(a) || (a.uid < b.uid ? 1 : -1),
       );
       return newestFirst.slice(max).map(({ uid }) => uid);
     },
@@ -165,7 +165,10 @@ export function createSessions(services: Core) {
     /** Removes everything of the account: sessions, grants, codes, access and refresh tokens. Returns the sessions. */
     async removeAllOf(accountId: string, tx: Tx): Promise<SessionEntry[]> {
       const ended: SessionEntry[] = [];
-      for (const session of await list(accountId, tx)) ended.push(...[(await removeSession(session, tx)) ?? []].flat());
+      for (const session of await list(accountId, tx)) {
+        const last = await removeSession(session, tx);
+        if (last) ended.push(last);
+      }
       await tx.oidcArtifact.deleteMany({ where: { accountId } });
       return ended;
     },
@@ -218,7 +221,10 @@ async function* participatingSessions(db: Db, clientId: string, now: bigint): As
   }
 }
 
-/** Removes the session and every grant that ends with it. Returns it as it ended; undefined when another caller was first. */
+/**
+ * Removes the session and every grant that ends with it. Returns it as it ended; undefined when another caller was first.
+ * @param options.offline also removes the grants with offline_access that were given in this session
+ */
 async function removeSession(
   session: SessionEntry,
   tx: Tx,
@@ -229,8 +235,9 @@ async function removeSession(
     WHERE uid = ${session.uid} AND model = 'Session' RETURNING payload, expires_at AS "expiresAt"`;
   const [last = session] = removed.flatMap((row) => read(row) ?? []);
   if (!(await markEnded(tx, last.uid, lastSecond(last)))) return undefined;
-  const ended = last.participants.flatMap((p) => (p.grantId && (offline || !p.staysConnected) ? [p.grantId] : []));
-  if (ended.length > 0) await removeGrantsById(tx, last.accountId, ended);
+  const ending = last.participants.filter(({ staysConnected }) => offline || !staysConnected);
+  const grantIds = ending.flatMap(({ grantId }) => grantId ?? []);
+  if (grantIds.length > 0) await removeGrantsById(tx, last.accountId, grantIds);
   return last;
 }
 
