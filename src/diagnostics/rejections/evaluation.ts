@@ -14,7 +14,7 @@ import type { Account } from '../../people/accounts/account.ts';
 import { brokenRule, rulesFor } from '../../protocols/forward-auth/path-rules.ts';
 import { type EvaluatedRequest, passesRule } from '../../protocols/oidc/engine/requests/request-rules.ts';
 import type { SamlSide } from '../../protocols/saml/metadata/service-providers.ts';
-import { brokenWish } from '../../protocols/saml/sso/request-checks.ts';
+import { brokenRuleOfRecorded } from '../../protocols/saml/sso/request-checks.ts';
 import type { AgentCase } from './agents.ts';
 import { ruleExplanation, ruleLabel } from './rule-texts.ts';
 
@@ -115,7 +115,7 @@ export function samlTrial(rule: RuleId, { received }: Rejection, side: SamlSide)
     // Named only when its key made the signature of the request (protocols/saml/sso/rejected-requests.ts).
     if (!isRegistered(certificate, side.certificates)) return rule;
   }
-  return brokenWish(received, side)?.rule ?? 'nothing';
+  return brokenRuleOfRecorded(received, side)?.rule ?? 'nothing';
 }
 
 /** A trial run of a recorded request of OpenID Connect: the first rule that it breaks with this registration. */

@@ -213,26 +213,31 @@ function createAcceptRequest(services: Core & People & SamlServices): AcceptRequ
   const { issuer: base } = services.config;
 
   const acceptRequest: AcceptRequest = async (ctx, decode) => {
-    let decoded: DecodedMessage | undefined;
-    let opened: OpenedMessage;
-    try {
-      decoded = await decode();
-      opened = openMessage(decoded, ['AuthnRequest'], validateXml);
-    } catch (caught) {
-      const error = await rejectionIn(caught);
-      const claim = decoded && claimOf(decoded);
-      return reject(ctx, claim && (await serviceProviders.find(claim.claimedIssuer)), error, claim);
-    }
+    const opened = await open(ctx, decode);
     let sp: ServiceProvider | undefined;
     try {
       sp = await serviceProviders.find(opened.claimedIssuer);
       if (!sp) throw badRequest('service_provider_unknown', { detail: { entityId: opened.claimedIssuer } });
       return await accept(ctx, sp, opened);
-    } catch (caught) {
-      return reject(ctx, sp, await rejectionIn(caught), opened);
+    } catch (error) {
+      return reject(ctx, sp, await rejectionIn(error), opened);
     }
   };
 
+  /** Decodes and parses the message; rejects one that cannot be read. */
+  async function open(ctx: Context, decode: () => Promise<DecodedMessage>): Promise<OpenedMessage> {
+    let decoded: DecodedMessage | undefined;
+    try {
+      decoded = await decode();
+      return openMessage(decoded, ['AuthnRequest'], validateXml);
+    } catch (caught) {
+      const error = await rejectionIn(caught);
+      const claim = decoded && claimOf(decoded);
+      return reject(ctx, claim && (await serviceProviders.find(claim.claimedIssuer)), error, claim);
+    }
+  }
+
+  /** Authenticates and checks the request of this service provider. */
   async function accept(
     ctx: Context,
     sp: ServiceProvider,
@@ -249,12 +254,11 @@ function createAcceptRequest(services: Core & People & SamlServices): AcceptRequ
       await sendStatus(ctx, sp, opened, request, { acs: result.acs, reason });
       return undefined;
     }
-    if (result.outcome === 'accepted') {
-      const pending = await pendingRequestOf(sp, request, result, opened.decoded.relayState);
-      return { sp, pending };
+    if (result.outcome === 'rejected') {
+      await sendStatus(ctx, sp, opened, request, result);
+      return undefined;
     }
-    await sendStatus(ctx, sp, opened, request, result);
-    return undefined;
+    return { sp, pending: await pendingRequestOf(sp, request, result, opened.decoded.relayState) };
   }
 
   /** Records the rejection, and throws its page. */

@@ -53,7 +53,7 @@ export async function decodeRedirect(rawQuery: string): Promise<DecodedMessage> 
     throw new SamlError('parameter_malformed', { detail: 'SAMLEncoding' });
   }
   const { parameter, value } = messageParameter(values);
-  const compressed = base64Of(value, 'is a plus');
+  const compressed = base64InQuery(value);
   return {
     binding: 'redirect',
     parameter,
@@ -76,7 +76,7 @@ export function decodePost(body: string, maxBytes: number = limits.saml.messageB
     });
   }
   const { parameter, value } = messageParameter(values);
-  const octets = base64Of(value, 'is a space');
+  const octets = decodeBase64(value.text);
   if (octets.length > maxBytes) throw new SamlError('too_large');
   if (isCompressed(octets))
     throw new SamlError('bad_deflate', {
@@ -138,12 +138,13 @@ function decodeComponent(raw: string): string {
   }
 }
 
-/** A browser writes the spaces of a form as `+`. In a query it is the plus of base64 that the sender forgot to encode. */
-function base64Of({ raw, text }: Value, plus: 'is a space' | 'is a plus', code?: SamlErrorCode): Buffer {
-  if (plus === 'is a space' || !raw.includes('+') || /[ \t\r\n]/.test(decodeComponent(raw.replaceAll('+', '')))) {
-    return decodeBase64(text, code);
-  }
-  return decodeBase64(decodeComponent(raw.replaceAll('+', '%2B')), code);
+/**
+ * Base64 in a query. A `+` there is the plus of base64 that the sender forgot to encode, unless the value has other white space too: then it
+ * is a space of a form, as `text` has it.
+ */
+function base64InQuery({ raw, text }: Value, code?: SamlErrorCode): Buffer {
+  const hasWhiteSpace = /[ \t\r\n]/.test(decodeComponent(raw.replaceAll('+', '')));
+  return decodeBase64(hasWhiteSpace ? text : decodeComponent(raw.replaceAll('+', '%2B')), code);
 }
 
 function messageParameter(values: Map<Parameter, Value>): {
@@ -188,7 +189,7 @@ function querySignatureOf(values: Map<Parameter, Value>, parameter: string, valu
   const isEmpty = relayState?.text === '';
   return {
     algorithm: algorithm.text,
-    value: base64Of(signature, 'is a plus', 'signature_shape'),
+    value: base64InQuery(signature, 'signature_shape'),
     octets: isEmpty ? [...octets, ...octets.map((text) => text.replace('&RelayState=&', '&'))] : octets,
   };
 }

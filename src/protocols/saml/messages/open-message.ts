@@ -1,6 +1,7 @@
 // Opens a received message in two steps: `openMessage` reads only the claimed issuer; `authenticateMessage` verifies it
 // with the keys of that sender and returns the tree to read.
 
+import type { RuleId } from '../../../core/rejections/rules.ts';
 import { type SenderKeys, signaturesIn, verifyEnveloped } from '../xml/enveloped-signature.ts';
 import { SamlError } from '../xml/errors.ts';
 import { type ParsedXml, parseXml } from '../xml/parse.ts';
@@ -8,6 +9,13 @@ import { attribute, childOf, isElement, textOf } from '../xml/read.ts';
 import type { XmlValidator } from '../xml/schema.ts';
 import { isSigned, signatureAlgorithm } from '../xml/signature-algorithms.ts';
 import type { DecodedMessage } from './decode.ts';
+
+/** The rules that every message from a service provider can break, in the order in which decode.ts and this file check them. */
+export const MESSAGE_RULES = [
+  ...(['form', 'parameters', 'base64', 'compression', 'size', 'charset', 'xml', 'schema', 'kind', 'version'] as const),
+  ...(['sender', 'client', 'signed', 'signing_key', 'signature_place', 'signature_form', 'canonicalization'] as const),
+  ...(['reference', 'algorithm', 'digest_algorithm', 'certificate', 'signature', 'digest', 'issuer'] as const),
+] satisfies RuleId[];
 
 const MAX_ISSUER = 1024;
 

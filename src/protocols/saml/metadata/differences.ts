@@ -25,20 +25,9 @@ export interface MetadataChange {
  * is added beside a known one or removed from beside it (a rollover).
  */
 export function metadataChanges(registered: SpMetadata, received: SpMetadata): MetadataChange[] {
-  const added = (what: Part, before: string[], after: string[]): MetadataChange[] =>
-    same(before, after)
-      ? []
-      : [
-          change(
-            what,
-            before,
-            after,
-            after.some((entry) => !before.includes(entry)),
-          ),
-        ];
   return [
-    ...added('ACS addresses', registered.acs.map(acsText), received.acs.map(acsText)),
-    ...added('SLO addresses', registered.slo.map(sloText), received.slo.map(sloText)),
+    ...addressChanges('ACS addresses', registered.acs.map(acsText), received.acs.map(acsText)),
+    ...addressChanges('SLO addresses', registered.slo.map(sloText), received.slo.map(sloText)),
     ...keyChanges('Signing keys', registered.signingCertificates, received.signingCertificates),
     ...keyChanges('Encryption keys', registered.encryptionCertificates, received.encryptionCertificates),
     ...requirement('Signed requests (AuthnRequestsSigned)', registered, received, 'authnRequestsSigned'),
@@ -55,6 +44,12 @@ export function needsApproval(changes: readonly MetadataChange[]): boolean {
 export function changesKey(changes: readonly MetadataChange[]): string {
   const judged = changes.filter(({ needsApproval }) => needsApproval);
   return createHash('sha256').update(JSON.stringify(judged)).digest('hex');
+}
+
+function addressChanges(what: Part, before: string[], after: string[]): MetadataChange[] {
+  if (same(before, after)) return [];
+  const hasNew = after.some((address) => !before.includes(address));
+  return [change(what, before, after, hasNew)];
 }
 
 /** Keys may change only beside a key that stays; first keys count as a replacement, because they may sign from then on. */

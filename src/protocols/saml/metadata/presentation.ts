@@ -1,6 +1,6 @@
-// The descriptive part of metadata: display name, contacts and requested attributes. Those of others are displayed to people and used for
-// mails, and decide nothing in the protocol. Ours are written in each offered language (Metadata Extensions for Login and Discovery User
-// Interface 2.1).
+// The descriptive part of received metadata: display name, contacts and requested attributes, which are displayed to people and used for
+// mails, and decide nothing in the protocol. Then the metadata of this identity provider, with its names in each offered language (Metadata
+// Extensions for Login and Discovery User Interface 2.1), and its signer.
 
 import type { BrandLook } from '../../../base/http/pages/brand-look.ts';
 import { canonicalTag, type OfferedLanguages, SOURCE_LANGUAGE } from '../../../base/texts/languages.ts';

@@ -1,4 +1,4 @@
-// What the Response to a request without wishes would say about a user, without a sign-in: nothing is created or signed. It is made by the
+// What the Response to a request without any option would say about a user, without a sign-in: nothing is created or signed. It is made by the
 // functions that make the Response, so that the preview, the access check and a sign-in agree.
 
 import type { SamlApplication } from '../../../applications/application.ts';

@@ -37,11 +37,12 @@ export function lackingContext(
 ): LackingContext | undefined {
   const isMetBy = (amr: readonly string[]) =>
     authnContextFor(requested, { acr: acrOf(amr), amr: withMfa(amr) }) !== undefined;
-  if (acceptsAnyContext(requested) || (proven.length > 0 && isMetBy(proven))) return undefined;
-  const isNew = proven.length === 0;
+  const hasProvenNothing = proven.length === 0;
+  if (acceptsAnyContext(requested) || (!hasProvenNothing && isMetBy(proven))) return undefined;
   const acrs = acrValues.filter((acr) => {
-    if (acr === PASSWORD_ACR) return isNew && isMetBy(['pwd']);
-    return isMetBy([...proven, ...furtherFactors[acr]]) || (isNew && isMetBy(['pwd', ...furtherFactors[acr]]));
+    if (acr === PASSWORD_ACR) return hasProvenNothing && isMetBy(['pwd']);
+    const factor = furtherFactors[acr];
+    return isMetBy([...proven, ...factor]) || (hasProvenNothing && isMetBy(['pwd', ...factor]));
   });
   return { acrs, password: isMetBy([...proven, 'pwd']) };
 }

@@ -4,8 +4,9 @@
 import type { ReceivedParameters } from '../../../core/rejections/rejections.ts';
 import { type BrokenRule, type RuleId, type RuleResult, ruleResults } from '../../../core/rejections/rules.ts';
 import type { AuthnRequest, RequestedAuthnContext } from '../messages/authn-request.ts';
-import { checkHead, type Expectation } from '../messages/message-head.ts';
+import { checkHead, type Expectation, type MessageHead } from '../messages/message-head.ts';
 import { chooseNameIdFormat, type NameIdChoice } from '../messages/name-id.ts';
+import { MESSAGE_RULES } from '../messages/open-message.ts';
 import type { AcsEndpoint } from '../metadata/parse.ts';
 import { isSameAddress } from '../xml/addresses.ts';
 import { SamlError } from '../xml/errors.ts';
@@ -33,23 +34,13 @@ export function checkAuthnRequest(
   expectation: Omit<Expectation, 'entityId'>,
 ): CheckedRequest {
   checkHead(request, { ...expectation, entityId: sender.entityId });
-  return checkWishes(request, sender);
+  return checkRequestedValues(request, sender);
 }
 
 /** What an AuthnRequest asks for. */
-type Wishes = Pick<
-  AuthnRequest,
-  | 'acsUrl'
-  | 'acsIndex'
-  | 'protocolBinding'
-  | 'forceAuthn'
-  | 'isPassive'
-  | 'nameIdPolicy'
-  | 'requestedAuthnContext'
-  | 'subject'
->;
+type RequestedValues = Omit<AuthnRequest, keyof MessageHead>;
 
-function checkWishes(request: Wishes, sender: RequestSender): CheckedRequest {
+function checkRequestedValues(request: RequestedValues, sender: RequestSender): CheckedRequest {
   const acs = resolveAcs(request, sender.acs);
   try {
     checkProtocolBinding(request);
@@ -88,94 +79,6 @@ function checkSubject(subject: AuthnRequest['subject']): void {
     });
 }
 
-/** A RequestedAuthnContext in words, for the list of rejected requests. */
-export function contextText({ comparison, classes, declarations }: RequestedAuthnContext): string {
-  return `${comparison}: ${[...classes, ...declarations].join(' ') || 'no class'}`;
-}
-
-/** A RequestedAuthnContext that no sign-in can meet. */
-function brokenContextRule(requested: RequestedAuthnContext | undefined) {
-  if (!requested) return {};
-  const received = contextText(requested);
-  return requested.classes.length === 0
-    ? { rule: 'context_declaration' as const, received, expected: 'AuthnContextClassRef' }
-    : { received, expected: Object.values(contextClasses).join('\n') };
-}
-
-/**
- * The rule that a recorded AuthnRequest (rejected-requests.ts) breaks with this registration; undefined: it passes all that depend on the
- * registration. A value that was cut off when it was recorded breaks its rule.
- *
- * @param sender `ignoresContext`: the application has Gatehouse ignore RequestedAuthnContext
- */
-export function brokenWish(
-  received: ReceivedParameters,
-  sender: RequestSender & { ignoresContext: boolean },
-): BrokenRule | undefined {
-  if (Object.values(received).some((value) => value.endsWith('…'))) return { rule: 'size' };
-  const { AssertionConsumerServiceURL: acsUrl, AssertionConsumerServiceIndex: index, NameIDPolicy: format } = received;
-  const hasPolicy = format !== undefined || received.SPNameQualifier !== undefined;
-  const wishes: Wishes = {
-    acsUrl,
-    acsIndex: index === undefined ? undefined : Number(index),
-    protocolBinding: received.ProtocolBinding,
-    forceAuthn: isTrue(received.ForceAuthn),
-    isPassive: isTrue(received.IsPassive),
-    nameIdPolicy: hasPolicy
-      ? {
-          format: format === 'any' ? undefined : format,
-          allowCreate: undefined,
-          spNameQualifier: received.SPNameQualifier,
-        }
-      : undefined,
-    requestedAuthnContext: sender.ignoresContext ? undefined : recordedContext(received.RequestedAuthnContext),
-    subject: undefined,
-  };
-  try {
-    const result = checkWishes(wishes, sender);
-    return result.outcome === 'accepted' ? undefined : result.reason.brokenRule;
-  } catch (error) {
-    if (error instanceof SamlError) return error.brokenRule;
-    throw error;
-  }
-}
-
-const isTrue = (text: string | undefined) => text === 'true' || text === '1';
-
-/** The inverse of `contextText`. */
-function recordedContext(text: string | undefined): RequestedAuthnContext | undefined {
-  const [, comparison, classes = ''] = /^(exact|minimum|maximum|better): (.*)$/.exec(text ?? '') ?? [];
-  if (comparison === undefined) return undefined;
-  const names = classes === 'no class' ? [] : classes.split(' ');
-  return { comparison: comparison as RequestedAuthnContext['comparison'], classes: names, declarations: [] };
-}
-
-/** The rules of an AuthnRequest, in the order in which acceptRequest and checkAuthnRequest check them. */
-const rules = [
-  ...(['form', 'parameters', 'base64', 'compression', 'size', 'charset', 'xml', 'schema', 'kind', 'version'] as const),
-  ...(['sender', 'client', 'signed', 'signing_key', 'signature_place', 'signature_form', 'canonicalization'] as const),
-  ...(['reference', 'algorithm', 'digest_algorithm', 'certificate', 'signature', 'digest', 'issuer'] as const),
-  ...(['destination', 'time', 'acs', 'replay', 'binding', 'passive', 'qualifier', 'name_id'] as const),
-  ...([
-    'context_declaration',
-    'context',
-    'session_end',
-    'encryption',
-    'allow_create',
-    'email',
-    'access',
-    'principal',
-  ] as const),
-] satisfies RuleId[];
-
-/** A rule that an AuthnRequest can break. */
-export type AuthnRequestRule = (typeof rules)[number];
-
-/** Every rule of an AuthnRequest, with the one that it broke. */
-export function authnRequestRules(brokenRule: BrokenRule): RuleResult[] {
-  return ruleResults(rules, brokenRule);
-}
-
 // The ACS that a Response goes to. A request may only choose among the registered ones of its service provider (SAML
 // Profiles 4.1.4.1).
 
@@ -184,7 +87,7 @@ export function authnRequestRules(brokenRule: BrokenRule): RuleResult[] {
  *
  * @throws SamlError acs_not_registered, which must not be sent to any URL of the request
  */
-function resolveAcs(request: Wishes, registered: readonly AcsEndpoint[]): AcsEndpoint {
+function resolveAcs(request: RequestedValues, registered: readonly AcsEndpoint[]): AcsEndpoint {
   const usable = registered.filter((endpoint) => endpoint.binding === bindings.post);
   const { acsUrl, acsIndex } = request;
   const acs = namedAcs(request, usable);
@@ -209,7 +112,7 @@ function resolveAcs(request: Wishes, registered: readonly AcsEndpoint[]): AcsEnd
   return acs;
 }
 
-function namedAcs({ acsUrl, acsIndex }: Wishes, usable: readonly AcsEndpoint[]): AcsEndpoint | undefined {
+function namedAcs({ acsUrl, acsIndex }: RequestedValues, usable: readonly AcsEndpoint[]): AcsEndpoint | undefined {
   if (acsUrl !== undefined) return endpointAt(acsUrl, usable);
   return acsIndex === undefined ? defaultAcs(usable) : usable.find(({ index }) => index === acsIndex);
 }
@@ -230,13 +133,89 @@ export function defaultAcs(registered: readonly AcsEndpoint[]): AcsEndpoint | un
 }
 
 /** Only HTTP-POST is offered for Responses. Throws SamlError unsupported_binding, which has a status. */
-function checkProtocolBinding(request: Pick<AuthnRequest, 'protocolBinding'>): void {
-  if (request.protocolBinding !== undefined && request.protocolBinding !== bindings.post) {
-    const { protocolBinding } = request;
+function checkProtocolBinding({ protocolBinding }: RequestedValues): void {
+  if (protocolBinding !== undefined && protocolBinding !== bindings.post) {
     throw new SamlError('unsupported_binding', {
       detail: protocolBinding,
       received: protocolBinding,
       expected: 'HTTP-POST',
     });
   }
+}
+
+// The rule that a request broke, for the list of rejected requests in the console.
+
+/** The rules of an AuthnRequest, in the order in which they are checked. */
+const rules = [
+  ...MESSAGE_RULES,
+  ...(['destination', 'time', 'acs', 'replay', 'binding', 'passive', 'qualifier', 'name_id'] as const),
+  ...(['context_declaration', 'context', 'session_end', 'encryption', 'allow_create'] as const),
+  ...(['email', 'access', 'principal'] as const),
+] satisfies RuleId[];
+
+/** Every rule of an AuthnRequest, with the one that it broke. */
+export function authnRequestRules(brokenRule: BrokenRule): RuleResult[] {
+  return ruleResults(rules, brokenRule);
+}
+
+/** A RequestedAuthnContext in words, for the list of rejected requests. */
+export function contextText({ comparison, classes, declarations }: RequestedAuthnContext): string {
+  return `${comparison}: ${[...classes, ...declarations].join(' ') || 'no class'}`;
+}
+
+/** A RequestedAuthnContext that no sign-in can meet. */
+function brokenContextRule(requested: RequestedAuthnContext | undefined) {
+  if (!requested) return {};
+  const received = contextText(requested);
+  return requested.classes.length === 0
+    ? { rule: 'context_declaration' as const, received, expected: 'AuthnContextClassRef' }
+    : { received, expected: Object.values(contextClasses).join('\n') };
+}
+
+/**
+ * The rule that a recorded AuthnRequest (rejected-requests.ts) breaks with this registration; undefined: it passes all that depend on the
+ * registration. A value that was cut off when it was recorded breaks its rule.
+ *
+ * @param sender `ignoresContext`: the application has Gatehouse ignore RequestedAuthnContext
+ */
+export function brokenRuleOfRecorded(
+  received: ReceivedParameters,
+  sender: RequestSender & { ignoresContext: boolean },
+): BrokenRule | undefined {
+  if (Object.values(received).some((value) => value.endsWith('…'))) return { rule: 'size' };
+  const { AssertionConsumerServiceURL: acsUrl, AssertionConsumerServiceIndex: index, NameIDPolicy: format } = received;
+  const hasPolicy = format !== undefined || received.SPNameQualifier !== undefined;
+  const requested: RequestedValues = {
+    acsUrl,
+    acsIndex: index === undefined ? undefined : Number(index),
+    protocolBinding: received.ProtocolBinding,
+    forceAuthn: isTrue(received.ForceAuthn),
+    isPassive: isTrue(received.IsPassive),
+    nameIdPolicy: hasPolicy
+      ? {
+          format: format === 'any' ? undefined : format,
+          allowCreate: undefined,
+          spNameQualifier: received.SPNameQualifier,
+        }
+      : undefined,
+    requestedAuthnContext: sender.ignoresContext ? undefined : recordedContext(received.RequestedAuthnContext),
+    subject: undefined,
+  };
+  try {
+    const result = checkRequestedValues(requested, sender);
+    return result.outcome === 'accepted' ? undefined : result.reason.brokenRule;
+  } catch (error) {
+    if (error instanceof SamlError) return error.brokenRule;
+    throw error;
+  }
+}
+
+const isTrue = (text: string | undefined) => text === 'true' || text === '1';
+
+/** The inverse of `contextText`. */
+function recordedContext(text: string | undefined): RequestedAuthnContext | undefined {
+  const [, comparison, classes = ''] = /^(exact|minimum|maximum|better): (.*)$/.exec(text ?? '') ?? [];
+  if (comparison === undefined) return undefined;
+  const names = classes === 'no class' ? [] : classes.split(' ');
+  return { comparison: comparison as RequestedAuthnContext['comparison'], classes: names, declarations: [] };
 }

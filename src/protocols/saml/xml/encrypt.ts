@@ -1,5 +1,5 @@
-// XML Encryption of an assertion: a new AES key per assertion, encrypted for the service provider with RSA-OAEP. Without other wishes in
-// its metadata AES-256-GCM, and OAEP with SHA-1, which every SAML library supports; OAEP does not depend on the collision resistance of
+// XML Encryption of an assertion: a new AES key per assertion, encrypted for the service provider with RSA-OAEP. If its metadata names no
+// algorithms, AES-256-GCM, and OAEP with SHA-1, which every SAML library supports; OAEP does not depend on the collision resistance of
 // the hash. AES-CBC has no integrity, so it takes a switch. RSA PKCS #1 v1.5 and Triple DES are never used.
 import { constants, createCipheriv, type KeyObject, publicEncrypt } from 'node:crypto';
 import { randomToken } from '../../../base/platform/random.ts';
