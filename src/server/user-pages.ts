@@ -5,7 +5,7 @@ import { createRecovery } from '../account/recovery.ts';
 import { createRegistration } from '../account/registration/create-registration.ts';
 import { createRp } from '../account/rp/create-rp.ts';
 import { createFederation } from '../federation/create-federation.ts';
-import { createLogoutBrowserOf } from '../protocols/logout/logout-run.ts';
+import { logoutBrowserOf } from '../protocols/logout/logout-run.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../protocols/oidc/in-process-clients.ts';
 import { createSignIn } from '../sign-in/create-sign-in.ts';
 import { createRecoveryCodesPages } from '../sign-in/second-factor/recovery-codes-page.ts';
@@ -18,7 +18,6 @@ export function createUserPages({ services, http, protocols }: Parts) {
   const { brand, config, directoryUsers, now, signInPolicy, storedPages } = services;
   const { cookies } = http;
   const { oidc, saml } = protocols;
-  const logoutBrowserOf = createLogoutBrowserOf({ cookies });
   const brandName = () => brand.current()?.name;
 
   const mailedLinks = createMailedLinks({ ...services, ...http });
@@ -42,7 +41,7 @@ export function createUserPages({ services, http, protocols }: Parts) {
   const federation = createFederation({
     ...services,
     samlUpstream: protocols.samlUpstream,
-    logoutBrowserOf,
+    logoutBrowserOf: (ctx) => logoutBrowserOf(ctx, cookies),
     async confirmAddress(to, email, request) {
       await registration.emailVerification.requestEmailChange(to, email, { actorId: to.id, request });
     },
@@ -54,7 +53,7 @@ export function createUserPages({ services, http, protocols }: Parts) {
     rpSessions: rp.rpSessions,
     confirmation: rp.confirmation,
     signedIn: rp.signedIn,
-    logoutBrowserOf,
+    logoutBrowserOf: (ctx) => logoutBrowserOf(ctx, cookies),
     titleOf: saml.titleOf,
     emailVerification: registration.emailVerification,
     links: federation.links,

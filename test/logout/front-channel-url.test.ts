@@ -1,6 +1,6 @@
 // The switch "Name the session in front-channel logouts" does what it says (OpenID Connect Front-Channel Logout 1.0, section 2).
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createFrontChannelUrl } from '../../src/protocols/logout/front-channel/routes.ts';
+import { frontChannelUrl } from '../../src/protocols/logout/front-channel/routes.ts';
 import type { Participant } from '../../src/protocols/logout/logout-run.ts';
 import { aClient } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -21,7 +21,7 @@ it.each([
     frontchannel_logout_uri: 'https://app.example/logout?own=1',
     ...(names === undefined ? {} : { frontchannel_logout_session_required: names }),
   });
-  const urlOf = createFrontChannelUrl(idp.services);
-  const url = new URL((await urlOf({ clientId, data: { sid: 'the-session' } } as Participant)) ?? '');
+  const participant = { clientId, data: { sid: 'the-session' } } as Participant;
+  const url = new URL((await frontChannelUrl(idp.services, participant)) ?? '');
   expect([...url.searchParams.keys()]).toEqual(['own', ...parameters]);
 });

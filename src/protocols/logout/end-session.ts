@@ -28,11 +28,11 @@ import {
 } from '../saml/slo/session-participants.ts';
 import type { Channel } from './front-channel/next-step.ts';
 import {
-  createLogoutBrowserOf,
   deliveryRow,
   type FrontChannel,
   INITIATOR,
   type LogoutCompletion,
+  logoutBrowserOf,
   type NewParticipant,
   type ParticipantData,
   type StartedRun,
@@ -85,7 +85,7 @@ export interface SessionOptions {
 const BATCH = 100;
 
 /** Reasons to end a session from another browser: what it granted offline ends with it. A logout leaves that to the user. */
-const OF_OTHERS: ReadonlySet<EndReason> = new Set(['ended-by-person', 'ended-by-admin']);
+const FROM_ELSEWHERE: ReadonlySet<EndReason> = new Set(['ended-by-person', 'ended-by-admin']);
 
 export function createEndSession(
   services: Core & People & SessionOptions & { sessions: Sessions; runs: LogoutRunStore },
@@ -97,12 +97,13 @@ export function createEndSession(
     const userId = ended[0]?.accountId ?? '';
     const uids = ended.map(({ uid }) => uid);
     const options = { ownClientId, hasBrowser: frontChannel !== undefined, initiator: clientId };
-    const applications = await planParticipants(tx, ended, options);
+    const participants = await planParticipants(tx, ended, options);
     // Only a browser can end its session at the upstream, and one that the upstream ended has ended there.
-    const here = frontChannel?.sessionUid ?? (uids.length === 1 ? uids[0] : undefined);
-    const goesUpstream = frontChannel !== undefined && here !== undefined && reason !== 'upstream-signed-out';
-    const upstream = goesUpstream ? await planUpstream(here, tx) : undefined;
-    const participants = upstream ? [...applications, upstream] : applications;
+    if (frontChannel && reason !== 'upstream-signed-out') {
+      const uidOfBrowser = frontChannel.sessionUid ?? (uids.length === 1 ? uids[0] : undefined);
+      const upstream = uidOfBrowser === undefined ? undefined : await planUpstream(uidOfBrowser, tx);
+      if (upstream) participants.push(upstream);
+    }
     await endSessionParticipants(uids, now(), tx);
     if (participants.length === 0 && !frontChannel) return undefined;
     return runs.create({ userId, reason, initiator: clientId, participants, frontChannel }, tx);
@@ -116,8 +117,10 @@ export function createEndSession(
     tx: Tx,
   ): Promise<EndResult | undefined> {
     const ended: SessionEntry[] = [];
-    const offline = OF_OTHERS.has(reason);
-    for (const session of requested) ended.push(...[(await sessions.remove(session, tx, { offline })) ?? []].flat());
+    for (const session of requested) {
+      const removed = await sessions.remove(session, tx, { offline: FROM_ELSEWHERE.has(reason) });
+      if (removed) ended.push(removed);
+    }
     const [first] = ended;
     if (!first) return undefined;
     const uids = ended.map(({ uid }) => uid);
@@ -156,13 +159,16 @@ export function createEndSession(
   function several(uids: readonly string[], reason: EndReason, by: EndBy = {}): Promise<EndResult | undefined> {
     return transaction(db, async (tx) => {
       const found: SessionEntry[] = [];
-      for (const uid of new Set(uids)) found.push(...[(await sessions.find(uid, tx)) ?? []].flat());
+      for (const uid of new Set(uids)) {
+        const session = await sessions.find(uid, tx);
+        if (session) found.push(session);
+      }
+      // Each account has a logout run of its own; the result is the first of them. One browser runs one logout run: the applications of
+      // further accounts are notified by deliveries alone.
+      const { frontChannel: _browser, ...withoutBrowser } = by;
       let first: EndResult | undefined;
-      // Each account has a logout run of its own; the result is the first of them.
-      for (const group of byAccount(found)) {
-        // One browser runs one logout run; sessions of further accounts are notified by deliveries alone.
-        const { frontChannel, ...others } = by;
-        const ended = await endSome(group, reason, first ? others : by, tx);
+      for (const sessionsOfAccount of byAccount(found)) {
+        const ended = await endSome(sessionsOfAccount, reason, first ? withoutBrowser : by, tx);
         first ??= ended;
       }
       return first;
@@ -381,26 +387,29 @@ export function createEngineLogoutHooks(
 ) {
   const { endSession, runs, cookies, ownClientId } = dependencies;
   const { issuer } = dependencies.config;
-  const logoutBrowserOf = createLogoutBrowserOf({ cookies });
   return {
     queueLogoutToken: endSession.queueLogoutToken,
 
     endSession: (async (uid, ctx, { clientId, actorId, returnUri }) => {
       // After a sign-out on this server's own pages, the page of the logout run displays the result. Where another account signs in, the
       // engine goes on with that sign-in.
-      const goesBack = clientId !== ownClientId || returnUri?.startsWith(`${issuer}${AUTHORIZATION}/`);
-      const isRelyingParty = returnUri !== undefined && goesBack === true;
-      const completion: LogoutCompletion = isRelyingParty ? { kind: 'oidc', uri: returnUri } : { kind: 'page' };
+      const isOwnPage = clientId === ownClientId && !returnUri?.startsWith(`${issuer}${AUTHORIZATION}/`);
+      const returns = returnUri !== undefined && !isOwnPage;
+      const completion: LogoutCompletion = returns ? { kind: 'oidc', uri: returnUri } : { kind: 'page' };
       const ended = await endSession.one(uid, 'signed-out', {
         ...(clientId && { clientId }),
         ...(actorId && { actorId }),
         request: ctx.state.request,
-        frontChannel: { browser: logoutBrowserOf(ctx), completion, languages: languagesOf(ctx.query.ui_locales) },
+        frontChannel: {
+          browser: logoutBrowserOf(ctx, cookies),
+          completion,
+          languages: languagesOf(ctx.query.ui_locales),
+        },
       });
       const run = ended?.run;
       if (!run) return;
       // Without front-channel steps the browser goes straight back; deliveries need no browser.
-      if (isRelyingParty && run.browserSteps === 0) await runs.finish(run.id);
+      if (returns && run.browserSteps === 0) await runs.finish(run.id);
       else ctx.state.logoutRunPath = `/signout/${run.id}`;
     }) satisfies OnSessionDestroyed,
   };

@@ -184,13 +184,11 @@ function toParticipant(row: ParticipantRow): Participant {
 
 // The browser of a front-channel logout, recognized by a random value in a cookie.
 
-/** Finds the browser of a request that starts a logout; sets the cookie when there is none. */
-export function createLogoutBrowserOf({ cookies }: { cookies: Cookies }): (ctx: Context) => LogoutBrowser {
-  return (ctx) => {
-    // A form POST from another site has no SameSite=Lax cookies; the redirect after it has them.
-    if (ctx.method === 'POST' && ctx.get('Sec-Fetch-Site') !== 'same-origin') return 'first-to-open';
-    const cookie = cookies.get(ctx, 'logout') ?? randomToken();
-    cookies.set(ctx, 'logout', cookie);
-    return { cookie };
-  };
+/** The browser of a request that starts a logout; sets the cookie when there is none. */
+export function logoutBrowserOf(ctx: Context, cookies: Cookies): LogoutBrowser {
+  // A form POST from another site has no SameSite=Lax cookies; the redirect after it has them.
+  if (ctx.method === 'POST' && ctx.get('Sec-Fetch-Site') !== 'same-origin') return 'first-to-open';
+  const cookie = cookies.get(ctx, 'logout') ?? randomToken();
+  cookies.set(ctx, 'logout', cookie);
+  return { cookie };
 }

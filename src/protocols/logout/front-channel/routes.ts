@@ -15,7 +15,7 @@ import { statusCodes } from '../../saml/xml/names.ts';
 import { INITIATOR, type LogoutRun, type Participant } from '../logout-run.ts';
 import type { LogoutRunStore } from '../logout-run-store.ts';
 import type { LogoutServices } from '../logout-services.ts';
-import { createFrameProbe, createSamlProbe } from '../saml/probe.ts';
+import { createSamlProbe, probeFrame } from '../saml/probe.ts';
 import { isSettled, type NextStep, needsBrowser, nextStep, type ProbeResult } from './next-step.ts';
 
 const upstreamForm = z.object({ choice: z.enum(['sign-out', 'stay']) });
@@ -104,11 +104,8 @@ type Step<Kind extends NextStep['kind']> = Extract<NextStep, { kind: Kind }>;
  * completes the run.
  */
 function createLogoutSteps(services: LogoutServices) {
-  const { now, runs } = services;
-  const frontChannelUrl = createFrontChannelUrl(services);
-  const probe = probing(services, frontChannelUrl);
-  const pages = stepPages(services, frontChannelUrl);
-  const complete = completion(services);
+  const { now, runs, upstreams, outgoing } = services;
+  const probeSaml = createSamlProbe(services);
 
   async function advance(ctx: Context, run: LogoutRun): Promise<void> {
     const { participants, createdAt } = run;
@@ -116,7 +113,7 @@ function createLogoutSteps(services: LogoutServices) {
     const named = (ids: string[]) => participants.filter(({ id }) => ids.includes(id));
     switch (step.kind) {
       case 'probe':
-        await Promise.all(named(step.ids).map(probe));
+        await Promise.all(named(step.ids).map(probeParticipant));
         break;
       case 'leave-frames':
         await settleFrames(named(step.ids));
@@ -125,20 +122,40 @@ function createLogoutSteps(services: LogoutServices) {
         for (const participant of named([step.id])) await runs.browserFailed(participant, 'no_answer');
         break;
       case 'frames':
-        return pages.frames(ctx, run, step);
+        return showFrames(services, ctx, run, step);
       case 'visit':
-        return pages.visit(ctx, run, step);
+        return visit(services, ctx, run, step);
       case 'ask':
         return askUser(ctx, run, step.id);
       case 'wait':
       case 'settle':
         return showProgress(ctx, run, { afterSeconds: step.seconds, ...('id' in step && { current: step.id }) });
       case 'complete':
-        return complete(ctx, run);
+        return complete(services, ctx, run);
     }
     const updated = await runs.find(run.id);
     if (!updated) throw notFound();
     return advance(ctx, updated);
+  }
+
+  /** Asks the logout address of a participant whether it answers, and saves the result. */
+  async function probeParticipant(participant: Participant): Promise<void> {
+    if (participant.channel === 'upstream') return probeUpstream(participant);
+    const result = await (participant.channel === 'front' ? probeFrontChannel : probeSaml)(participant);
+    if (result) await runs.saveProbeResult(participant.id, result);
+    else await runs.browserFailed(participant, 'switched_off');
+  }
+
+  async function probeFrontChannel(participant: Participant): Promise<ProbeResult | undefined> {
+    const url = await frontChannelUrl(services, participant);
+    return url === undefined ? undefined : probeFrame(url, outgoing);
+  }
+
+  /** Without parameters its logout endpoint ends no session. */
+  async function probeUpstream(participant: Participant): Promise<void> {
+    const url = await upstreams.addressOf(participant).catch(() => 'unreadable' as const);
+    if (url === undefined) return void (await runs.settle(participant, { state: 'unsupported', reason: 'no_logout' }));
+    await runs.saveProbeResult(participant.id, url === 'unreadable' ? 'unreachable' : await probeFrame(url, outgoing));
   }
 
   async function settleFrames(participants: readonly Participant[]): Promise<void> {
@@ -157,64 +174,45 @@ function createLogoutSteps(services: LogoutServices) {
   };
 }
 
-/** Asks the logout address of a participant whether it answers, and saves the result. */
-function probing(services: LogoutServices, frontChannelUrl: FrontChannelUrl) {
-  const { runs, upstreams } = services;
-  const frameProbe = createFrameProbe({ fetch: services.outgoing });
-  const samlProbe = createSamlProbe(services);
-
-  async function probeFrame(participant: Participant): Promise<ProbeResult | undefined> {
-    const url = await frontChannelUrl(participant);
-    return url === undefined ? undefined : frameProbe(url);
+/** The page with the front-channel logout of applications in frames. */
+async function showFrames(
+  services: LogoutServices,
+  ctx: Context,
+  run: LogoutRun,
+  { ids, seconds }: Step<'frames'>,
+): Promise<void> {
+  const frames: { url: string; app: string }[] = [];
+  for (const participant of run.participants.filter(({ id }) => ids.includes(id))) {
+    const url = await frontChannelUrl(services, participant);
+    if (!url) continue;
+    await services.runs.startWaiting(participant.id, { seconds: limits.logout.frameSeconds });
+    frames.push({ url, app: participant.name });
   }
-
-  /** Without parameters its logout endpoint ends no session. */
-  async function probeUpstream(participant: Participant): Promise<void> {
-    const url = await upstreams.addressOf(participant).catch(() => 'unreadable' as const);
-    if (url === undefined) await runs.settle(participant, { state: 'unsupported', reason: 'no_logout' });
-    else await runs.saveProbeResult(participant.id, url === 'unreadable' ? 'unreachable' : await frameProbe(url));
-  }
-
-  return async (participant: Participant): Promise<void> => {
-    if (participant.channel === 'upstream') return probeUpstream(participant);
-    const result = await (participant.channel === 'front' ? probeFrame : samlProbe)(participant);
-    if (result) await runs.saveProbeResult(participant.id, result);
-    else await runs.browserFailed(participant, 'switched_off');
-  };
+  const urls = frames.map(({ url }) => url);
+  allowFrames(ctx, urls, 'OpenID Connect front-channel logout');
+  showProgress(ctx, run, { afterSeconds: seconds, frames, framesLoaded: `/signout/${run.id}?frames=loaded` });
 }
 
-/** The pages that send the browser to applications: in frames, or in the window. */
-function stepPages({ runs, outgoingMessages }: LogoutServices, frontChannelUrl: FrontChannelUrl) {
-  return {
-    async frames(ctx: Context, run: LogoutRun, { ids, seconds }: Step<'frames'>): Promise<void> {
-      const frames: { url: string; app: string }[] = [];
-      for (const participant of run.participants.filter(({ id }) => ids.includes(id))) {
-        const url = await frontChannelUrl(participant);
-        if (!url) continue;
-        await runs.startWaiting(participant.id, { seconds: limits.logout.frameSeconds });
-        frames.push({ url, app: participant.name });
-      }
-      const urls = frames.map(({ url }) => url);
-      allowFrames(ctx, urls, 'OpenID Connect front-channel logout');
-      showProgress(ctx, run, { afterSeconds: seconds, frames, framesLoaded: `/signout/${run.id}?frames=loaded` });
-    },
-
-    async visit(ctx: Context, run: LogoutRun, { ids, inFrame }: Step<'visit'>): Promise<void> {
-      const addressOfVisit = (id: string) => `/signout/${run.id}/to/${id}`;
-      const seconds = limits.logout.hopSeconds;
-      const afterSeconds = seconds + 1;
-      const [current = '', ...others] = ids;
-      if (!inFrame) return showProgress(ctx, run, { to: addressOfVisit(current), afterSeconds, current });
-      const visited = run.participants.filter(({ id }) => ids.includes(id));
-      const destinations = await Promise.all(visited.map((one) => outgoingMessages.destinationOf(one)));
-      await runs.startFrameTimeout(ids, seconds);
-      // The LogoutResponse returns inside the frame; the policy allows frames of this server anyway.
-      const urls = destinations.filter((url) => url !== undefined);
-      allowFrames(ctx, urls, 'SAML single logout of service providers that would keep the window');
-      const frames = visited.map(({ id, name }) => ({ url: addressOfVisit(id), app: name }));
-      showProgress(ctx, run, { frames, afterSeconds, ...(others.length === 0 && { current }) });
-    },
-  };
+/** Sends the browser to an application, or to several in frames. */
+async function visit(
+  { runs, outgoingMessages }: LogoutServices,
+  ctx: Context,
+  run: LogoutRun,
+  { ids, inFrame }: Step<'visit'>,
+): Promise<void> {
+  const addressOfVisit = (id: string) => `/signout/${run.id}/to/${id}`;
+  const seconds = limits.logout.hopSeconds;
+  const afterSeconds = seconds + 1;
+  const [current = '', ...others] = ids;
+  if (!inFrame) return showProgress(ctx, run, { to: addressOfVisit(current), afterSeconds, current });
+  const visited = run.participants.filter(({ id }) => ids.includes(id));
+  const destinations = await Promise.all(visited.map((one) => outgoingMessages.destinationOf(one)));
+  await runs.startFrameTimeout(ids, seconds);
+  // The LogoutResponse returns inside the frame; the policy allows frames of this server anyway.
+  const urls = destinations.filter((url) => url !== undefined);
+  allowFrames(ctx, urls, 'SAML single logout of service providers that would keep the window');
+  const frames = visited.map(({ id, name }) => ({ url: addressOfVisit(id), app: name }));
+  showProgress(ctx, run, { frames, afterSeconds, ...(others.length === 0 && { current }) });
 }
 
 function allowFrames(ctx: Context, urls: string[], reason: string): void {
@@ -249,47 +247,43 @@ function showProgress(ctx: Context, run: LogoutRun, { to, afterSeconds, current,
 }
 
 /** Completes a run: a LogoutResponse, the post-logout redirect of an RP, or the result page. */
-function completion({ applications, now, runs, outgoingMessages, serviceProviders }: LogoutServices) {
-  async function wayOn({ completion, ...run }: LogoutRun): Promise<{ returnUrl: string; appName?: string }> {
-    if (completion.kind === 'oidc') return { returnUrl: completion.uri, appName: initiatorName(run) };
-    const initiator = run.initiator === undefined ? undefined : await applications.find(run.initiator);
-    // A website behind a proxy has no page of its own at the end.
-    if (initiator?.protocol === 'proxy') return { returnUrl: `${initiator.clientId}/`, appName: initiator.name };
-    return { returnUrl: '/' };
+async function complete(services: LogoutServices, ctx: Context, run: LogoutRun): Promise<void> {
+  const { now, runs, outgoingMessages, serviceProviders } = services;
+  const isFirst = await runs.finish(run.id);
+  const { completion, participants } = run;
+  if (completion.kind === 'saml' && isFirst) {
+    const sp = await serviceProviders.find(completion.entityId);
+    const subcode = isComplete(participants) ? {} : { subcode: statusCodes.PartialLogout };
+    if (sp) return outgoingMessages.sendResponse(ctx, sp, completion, { code: statusCodes.Success, ...subcode });
   }
-
-  return async (ctx: Context, run: LogoutRun): Promise<void> => {
-    const isFirst = await runs.finish(run.id);
-    const { completion, participants } = run;
-    if (completion.kind === 'saml' && isFirst) {
-      const sp = await serviceProviders.find(completion.entityId);
-      const subcode = isComplete(participants) ? {} : { subcode: statusCodes.PartialLogout };
-      if (sp) return outgoingMessages.sendResponse(ctx, sp, completion, { code: statusCodes.Success, ...subcode });
-    }
-    if (completion.kind === 'upstream' && isFirst) {
-      ctx.set('Cache-Control', 'no-store');
-      return seeOther(ctx, isComplete(participants) ? completion.path : `${completion.path}?partial=1`);
-    }
-    // OIDC has no status for a partial logout, so the user sees the result before the redirect when an
-    // application was not signed out. When all were, or the rest supports no logout, the browser returns at once.
-    if (completion.kind === 'oidc' && !hasFailures(participants)) {
-      ctx.set('Cache-Control', 'no-store');
-      return seeOther(ctx, completion.uri);
-    }
-    const ageSeconds = (now().getTime() - run.createdAt.getTime()) / 1000;
-    if (isInProgress(participants) && ageSeconds < limits.logout.watchSeconds) {
-      ctx.set('Refresh', `3;url=/signout/${run.id}`);
-    }
-    ctx.render('logout/done', {
-      ...(await wayOn(run)),
-      isOpen: mayStillBeSignedIn(participants),
-      results: resultLines(participants),
-    });
-  };
+  if (completion.kind === 'upstream' && isFirst)
+    return redirect(ctx, isComplete(participants) ? completion.path : `${completion.path}?partial=1`);
+  // OIDC has no status for a partial logout, so the user sees the result before the redirect when an
+  // application was not signed out. When all were, or the rest supports no logout, the browser returns at once.
+  if (completion.kind === 'oidc' && !hasFailures(participants)) return redirect(ctx, completion.uri);
+  const ageSeconds = (now().getTime() - run.createdAt.getTime()) / 1000;
+  if (isInProgress(participants) && ageSeconds < limits.logout.watchSeconds)
+    ctx.set('Refresh', `3;url=/signout/${run.id}`);
+  ctx.render('logout/done', {
+    ...(await linkOnResultPage(services, run)),
+    isOpen: mayStillBeSignedIn(participants),
+    results: resultLines(participants),
+  });
 }
 
-function initiatorName({ initiator, participants }: Omit<LogoutRun, 'completion'>): string {
-  return participants.find(({ clientId }) => clientId === initiator)?.name ?? 'the app';
+/** Where the result page leads. */
+async function linkOnResultPage(
+  { applications }: LogoutServices,
+  { completion, initiator: id, participants }: LogoutRun,
+): Promise<{ returnUrl: string; appName?: string }> {
+  if (completion.kind === 'oidc') {
+    const appName = participants.find(({ clientId }) => clientId === id)?.name ?? 'the app';
+    return { returnUrl: completion.uri, appName };
+  }
+  const initiator = id === undefined ? undefined : await applications.find(id);
+  // A website behind a proxy has no page of its own at the end.
+  if (initiator?.protocol === 'proxy') return { returnUrl: `${initiator.clientId}/`, appName: initiator.name };
+  return { returnUrl: '/' };
 }
 
 interface ResultLine {
@@ -352,22 +346,21 @@ function failure(reason: string | undefined, protocol: Participant['protocol']):
 // The URL of OIDC front-channel logout for one application (OIDC Front-Channel Logout 1.0 section 2).
 
 /** With `iss` and `sid`, unless the application wants neither; undefined when the application is disabled or has no front-channel logout (any more). */
-type FrontChannelUrl = (participant: Participant) => Promise<string | undefined>;
-
-export function createFrontChannelUrl({ config, applications }: Base & ApplicationServices): FrontChannelUrl {
-  return async ({ clientId, data }) => {
-    const application = await applications.find(clientId);
-    if (!application?.enabled || application.protocol !== 'oidc') return undefined;
-    const { frontchannel_logout_uri: uri, frontchannel_logout_session_required: names } = application.metadata;
-    if (!uri) return undefined;
-    const url = new URL(uri);
-    // They come together: a sid is unique for its issuer only.
-    if (names !== false && data.sid) {
-      url.searchParams.set('iss', config.issuer);
-      url.searchParams.set('sid', data.sid);
-    }
-    return url.href;
-  };
+export async function frontChannelUrl(
+  { config, applications }: Base & ApplicationServices,
+  { clientId, data }: Participant,
+): Promise<string | undefined> {
+  const application = await applications.find(clientId);
+  if (!application?.enabled || application.protocol !== 'oidc') return undefined;
+  const { frontchannel_logout_uri: uri, frontchannel_logout_session_required: wantsSid } = application.metadata;
+  if (!uri) return undefined;
+  const url = new URL(uri);
+  // They come together: a sid is unique for its issuer only.
+  if (wantsSid !== false && data.sid) {
+    url.searchParams.set('iss', config.issuer);
+    url.searchParams.set('sid', data.sid);
+  }
+  return url.href;
 }
 
 // What the states of its participants say about a logout run as a whole.

@@ -115,20 +115,16 @@ function unescaped(text: string): string {
 // Probes the front-channel logout page of an OIDC application before it is framed: a frame reports nothing about its
 // content.
 
-export type FrameProbe = (url: string) => Promise<ProbeResult>;
-
 /** The status codes of a reverse proxy whose application is down. */
 const GATEWAY_ERRORS = [502, 503, 504];
 
-export function createFrameProbe({ fetch }: { fetch: typeof globalThis.fetch }): FrameProbe {
-  return async (url) => {
-    try {
-      const response = await fetch(url, { method: 'HEAD', redirect: 'manual', signal: probeTimeoutSignal() });
-      return isGatewayError(response) ? 'unreachable' : 'answers';
-    } catch (error) {
-      return probeResultOfError(error);
-    }
-  };
+export async function probeFrame(url: string, outgoing: typeof fetch): Promise<ProbeResult> {
+  try {
+    const response = await outgoing(url, { method: 'HEAD', redirect: 'manual', signal: probeTimeoutSignal() });
+    return isGatewayError(response) ? 'unreachable' : 'answers';
+  } catch (error) {
+    return probeResultOfError(error);
+  }
 }
 
 /** Aborts a probe after `limits.logout.probeMs`. */

@@ -11,11 +11,17 @@ import { limits } from '../../../base/limits.ts';
 import { openInTime, sealForATime } from '../../../base/platform/sealed-for-a-time.ts';
 import { runInChildSpan } from '../../../base/platform/tracing.ts';
 import { t } from '../../../base/texts/text.ts';
-import { type BrokenRule, type RuleId, ruleResults } from '../../../core/rejections/rules.ts';
+import { type BrokenRule, ruleResults } from '../../../core/rejections/rules.ts';
 import { type DecodedMessage, decodePost, decodeRedirect } from '../../saml/messages/decode.ts';
 import { samlErrorPage } from '../../saml/messages/error-page.ts';
 import { type NameId, sameNameId } from '../../saml/messages/name-id.ts';
-import { type ClaimedMessage, claimOf, type OpenedMessage, openMessage } from '../../saml/messages/open-message.ts';
+import {
+  type ClaimedMessage,
+  claimOf,
+  MESSAGE_RULES,
+  type OpenedMessage,
+  openMessage,
+} from '../../saml/messages/open-message.ts';
 import {
   claimedInResponseTo,
   type LogoutRequest,
@@ -27,17 +33,12 @@ import { selectSessions } from '../../saml/slo/session-participants.ts';
 import { recordRejection, rejectionIn } from '../../saml/sso/rejected-requests.ts';
 import { SamlError, type SamlErrorCode, type SamlStatus } from '../../saml/xml/errors.ts';
 import { nameIdFormats, statusCodes } from '../../saml/xml/names.ts';
-import { createLogoutBrowserOf, type LogoutRequestContext, type Participant } from '../logout-run.ts';
+import { type LogoutRequestContext, logoutBrowserOf, type Participant } from '../logout-run.ts';
 import type { LogoutServices } from '../logout-services.ts';
 import type { WayBack } from './outgoing-messages.ts';
 
 /** The rules of a LogoutRequest, in the order in which they are checked. */
-const RULES = [
-  ...(['form', 'parameters', 'base64', 'compression', 'size', 'charset', 'xml', 'schema', 'kind', 'version'] as const),
-  ...(['sender', 'client', 'signed', 'signing_key', 'signature_place', 'signature_form', 'canonicalization'] as const),
-  ...(['reference', 'algorithm', 'digest_algorithm', 'certificate', 'signature', 'digest', 'issuer'] as const),
-  ...(['destination', 'time', 'replay', 'session'] as const),
-] satisfies RuleId[];
+const RULES = [...MESSAGE_RULES, 'destination', 'time', 'replay', 'session'] as const;
 const rulesOf = (brokenRule: BrokenRule) => ruleResults(RULES, brokenRule);
 const FORM = 'application/x-www-form-urlencoded';
 
@@ -259,7 +260,7 @@ function createLogoutRequests(services: LogoutServices) {
       clientId: sp.entityId,
       request: ctx.state.request,
       frontChannel: {
-        browser: createLogoutBrowserOf({ cookies })(ctx),
+        browser: logoutBrowserOf(ctx, cookies),
         completion: { kind: 'saml', entityId: sp.entityId, ...context },
       },
     });
