@@ -162,7 +162,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
     ...(!listen && token !== undefined ? [mounted(metricsRoutes({ metrics, token }))] : []),
     ...[signIn, federation, recovery, registration].flatMap(({ routers }) => routers.map(mounted)),
     mounted(protocols.saml.routes),
-    forwardAuth.leadOn,
+    forwardAuth.continueChain,
     ...[protocols.logout, rp, account, administration].flatMap(({ routers }) => routers.map(mounted)),
     mounted(homeRoutes(config.issuer, rp.signedIn.isSignedIn)),
     mounted(languageRoutes({ cookies: http.cookies })),

@@ -80,10 +80,10 @@ it('the others see neither the page nor the website nor each other, and not how 
       const all = decodeURIComponent(decodeURIComponent(`${url} ${location} ${setCookie}`));
       const others = [site, one, other].map(originOf).filter((origin) => origin !== own);
       for (const part of ['secret-plan', 'aaaa', ...others]) expect(all).not.toContain(part);
-      lengths.add(new URL(location).searchParams.get('way')?.length ?? 0);
+      lengths.add(new URL(location).searchParams.get('chain')?.length ?? 0);
     }
   }
-  // Those of the redirects to the sign-in have no way, which the state contains.
+  // Those of the redirects to the sign-in have no chain, which the state contains.
   expect([...lengths].filter((length) => length > 0)).toHaveLength(1);
 });
 
@@ -107,10 +107,10 @@ it('who repeats what another website saw, in another browser or for another user
     }
 });
 
-it('a way that was made up leads nowhere', async () => {
-  const answer = await httpClient().get(`${idp.issuer}/forward-auth/next?way=x`);
+it('a chain that was made up leads nowhere', async () => {
+  const answer = await httpClient().get(`${idp.issuer}/forward-auth/next?chain=x`);
   expect([answer.status, answer.location]).toEqual([303, `${idp.issuer}/account`]);
-  const there = await httpClient().get(`${originOf(one)}/.gatehouse/join?way=x`);
+  const there = await httpClient().get(`${originOf(one)}/.gatehouse/join?chain=x`);
   expect(there.location).toBe(`${originOf(one)}/`);
 });
 

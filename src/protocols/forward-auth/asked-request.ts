@@ -26,11 +26,11 @@ export interface AskedRequest {
 export const FORWARD_AUTH_PATH = '/forward-auth/';
 
 const MAX_TARGET = 8192;
-/** Results that `keepingLast` keeps. */
+/** Results that `memoized` keeps. */
 const MAX_KEPT = 1000;
 
-/** The function with its last results: for a text that is the same in most questions. */
-export function keepingLast<Result>(compute: (text: string) => Result): (text: string) => Result {
+/** The function with a memory of its results: for a text that is the same in most questions. */
+export function memoized<Result>(compute: (text: string) => Result): (text: string) => Result {
   const kept = new BoundedMap<string, Result>(MAX_KEPT);
   return (text) => {
     const known = kept.get(text);
@@ -72,7 +72,7 @@ export function askedRequest(question: Question, proxy: ProxyKind): AskedRequest
   return asked;
 }
 
-const websiteIn = keepingLast((url: string) => new URL(url, 'http://x').searchParams.get('website'));
+const websiteIn = memoized((url: string) => new URL(url, 'http://x').searchParams.get('website'));
 
 /** The request itself, where the proxy sends `/.gatehouse/` of the website here. */
 export function ownRequest(ctx: Context, scheme: string): AskedRequest {
@@ -92,7 +92,7 @@ function request(method: string, scheme: string, host: string, target: string): 
   return { origin, method, path, query };
 }
 
-const originOf = keepingLast((url: string) =>
+const originOf = memoized((url: string) =>
   /^https?:\/\/[\w.:[\]-]{1,255}$/.test(url) && URL.canParse(url) ? new URL(url).origin : undefined,
 );
 

@@ -20,7 +20,6 @@ import {
   JOIN_PATH,
   JWT_HEADER,
   LOGOUT_PATH,
-  letsProgramsIn,
   type ProxiedSettings,
   type ProxyKind,
   RESERVED_PATH,
@@ -31,15 +30,12 @@ import { toAppError } from '../../base/http/error-handler.ts';
 import { AppError, unavailable } from '../../base/http/errors.ts';
 import type { Http } from '../../base/http/http.ts';
 import { clientAddress } from '../../base/http/request-context.ts';
-import { limits } from '../../base/limits.ts';
 import { inNetworks } from '../../base/network/networks.ts';
 import { hmacSha256 } from '../../base/platform/hmac.ts';
 import { randomToken, safeEqual, sha256 } from '../../base/platform/random.ts';
 import { isSameMac } from '../../base/platform/vault.ts';
 import { shareReads } from '../../base/storage/request-reads.ts';
-import { directionOf } from '../../base/texts/languages.ts';
-import { escapeHtml } from '../../base/texts/messages.ts';
-import { inLanguage, type PageText, t } from '../../base/texts/text.ts';
+import { t } from '../../base/texts/text.ts';
 import type { Core } from '../../core/core.ts';
 import type { BrokenRule } from '../../core/rejections/rules.ts';
 import type { Account } from '../../people/accounts/account.ts';
@@ -53,7 +49,17 @@ import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
 import type { ClientApplication, ClientSource } from '../oidc/store/clients.ts';
 import { createRpSessions, type RpSession } from '../oidc/store/sessions/rp-sessions.ts';
 import {
-  type AskedBy,
+  createRejections,
+  OWN_COOKIES,
+  pass,
+  redirect,
+  sendError,
+  showPage,
+  type Visit,
+  WAIT,
+  WAIT_HEADERS,
+} from './answers.ts';
+import {
   type AskedRequest,
   askedBy,
   askedRequest,
@@ -61,23 +67,15 @@ import {
   FORWARD_AUTH_PATH,
   isByUser,
   isFromElsewhere,
-  keepingLast,
   MalformedQuestion,
+  memoized,
   ownRequest,
   type Question,
 } from './asked-request.ts';
 import { brokenRule, isAmbiguous, rejectionBy, rulesFor } from './path-rules.ts';
-import {
-  type Credential,
-  createPrograms,
-  credentialOf,
-  firstChallenge,
-  type Needs,
-  type Rejection,
-} from './programs.ts';
+import { type Credential, createPrograms, credentialOf, firstChallenge, type Needs } from './programs.ts';
 import { createQuestionLimit, type LimitedKind } from './question-limit.ts';
-import { createRejectedQuestions, type RejectedQuestion } from './rejected-questions.ts';
-import { createWebsiteTokens, userHeaders, type Visitor } from './user-headers.ts';
+import { createWebsiteTokens } from './user-headers.ts';
 import {
   createTestTickets,
   receivedHeaders,
@@ -88,50 +86,23 @@ import {
   TEST_VALUE,
 } from './website-test.ts';
 
-/** A request about a website that is registered here. */
-interface Visit {
-  ctx: Context;
-  /** Undefined: the proxy sent the request itself here. */
-  proxy: ProxyKind | undefined;
-  asked: AskedRequest;
-  by: AskedBy;
-  application: ClientApplication;
-  website: ProxiedSettings;
-  /** Genuine, but perhaps of a session that has ended or not begun. */
-  cookie: string | undefined;
-  session: RpSession | undefined;
-}
-
-/** As far as it could be read. */
-type Rejected = Pick<Visit, 'ctx' | 'proxy'> & Partial<Pick<Visit, 'asked' | 'by' | 'application'>>;
-
 type Live = { account: Account; session: RpSession };
 
-/** The reference of a rejected request, also where a proxy displays a page of its own. */
-const REFERENCE_HEADER = 'X-Gatehouse-Reference';
-/** Of this website, and of those on other ports of its host. */
-const OWN_COOKIES = /(?:^|;)[ \t]*(?:__Host-)?gatehouse_app(?:_\d+)?=[^;]*/g;
 /** A sign-in that takes longer begins again. */
 const SIGN_IN_MS = 10 * 60_000;
 /** A browser without cookies would go in circles. */
 const MAX_ROUNDS = 2;
 /** Longer ones are replaced by the first page: the address of the sign-in has its limits. */
 const MAX_PATH = 1500;
-/** How cookies begin, before and after the sign-in. */
-const [OF_BEGUN, OF_SESSION] = ['b', 's'];
+/** How the cookie of a sign-in begins, and that of a session. */
+const OF_SIGN_IN = 'b';
+const OF_SESSION = 's';
 /** Cookies of ended sessions that a process remembers. */
 const MAX_ENDED = 10_000;
 /** More addresses are no proxies. */
 const MAX_UNTRUSTED = 5;
-/** In no language: what to write would be computed for each. */
-const WAIT = `<!doctype html><meta http-equiv="refresh" content="${limits.questionsWithoutSession.retrySeconds}"><title>…</title>…`;
-const WAIT_HEADERS = {
-  'Retry-After': String(limits.questionsWithoutSession.retrySeconds),
-  'Cache-Control': 'no-store',
-  'Content-Type': 'text/html; charset=utf-8',
-  'Content-Length': String(Buffer.byteLength(WAIT)),
-};
 
+/** What the parameter `state` of a sign-in holds, sealed. */
 const state = z.object({
   /** The hash of the cookie. */
   browser: z.string(),
@@ -147,25 +118,28 @@ const state = z.object({
 type Begun = z.output<typeof state>;
 
 /**
- * The way to a page through the websites that its website depends on. They carry it and cannot read it, and between two of them the browser
- * comes to this server, so none learns which page and website that is, nor can ask for it in another browser.
+ * A chain of sign-ins: after a sign-in at a website, the browser signs in, without a page, at each website that this one depends on
+ * (`depends_on`), and then goes to the page that was wanted. The chain is sealed in the addresses: the websites carry it and cannot read it.
+ * Between two of them the browser comes to this server, so none learns which page and website that is, nor can ask for it in another browser.
  */
-const way = z.object({
+const signInChain = z.object({
   /** Of the website where the user signed in. */
   origin: z.string(),
+  /** The page that was wanted. */
   page: z.string(),
-  /** In the list of that website. */
-  place: z.int(),
+  /** Of the website where the browser is, in the list of the first one; -1: at the first one. */
+  position: z.int(),
   userId: z.string(),
   ssoUid: z.string(),
   at: z.int(),
 });
-type Way = z.output<typeof way>;
+type SignInChain = z.output<typeof signInChain>;
+const CHAIN_CONTEXT = 'website sign-in chain';
 /** All have the same length. With it, an answer is shorter than 4 KB, which many proxies read of one. */
-const WAY_LENGTH = 1536;
-/** Between the state of a sign-in on the way and the way. */
-const THEN = '~';
-/** Of this server, where the browser comes between two websites. */
+const CHAIN_LENGTH = 1536;
+/** Between the sealed state and the sealed chain, in the `state` of a sign-in of a chain. */
+const CHAIN_SEPARATOR = '~';
+/** Of this server, where the browser comes between two websites of a chain. */
 const NEXT_PATH = `${FORWARD_AUTH_PATH}next`;
 
 /** The page to return to, and what another page needs of the sign-in. */
@@ -220,12 +194,12 @@ export function createForwardAuth(
   const { issuer } = config;
   const rpSessions = createRpSessions(services);
   const tokenFor = createWebsiteTokens(services);
-  const recordRejection = createRejectedQuestions(services);
+  const { reject, rejectProgram, referenceTo, record } = createRejections(services);
   const programs = createPrograms(services);
   const tickets = createTestTickets(services);
   const macs = vault.deriveKeys('website cookies').map(hmacSha256);
   const isTrustedProxy = inNetworks(config.forwardAuthFrom);
-  const hopsFrom = keepingLast((peer) =>
+  const hopsFrom = memoized((peer) =>
     isTrustedProxy(clientAddress('', peer, 0)) ? 1 : Math.min(config.trustProxy, 1),
   );
   const limit = createQuestionLimit(services);
@@ -249,7 +223,7 @@ export function createForwardAuth(
   const schemeOf = (ctx: Context) =>
     config.trustProxy > 0 ? ctx.get('X-Forwarded-Proto') || 'http' : config.issuerUrl.protocol.slice(0, -1);
 
-  return { answer: answerProxies, limitWithoutSession, leadOn, untrustedProxies: () => [...untrustedProxies] };
+  return { answer: answerProxies, limitWithoutSession, continueChain, untrustedProxies: () => [...untrustedProxies] };
 
   /**
    * Rejects questions without a session beyond the limits for one second, before anything is computed for them, the context of the framework
@@ -490,40 +464,6 @@ export function createForwardAuth(
     ]);
   }
 
-  /**
-   * A page, or JSON for a program, with the reference under which administrators find the reason. nginx takes another status than 401 and
-   * 403 for a fault of this server.
-   */
-  function reject(
-    { ctx, proxy, asked, application, by = askedBy(ctx, ctx.method) }: Rejected,
-    status: number,
-    rejected: Omit<RejectedQuestion, 'asked'>,
-    words: readonly [title: PageText, text: PageText] = [t('website.rejected.title'), t('website.rejected.text')],
-  ): void {
-    const reference = referenceTo({ ctx, asked }, rejected);
-    const shown = { reference: t('error-page.reference', { number: reference }) };
-    if (by === 'program') sendError(ctx, proxy, status, rejected.reason, reference);
-    else showPage({ ctx, asked, by, application }, proxy === 'nginx' ? 403 : status, ...words, shown);
-  }
-
-  function referenceTo(
-    { ctx, asked }: Pick<Rejected, 'ctx' | 'asked'>,
-    rejected: Omit<RejectedQuestion, 'asked'>,
-  ): string {
-    const reference = recordRejection(ctx, { ...rejected, asked });
-    ctx.set(REFERENCE_HEADER, reference);
-    return reference;
-  }
-
-  function rejectProgram(visit: Visit, { status, error, challenge, retryAfterSeconds, broken }: Rejection): void {
-    const { ctx, proxy } = visit;
-    if (challenge !== undefined) ctx.set('WWW-Authenticate', challenge);
-    if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(retryAfterSeconds));
-    const message = 'The website is closed to what the program sent.';
-    const reference = broken && referenceTo(visit, { ...broken, reason: error, message, of: 'program' });
-    sendError(ctx, proxy, status, error, reference);
-  }
-
   async function recordRejected({ ctx, application }: Visit, account: Account): Promise<void> {
     await repeatedEntries.record({
       type: 'access.evaluated',
@@ -598,8 +538,8 @@ export function createForwardAuth(
     return beginSignIn(visit, { page, acr, round: 0 });
   }
 
-  /** @param onTheWay without a page, and then on along this way */
-  function beginSignIn(visit: Visit, wanted: Pick<Begun, 'page' | 'acr' | 'round'>, onTheWay?: string): void {
+  /** @param chain the sealed chain that the sign-in belongs to: it takes place without a page */
+  function beginSignIn(visit: Visit, wanted: Pick<Begun, 'page' | 'acr' | 'round'>, chain?: string): void {
     const { origin } = visit.asked;
     // Tabs that sign in at the same time share the cookie.
     const cookie = visit.cookie ?? newCookie(origin);
@@ -611,11 +551,11 @@ export function createForwardAuth(
       client_id: origin,
       redirect_uri: `${origin}${CALLBACK_PATH}`,
       scope: 'openid',
-      state: onTheWay === undefined ? sealed : `${sealed}${THEN}${onTheWay}`,
+      state: chain === undefined ? sealed : `${sealed}${CHAIN_SEPARATOR}${chain}`,
       code_challenge: sha256(verifierOf(cookie, salt)),
       code_challenge_method: 'S256',
       ...(wanted.acr && { acr_values: wanted.acr }),
-      ...(onTheWay !== undefined && { prompt: 'none' }),
+      ...(chain !== undefined && { prompt: 'none' }),
     });
     setCookie(visit, cookie);
     redirect(visit, `${issuer}/authorize?${query}`);
@@ -629,7 +569,7 @@ export function createForwardAuth(
     if (asked.path === CALLBACK_PATH) return finishSignIn(visit);
     if (asked.path === SIGN_IN_PATH) return signInAt(visit);
     if (asked.path === LOGOUT_PATH) return signOut(visit);
-    if (asked.path === JOIN_PATH) return join(visit);
+    if (asked.path === JOIN_PATH) return joinChain(visit);
     if (asked.path === TEST_PATH) return reportQuestion(visit);
     if (asked.path === TEST_BACKEND_PATH) return passTest(visit);
     return sendError(ctx, visit.proxy, 404, 'not_found');
@@ -640,13 +580,12 @@ export function createForwardAuth(
     const { origin } = asked;
     const query = callbackQuery.safeParse(Object.fromEntries(new URLSearchParams(asked.query)));
     const { state: sent, code, error }: z.output<typeof callbackQuery> = query.data ?? { state: '' };
-    const [sealed = '', onTheWay] = sent.split(THEN);
+    const [sealed = '', chain] = sent.split(CHAIN_SEPARATOR);
     const begun = opened(state, sealed, contextOf(origin));
     // A user who may not sign in here goes on to the page; its requests to this website are then rejected.
-    if (onTheWay !== undefined && (!begun || code === undefined)) return goOn(visit, onTheWay);
+    if (chain !== undefined && (!begun || code === undefined)) return redirectToNext(visit, chain);
     if (!begun) {
-      recordRejection(visit.ctx, {
-        asked,
+      record(visit.ctx, asked, {
         rule: 'state',
         reason: 'invalid_state',
         message: 'The sign-in was not begun at this website, or too long ago; it begins again.',
@@ -656,22 +595,22 @@ export function createForwardAuth(
     }
     if (cookie === undefined || !safeEqual(sha256(cookie), begun.browser)) {
       // Another tab was first.
-      if (onTheWay === undefined && (await liveSession(visit))) return redirect(visit, `${origin}${begun.page}`);
+      if (chain === undefined && (await liveSession(visit))) return redirect(visit, `${origin}${begun.page}`);
       const received = cookie ? 'another cookie' : 'no cookie';
-      return signInAgain(visit, begun, { rule: 'browser', received }, onTheWay);
+      return signInAgain(visit, begun, { rule: 'browser', received }, chain);
     }
     // RFC 6749 4.1.2.1; who may not use the website learns that before.
     if (error === 'access_denied') return cancelled(visit, begun);
     if (error !== undefined || code === undefined)
       return denied(visit, { rule: 'sign_in', received: error ?? 'no code', of: 'sign-in' });
-    return beginSession(visit, begun, { code, cookie, onTheWay });
+    return beginSession(visit, begun, { code, cookie, chain });
   }
 
   /** Redeems the code, and replaces the cookie of the sign-in by that of the session. */
   async function beginSession(
     visit: Visit,
     begun: Begun,
-    { code, cookie, onTheWay }: { code: string; cookie: string; onTheWay: string | undefined },
+    { code, cookie, chain }: { code: string; cookie: string; chain: string | undefined },
   ): Promise<void> {
     const { origin } = visit.asked;
     // One row for a code of this server, whose sign-in was charged.
@@ -681,7 +620,7 @@ export function createForwardAuth(
       verifierOf(cookie, begun.salt),
       `${origin}${CALLBACK_PATH}`,
     );
-    if (!redeemed) return signInAgain(visit, begun, { rule: 'code' }, onTheWay);
+    if (!redeemed) return signInAgain(visit, begun, { rule: 'code' }, chain);
     if (begun.acr && acrLevel(redeemed.acr) < acrLevel(begun.acr))
       return denied(visit, { rule: 'level', received: redeemed.acr, expected: begun.acr, of: 'sign-in' });
     const sso = await sessions.find(redeemed.ssoUid);
@@ -689,63 +628,68 @@ export function createForwardAuth(
     await rpSessions.remove(cookie);
     const session = newCookie(origin, OF_SESSION);
     setCookie(visit, await rpSessions.create(redeemed, { clientId: origin, cookie: session, lifetimeMs }));
-    if (onTheWay !== undefined) return goOn(visit, onTheWay);
+    if (chain !== undefined) return redirectToNext(visit, chain);
     const { accountId: userId, ssoUid } = redeemed;
-    const start = { origin, page: begun.page, place: -1, userId, ssoUid, at: now().getTime() };
-    return redirect(visit, await nextOn(start, visit.ctx.state.request.address));
+    const start = { origin, page: begun.page, position: -1, userId, ssoUid, at: now().getTime() };
+    return redirect(visit, await nextInChain(start, visit.ctx.state.request.address));
   }
 
-  // ── The way through the websites that another one depends on ──────────────────────────────────────────────
+  // ── The chain of sign-ins at the websites that another one depends on ─────────────────────────────────────
 
-  /** The next website that the user may open, or the page at the end. */
-  async function nextOn(way: Way, address: string): Promise<string> {
-    const list = (await websiteAt(way.origin))?.website?.depends_on ?? [];
-    const account = list.length > way.place + 1 ? await accounts.find(way.userId) : undefined;
-    for (const [place, origin] of list.entries()) {
-      if (place <= way.place || !account || origin === way.origin) continue;
+  /** The next website of the chain that the user may open, or the page at its end. */
+  async function nextInChain(chain: SignInChain, address: string): Promise<string> {
+    const websites = (await websiteAt(chain.origin))?.website?.depends_on ?? [];
+    const account = websites.length > chain.position + 1 ? await accounts.find(chain.userId) : undefined;
+    for (const [position, origin] of websites.entries()) {
+      if (position <= chain.position || !account || origin === chain.origin) continue;
       const application = await websiteAt(origin);
       if (!application?.website || !accessDecision(application, account, address).allowed) continue;
-      return `${origin}${JOIN_PATH}?${new URLSearchParams({ way: sealWay({ ...way, place }) })}`;
+      return `${origin}${JOIN_PATH}?${new URLSearchParams({ chain: sealChain({ ...chain, position }) })}`;
     }
-    return `${way.origin}${way.page}`;
+    return `${chain.origin}${chain.page}`;
   }
 
-  function goOn(visit: Visit, onTheWay: string): void {
-    redirect(visit, `${issuer}${NEXT_PATH}?${new URLSearchParams({ way: onTheWay })}`);
+  /** From a website of the chain to this server, which leads to the next one. */
+  function redirectToNext(visit: Visit, chain: string): void {
+    redirect(visit, `${issuer}${NEXT_PATH}?${new URLSearchParams({ chain })}`);
   }
 
-  /** At a website on the way: signs in here too, without a page, unless it is done. */
-  async function join(visit: Visit): Promise<void> {
-    const onTheWay = new URLSearchParams(visit.asked.query).get('way') ?? '';
-    const found = opened(way, onTheWay, WAY);
-    if (!found) return redirect(visit, `${visit.asked.origin}/`);
+  /** At a website of the chain: signs in here too, without a page, unless it is done. */
+  async function joinChain(visit: Visit): Promise<void> {
+    const sealed = chainIn(visit.asked.query);
+    const chain = opened(signInChain, sealed, CHAIN_CONTEXT);
+    if (!chain) return redirect(visit, `${visit.asked.origin}/`);
     const live = await liveSession(visit);
-    if (live?.session.ssoUid === found.ssoUid) return goOn(visit, onTheWay);
-    return beginSignIn(visit, { page: '/', round: 0 }, onTheWay);
+    if (live?.session.ssoUid === chain.ssoUid) return redirectToNext(visit, sealed);
+    return beginSignIn(visit, { page: '/', round: 0 }, sealed);
   }
 
-  /** At this server, only for the browser whose user signed in. */
-  async function leadOn(ctx: Context, next: () => Promise<void>): Promise<void> {
+  /** At this server, between two websites: only for the browser whose user signed in. */
+  async function continueChain(ctx: Context, next: () => Promise<void>): Promise<void> {
     if (ctx.path !== NEXT_PATH || ctx.method !== 'GET') return next();
     ctx.state.route = NEXT_PATH;
-    const found = opened(way, new URLSearchParams(ctx.querystring).get('way') ?? '', WAY);
-    const session = found && (await sessions.ofCookie(cookies.get(ctx, 'session')));
-    const isOfUser = session !== undefined && session.uid === found?.ssoUid;
+    const chain = opened(signInChain, chainIn(ctx.querystring), CHAIN_CONTEXT);
+    const session = chain && (await sessions.ofCookie(cookies.get(ctx, 'session')));
+    const isOfUser = session !== undefined && session.uid === chain?.ssoUid;
     ctx.set('Cache-Control', 'no-store');
-    seeOther(ctx, isOfUser ? await nextOn(found, ctx.state.request.address) : '/account');
+    seeOther(ctx, isOfUser ? await nextInChain(chain, ctx.state.request.address) : '/account');
+  }
+
+  function chainIn(query: string): string {
+    return new URLSearchParams(query).get('chain') ?? '';
   }
 
   /** A page that is too long is replaced by the first one. */
-  function sealWay(way: Way): string {
-    const texts = [way, { ...way, page: '/' }].map((one) => JSON.stringify(one));
-    const fitting = texts.find((text) => Buffer.byteLength(text) <= WAY_LENGTH) ?? '';
-    return vault.seal(fitting + ' '.repeat(WAY_LENGTH - Buffer.byteLength(fitting)), WAY);
+  function sealChain(chain: SignInChain): string {
+    const texts = [chain, { ...chain, page: '/' }].map((one) => JSON.stringify(one));
+    const fitting = texts.find((text) => Buffer.byteLength(text) <= CHAIN_LENGTH) ?? '';
+    return vault.seal(fitting + ' '.repeat(CHAIN_LENGTH - Buffer.byteLength(fitting)), CHAIN_CONTEXT);
   }
 
-  function signInAgain(visit: Visit, begun: Begun, why: BrokenRule, onTheWay?: string): void {
+  function signInAgain(visit: Visit, begun: Begun, why: BrokenRule, chain?: string): void {
     const { page, acr, round } = begun;
-    if (onTheWay !== undefined) {
-      goOn(visit, onTheWay);
+    if (chain !== undefined) {
+      redirectToNext(visit, chain);
       return;
     }
     if (round < MAX_ROUNDS) {
@@ -869,7 +813,7 @@ export function createForwardAuth(
   // ── The cookie ────────────────────────────────────────────────────────────────────────────────────────────
 
   /** With the MAC, a value that was made up, or is of another website, costs no look-up. */
-  function newCookie(origin: string, kind = OF_BEGUN): string {
+  function newCookie(origin: string, kind = OF_SIGN_IN): string {
     const value = `${kind}${randomToken()}`;
     return `${value}.${macs[0]?.(`${origin} ${value}`)}`;
   }
@@ -908,11 +852,10 @@ const isAllowedPreflight = ({ req: { headers } }: Question, asked: AskedRequest,
 
 const pageAt = (target: string) => (target.length > MAX_PATH ? '/' : target);
 const contextOf = (origin: string) => `website sign-in ${origin}`;
-const WAY = 'way through websites';
 const verifierOf = (cookie: string, salt: string) => sha256(`${salt} ${cookie}`);
 
 /** Browsers have one store for all ports of a host (RFC 6265 8.5). Without https (on this machine only) they store no `__Host-` cookie. */
-const cookieName = keepingLast((origin) => {
+const cookieName = memoized((origin) => {
   const { protocol, port } = new URL(origin);
   return `${protocol === 'https:' ? '__Host-' : ''}${SESSION_COOKIE}${port && `_${port}`}`;
 });
@@ -920,114 +863,4 @@ const cookieName = keepingLast((origin) => {
 function setCookie({ ctx, asked: { origin } }: Visit, value: string): void {
   const secure = origin.startsWith('https:') ? '; secure' : '';
   ctx.append('Set-Cookie', `${cookieName(origin)}=${value}; path=/; httponly; samesite=lax${secure}`);
-}
-
-/**
- * The website gets `Cookie` and `Authorization` as they were sent, without the cookies of this server, which browsers send to each port of a host,
- * and without a scheme that this server accepts: on a public path nobody looked at it.
- */
-function pass(visit: Visit, visitor?: Visitor, jwt = ''): void {
-  const { ctx, proxy, website } = visit;
-  if (isSecondQuestion(visit)) return void askAnew(visit);
-  ctx.status = 200;
-  for (const [name, value] of Object.entries(userHeaders(visitor, website))) ctx.set(name, value);
-  ctx.set(JWT_HEADER, jwt);
-  ctx.set('Cookie', ctx.get('Cookie').replaceAll(OWN_COOKIES, '').replace(/^; */, ''));
-  // Traefik deletes each of authResponseHeaders from the request and sets what the answer has. It removes `Upgrade` from the question, so the
-  // key tells a WebSocket; any other protocol is deleted.
-  if (proxy === 'traefik' && ctx.get('Sec-WebSocket-Key') !== '') ctx.set('Upgrade', 'websocket');
-  if (letsProgramsIn(website)) ctx.set('Authorization', credentialOf(ctx, website) ? '' : ctx.get('Authorization'));
-  ctx.body = '';
-}
-
-/** nginx hands on only 401 and 403: its configuration turns a 401 with an address into the redirect. */
-function redirect(visit: Visit, url: string): void {
-  const { ctx, proxy } = visit;
-  if (isSecondQuestion(visit)) return void askAnew(visit);
-  ctx.status = proxy === 'nginx' ? 401 : 302;
-  ctx.set('Location', url);
-  ctx.body = '';
-}
-
-/** nginx asks again what to display instead of a 401 or 403, and hands on the answer as it is (admin/applications/presets/proxies.ts). */
-const isSecondQuestion = ({ ctx, proxy }: Visit) => proxy === 'nginx' && ctx.querystring !== '';
-
-/** Where the second question would get another answer than the first: a session began or ended, or a limit, in between. */
-function askAnew({ ctx, proxy, by }: Visit): void {
-  if (by !== 'navigation') return void sendError(ctx, proxy, 401, 'login_required');
-  ctx.status = 403;
-  ctx.set(WAIT_HEADERS);
-  ctx.body = WAIT;
-}
-
-/** nginx takes another status than 401 and 403 for a fault of this server. */
-function sendError(
-  ctx: Context,
-  proxy: ProxyKind | undefined,
-  status: number,
-  error: string,
-  reference?: string | undefined,
-): void {
-  ctx.status = proxy === 'nginx' && status !== 401 ? 403 : status;
-  ctx.body = { error, reference };
-}
-
-/** Light and dark, and small enough for a frame. */
-const STYLE = `
-:root { color-scheme: light dark; --page: #f8f7f5; --box: #fff; --text: #1c1b19; --quiet: #5c5a55; --line: #e4e1dc; --main: #1f6650; --on: #fff }
-@media (prefers-color-scheme: dark) {
-  :root { --page: #121412; --box: #1a1d1b; --text: #f1efeb; --quiet: #b3b0a9; --line: #2f3431; --main: #7fd6b6; --on: #0d1f18 }
-}
-* { box-sizing: border-box; margin: 0 }
-body { min-height: 100dvh; display: grid; place-items: center; padding: 1rem; background: var(--page); color: var(--text); font: 1rem/1.5 system-ui, sans-serif }
-main { width: 100%; max-width: 26rem; padding: 1.75rem; background: var(--box); border: 1px solid var(--line); border-radius: 0.75rem; overflow-wrap: anywhere }
-h1 { margin-block: 0.25rem 0.5rem; font-size: 1.25rem; line-height: 1.3; text-wrap: balance }
-p { color: var(--quiet) }
-.site, .note { font-size: 0.875rem }
-.note { margin-block-start: 1rem }
-a { display: block; margin-block-start: 1.25rem; padding: 0.625rem 1rem; border-radius: 0.5rem; background: var(--main); color: var(--on); font-weight: 700; text-align: center; text-decoration: none }
-a:focus-visible { outline: 2px solid var(--main); outline-offset: 2px }
-@media (max-height: 20rem) {
-  body { padding: 0; place-items: stretch; background: var(--box) }
-  main { max-width: none; padding: 1rem; border: 0 }
-  a { margin-block-start: 0.75rem }
-}
-`;
-
-/** A page on the host of the website, where this server has neither styles nor pictures: a text, with one link to the sign-in. */
-function showPage(
-  { ctx, asked, by, application }: Pick<Visit, 'ctx' | 'by'> & Partial<Visit>,
-  status: number,
-  title: PageText,
-  text: PageText,
-  { reference = '', signInAt }: { reference?: PageText; signInAt?: string } = {},
-): void {
-  const language = ctx.state.language();
-  ctx.status = status;
-  ctx.type = 'html';
-  ctx.set('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'");
-  // Another website of the same people may have it in a frame. All that a click can do is to open the website in the whole window.
-  if (by === 'frame') ctx.remove('X-Frame-Options');
-  ctx.body = inLanguage(language, () => {
-    const words = [title, text, t('website.sign-in.link'), reference, application?.name ?? asked?.origin ?? ''];
-    const [heading, paragraph, label, note, site] = words.map((one) => escapeHtml(String(one)));
-    // A form stays open beside it.
-    const target = by === 'form' ? '_blank' : '_top';
-    const link =
-      signInAt !== undefined ? `<a href="${escapeHtml(signInAt)}" target="${target}" rel="noopener">${label}</a>` : '';
-    return `<!doctype html>
-<html lang="${language}" dir="${directionOf(language)}">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>${heading}${site && ` · ${site}`}</title>
-<style>${STYLE}</style>
-<main>
-<p class="site"><bdi>${site}</bdi></p>
-<h1>${heading}</h1>
-<p>${paragraph}</p>
-${link}${note && `<p class="note">${note}</p>`}
-</main>
-</html>
-`;
-  });
 }

@@ -46,30 +46,42 @@ const STEPS: readonly ((text: string) => string)[] = [
   (text) => text.replace(/(?<![\s.])[\s.]+(?=\/|$)/g, ''),
   (text) => text.toUpperCase().toLowerCase().replaceAll('\u0307', ''),
 ];
-/** Every subset of these steps, in this order; the first reads the path as it is. */
-const READINGS = STEPS.reduce<((text: string) => string)[]>(
-  (readings, step) => readings.flatMap((read) => [read, (text) => step(read(text))]),
-  [(text) => text],
-);
 
-/** Of each list of rules: the longest path first, each path in every reading. */
-const prepared = new WeakMap<readonly PathRule[], { rule: PathRule; paths: string[] }[]>();
+/** A path as websites read it: as it is, and after each subset of the steps, in this order. */
+function readingsOf(path: string): string[] {
+  let readings = [path];
+  for (const step of STEPS) readings = readings.flatMap((reading) => [reading, step(reading)]);
+  return readings;
+}
 
-function longestFirst(rules: readonly PathRule[]): { rule: PathRule; paths: string[] }[] {
+interface PreparedRule {
+  rule: PathRule;
+  /** Its path in each reading, in the order of `readingsOf`. */
+  readings: string[];
+}
+
+/** Of each list of rules: the longest path first. */
+const prepared = new WeakMap<readonly PathRule[], PreparedRule[]>();
+
+function longestFirst(rules: readonly PathRule[]): PreparedRule[] {
   const known = prepared.get(rules);
   if (known) return known;
   const sorted = [...rules].sort((one, other) => other.path.length - one.path.length);
-  const made = sorted.map((rule) => ({ rule, paths: READINGS.map((read) => read(rule.path)) }));
+  const made = sorted.map((rule) => ({ rule, readings: readingsOf(rule.path) }));
   prepared.set(rules, made);
   return made;
 }
 
+// Whether the path of a rule covers one that is asked for. Websites do it in each of these ways.
+/** A path with a slash at the end covers all below it. */
 const covers = (path: string, asked: string) =>
   path.endsWith('/') ? asked.startsWith(path) || `${asked}/` === path : asked === path;
+/** Also a file with a slash at the end. */
 const coversWithoutSlash = (path: string, asked: string) => covers(path, asked) || asked === `${path}/`;
-/** A program gets what follows its name as PATH_INFO (RFC 3875 4.1.5). */
+/** Also what is below a file: a program gets what follows its name as PATH_INFO (RFC 3875 4.1.5). It opens nothing. */
 const coversPathInfo = (path: string, asked: string, { rule }: PathRule) =>
   coversWithoutSlash(path, asked) || (rule !== 'public' && asked.startsWith(`${path}/`));
+const WAYS_TO_COVER = [covers, coversWithoutSlash, coversPathInfo];
 
 /**
  * The methods whose rules count too, next to `own`, that of the method itself: what no rule can name, such as PROPFIND, opens nothing that a rule
@@ -88,21 +100,21 @@ function methodsBesides(method: string, own: PathRule | undefined): readonly str
  */
 export function rulesFor(rules: readonly PathRule[], method: string, path: string): (PathRule | undefined)[] {
   if (rules.length === 0) return [undefined];
-  const asked = textOf(path) ?? path;
   const found = new Set<PathRule | undefined>();
-  for (const [at, read] of READINGS.entries()) {
-    const text = read(asked);
-    for (const isCovered of [covers, coversWithoutSlash, coversPathInfo]) {
-      const covering = longestFirst(rules).filter(({ rule, paths }) => isCovered(paths[at] ?? '', text, rule));
-      const ruleOf = (method: string) =>
-        covering.find(({ rule: { methods } }) => !methods || methods.some((one) => one === method))?.rule;
-      const own = ruleOf(method);
+  for (const [at, asked] of readingsOf(textOf(path) ?? path).entries()) {
+    for (const isCovered of WAYS_TO_COVER) {
+      const covering = longestFirst(rules).filter(({ rule, readings }) => isCovered(readings[at] ?? '', asked, rule));
+      const own = ruleFor(method, covering);
       found.add(own);
-      for (const other of methodsBesides(method, own)) found.add(ruleOf(other));
+      for (const other of methodsBesides(method, own)) found.add(ruleFor(other, covering));
     }
   }
   return [...found];
 }
+
+/** The first of these rules that names this method, or no method. */
+const ruleFor = (method: string, rules: readonly PreparedRule[]): PathRule | undefined =>
+  rules.find(({ rule: { methods } }) => !methods || methods.some((one) => one === method))?.rule;
 
 /** The first of these rules that names roles and groups of which the account has none. */
 export function brokenRule(

@@ -90,14 +90,16 @@ export const userHeaders = (
 function headersFrom(website: ProxiedSettings, valuesOf: (field: string) => string[]): Record<string, string> {
   const separator = website.headers === 'authentik' ? '|' : ',';
   const encoded = encodeURIComponent(separator);
-  const percent = new RegExp(`%(?=25|${encoded.slice(1)})`, 'gi');
-  const item = (value: string) => value.replaceAll(percent, '%25').replaceAll(separator, encoded);
-  const textOf = (field: string) => {
+  // A percent sign that would be read as one of the two encoded characters.
+  const ambiguousPercent = new RegExp(`%(?=25|${encoded.slice(1)})`, 'gi');
+  const encode = (value: string) => value.replaceAll(ambiguousPercent, '%25').replaceAll(separator, encoded);
+  const headers: Record<string, string> = {};
+  for (const [name, field] of Object.entries(headersOf(website.headers))) {
     const values = valuesOf(field);
     const isList = values.length > 1 || LISTS.has(field) || field.startsWith('attributes.');
-    return values.map((value) => headerText(isList ? item(value) : value)).join(separator);
-  };
-  return Object.fromEntries(Object.entries(headersOf(website.headers)).map(([name, field]) => [name, textOf(field)]));
+    headers[name] = values.map((value) => headerText(isList ? encode(value) : value)).join(separator);
+  }
+  return headers;
 }
 
 /** As it may stand in a header (RFC 9110 5.5): without control characters, and its UTF-8 bytes as Node.js takes them. */
