@@ -255,10 +255,8 @@ function setPkceRule(ctx: KoaContextWithOIDC, metadata: Metadata): void {
 // Core 8.1): a row of an earlier version, or a document that can't be read, then rejects every request.
 
 /** Why the engine rejects an enabled client, in its English words; undefined for one that it accepts, and for an unknown one. */
-type RegistrationFaults = (clientId: string) => Promise<string | undefined>;
-
-export function createRegistrationFaults(provider: () => Provider): RegistrationFaults {
-  return async (clientId) => {
+export function createRegistrationFaults(provider: () => Provider) {
+  return async (clientId: string): Promise<string | undefined> => {
     try {
       await provider().Client.find(clientId);
       return undefined;
@@ -319,13 +317,7 @@ export function registrationFault(error: unknown): string | undefined {
 
 // Clients that register themselves (RFC 7591) and manage their registration (RFC 7592), stored as applications.
 
-type DynamicRegistration = {
-  /** Stores a client that registered itself (RFC 7591). */
-  register(clientId: string, metadata: Record<string, unknown>): Promise<void>;
-  /** Replaces a client that registered itself (RFC 7592). */
-  update(clientId: string, metadata: Record<string, unknown>): Promise<void>;
-  unregister(clientId: string): Promise<void>;
-};
+export type DynamicRegistration = ReturnType<typeof createDynamicRegistration>;
 
 /** A consent to such a client lasts as long as its refresh tokens; undefined for others, whose consent has no end. */
 export function consentedSince(
@@ -338,9 +330,10 @@ export function consentedSince(
 }
 
 /** What the engine's adapter for clients writes. The engine has checked the metadata. */
-export function createDynamicRegistration({ applications }: ApplicationServices): DynamicRegistration {
+export function createDynamicRegistration({ applications }: ApplicationServices) {
   return {
-    async register(clientId, metadata) {
+    /** Stores a client that registered itself (RFC 7591). */
+    async register(clientId: string, metadata: Metadata): Promise<void> {
       const { client_name, client_secret } = metadata;
       const input = {
         ...pick(metadata, registrableFields),
@@ -357,7 +350,8 @@ export function createDynamicRegistration({ applications }: ApplicationServices)
       await applications.createOidc(input, BY_CLIENT);
     },
 
-    async update(clientId, metadata) {
+    /** Replaces a client that registered itself (RFC 7592). */
+    async update(clientId: string, metadata: Metadata): Promise<void> {
       const before = await applications.find(clientId);
       if (before?.protocol !== 'oidc') throw notFound();
       assertManagesItself(before);
@@ -388,7 +382,7 @@ export function createDynamicRegistration({ applications }: ApplicationServices)
       await applications.update('oidc', before.id, input, BY_CLIENT);
     },
 
-    async unregister(clientId) {
+    async unregister(clientId: string): Promise<void> {
       const application = await applications.find(clientId);
       if (!application) return;
       assertManagesItself(application);

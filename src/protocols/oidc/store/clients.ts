@@ -25,6 +25,7 @@ import { engineScope } from '../claims/scopes.ts';
 import { type ClientDocument, type ClientDocuments, isDocumentUrl } from '../client-documents.ts';
 import { appContext } from '../engine/app-context.ts';
 import { type Adapter, type AdapterPayload, errors, Provider } from '../engine/library.ts';
+import type { DynamicRegistration } from '../registration.ts';
 
 /** The application behind a client: what the engine's client metadata does not hold. */
 export interface ClientApplication extends SignInRules {
@@ -98,14 +99,9 @@ export const statements = hotStatements('clients', {
     WHERE a.client_id = ? ORDER BY s.created_at DESC`,
 });
 
-export interface ClientSourceDependencies {
+export interface ClientSourceDependencies extends DynamicRegistration {
   /** A service provider's assertion consumer service URLs: its redirect URIs. */
   assertionConsumerUrls(entityId: string): Promise<string[]>;
-  /** Stores a client that registered itself (RFC 7591). */
-  register(clientId: string, metadata: Record<string, unknown>): Promise<void>;
-  /** Replaces a client that registered itself (RFC 7592). */
-  update(clientId: string, metadata: Record<string, unknown>): Promise<void>;
-  unregister(clientId: string): Promise<void>;
   /** The server's own pages: a client that is not registered. */
   firstPartyClient: AdapterPayload & { client_id: string };
   /** Clients whose client_id is the address of their metadata. */
