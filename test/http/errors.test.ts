@@ -53,7 +53,7 @@ describe('an error', () => {
     expect(page.text).toContain('Page not found');
     expect(page.text).toContain('Check the link');
     const requestId = page.headers['x-request-id'];
-    expect(requestId).toMatch(/^[\w-]{16}$/);
+    expect(requestId).toMatch(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
     expect(page.text).toContain(String(requestId));
     expect(await accessLine(app, '/nowhere')).toMatchObject({ requestId, status: 404, code: 'not_found' });
   });

@@ -1,8 +1,8 @@
 // The request context: a request id, the client's address behind the trusted proxies, a logger with that id, and at the
 // end one access-log line (never the query: it contains codes and tokens) and one metrics observation.
+import { randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Logger } from '../platform/logger.ts';
-import { randomToken } from '../platform/random.ts';
 import { runWithSpan, traceFields } from '../platform/tracing.ts';
 import { withOneSpace } from './authorization-header.ts';
 import type { Context, Middleware } from './context.ts';
@@ -46,7 +46,8 @@ export function requestContext({
     const { authorization } = ctx.req.headers;
     if (authorization !== undefined) ctx.req.headers.authorization = withOneSpace(authorization);
     const method = METHODS.has(ctx.method) ? ctx.method : 'OTHER';
-    const requestId = randomToken(12);
+    // Not from random.ts: Node reads random bytes for many UUIDs at once, and a call for the few bytes of one ID takes 7 µs instead of 0.4.
+    const requestId = randomUUID();
     const address = clientAddress(ctx.get('X-Forwarded-For'), ctx.socket.remoteAddress ?? '', trustProxy);
     ctx.state.request = { requestId, address, userAgent: ctx.get('User-Agent').slice(0, MAX_LOGGED) };
     let log: Logger | undefined;
