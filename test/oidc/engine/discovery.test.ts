@@ -80,12 +80,12 @@ describe('discovery', () => {
     expect(await announced()).toEqual([undefined, undefined]);
     expect((await client().post('/register', { json: {} })).status).toBe(401);
     const { token } = await tokens.issue();
-    expect(await announced()).toEqual(documents.map(() => `${idp.issuer}/register`));
+    await expect.poll(announced).toEqual(documents.map(() => `${idp.issuer}/register`));
     const headers = { authorization: `Bearer ${token}` };
     const json = { redirect_uris: ['https://app.example/cb'] };
     expect((await client().post('/register', { json, headers })).status).toBe(201);
     await tokens.revokeAll();
-    expect(await announced()).toEqual([undefined, undefined]);
+    await expect.poll(announced).toEqual([undefined, undefined]);
   });
 
   it('publishes the algorithms of the setting, and those that an application or an API uses', async () => {
@@ -119,7 +119,7 @@ describe('discovery', () => {
     await idp.services.db.asStored.resource.create({
       data: { identifier: 'https://api.example', scopes: '[]', signingAlg: 'EdDSA' },
     });
-    expect(await published()).toEqual(only('RS256', 'ES256', 'EdDSA'));
+    await expect.poll(published).toEqual(only('RS256', 'ES256', 'EdDSA'));
     await settings.unset('signing_algorithms');
     await settings.reload();
     expect((await published()).keys).toEqual(['ES256', 'EdDSA', 'PS256', 'RS256']);

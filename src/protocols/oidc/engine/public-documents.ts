@@ -1,5 +1,5 @@
-// Discovery and JWKS are the same for every caller until the keys, the offered languages or what is published change: the engine makes them
-// once, then they are served from memory.
+// Discovery and JWKS are the same for every caller until the keys, the settings or what is registered change: the engine makes them, then they
+// are served from memory for a second.
 
 import { readMetadata } from '../../../applications/application.ts';
 import { agentsWithApi } from '../../../applications/resources.ts';
@@ -34,19 +34,20 @@ export function createPublicDocuments({
   provider(): Provider;
   published(): Promise<Published>;
 }) {
-  // A key rotation makes a new Provider, and with it new documents.
-  const stored = new WeakMap<Provider, Map<string, { text: string; type: string; variant: string }>>();
-  const variantOf = async ({ state }: Context) => {
-    const { algs, registration, documents } = await published();
-    return [...state.offeredLanguages().tags, ...algs, registration, documents].join();
-  };
+  /** The documents that this Provider made while this was announced. A key rotation makes a new Provider. */
+  let stored: { by: Provider; of: Published; documents: Map<string, { text: string; type: string }> } | undefined;
+  async function currentDocuments() {
+    const [by, of] = [provider(), await published()];
+    if (stored?.by !== by || stored.of !== of) stored = { by, of, documents: new Map() };
+    return stored.documents;
+  }
   const isStorable = (ctx: Context) => PUBLIC_DOCUMENTS.has(ctx.path) && ctx.method === 'GET';
 
   return {
     /** Answers from memory. False when the engine has to answer. */
     async serve(ctx: Context): Promise<boolean> {
-      const document = isStorable(ctx) ? stored.get(provider())?.get(ctx.path) : undefined;
-      if (!document || document.variant !== (await variantOf(ctx))) return false;
+      const document = isStorable(ctx) ? (await currentDocuments()).get(ctx.path) : undefined;
+      if (!document) return false;
       ctx.body = document.text;
       ctx.type = document.type;
       ctx.set(READABLE_BY_ALL);
@@ -56,9 +57,7 @@ export function createPublicDocuments({
     /** Stores the document that the engine has just answered with. */
     async store(ctx: Context): Promise<void> {
       if (!isStorable(ctx) || ctx.status !== 200) return;
-      const documents = stored.get(provider()) ?? new Map();
-      const document = { text: JSON.stringify(ctx.body), type: ctx.response.type, variant: await variantOf(ctx) };
-      stored.set(provider(), documents.set(ctx.path, document));
+      (await currentDocuments()).set(ctx.path, { text: JSON.stringify(ctx.body), type: ctx.response.type });
     },
   };
 }
@@ -75,34 +74,34 @@ export interface Published {
   documents: boolean;
 }
 
-/** How long the last expiry is used on PostgreSQL, where no revision tells of a change, in milliseconds. */
+/** How long what was read is used while the settings stay the same, in milliseconds. */
 const REMEMBERED_MS = 1000;
 
-export function createPublished({ db, sql, now, settings }: Core): () => Promise<Published> {
-  let remembered: { lastExpiry: bigint; revision: number | undefined; readAt: number } | undefined;
+/** The same object for a second, or until a setting changes. */
+export function createPublished({ db, now, settings }: Core): () => Promise<Published> {
+  let last: { of: object; at: number; published: Promise<Published> } | undefined;
 
-  /** When the last initial access token expires, in epoch seconds. */
-  async function lastExpiryOfTokens(): Promise<bigint> {
-    const revision = sql.artifactRevision();
-    if (remembered) {
-      const { lastExpiry, readAt } = remembered;
-      const isCurrent =
-        revision === undefined ? performance.now() - readAt < REMEMBERED_MS : remembered.revision === revision;
-      if (isCurrent) return lastExpiry;
-    }
-    const where = { uid: INITIAL_ACCESS_TOKEN, model: INITIAL_ACCESS_TOKEN };
-    const { _max } = await db.oidcArtifact.aggregate({ where, _max: { expiresAt: true } });
-    remembered = { lastExpiry: _max.expiresAt ?? 0n, revision, readAt: performance.now() };
-    return remembered.lastExpiry;
-  }
-
-  return async () => {
+  async function read(): Promise<Published> {
     const { signing_algorithms: listed } = settings.latest();
     const unlisted = keyAlgs.filter((alg) => !listed.includes(alg));
     const used = unlisted.length === 0 ? [] : await usedAlgs(db, unlisted);
-    const hasToken = Number(await lastExpiryOfTokens()) > Math.floor(now().getTime() / 1000);
+    const where = { uid: INITIAL_ACCESS_TOKEN, model: INITIAL_ACCESS_TOKEN };
+    const { _max } = await db.oidcArtifact.aggregate({ where, _max: { expiresAt: true } });
+    const hasToken = Number(_max.expiresAt ?? 0n) > Math.floor(now().getTime() / 1000);
     const { documents, selfRegistered } = await agentsWithApi(settings.latest(), db);
     return { algs: [...listed, ...used], registration: hasToken || selfRegistered, documents };
+  }
+
+  return () => {
+    const [of, at] = [settings.latest(), performance.now()];
+    if (last?.of !== of || at - last.at >= REMEMBERED_MS) {
+      const published = read();
+      last = { of, at, published };
+      published.catch(() => {
+        last = undefined;
+      });
+    }
+    return last.published;
   };
 }
 
