@@ -75,7 +75,7 @@ export function createFactors(
     /** For the password rules: 8 characters suffice with a second factor. */
     hasSecondFactor: async (userId: string, tx?: Tx): Promise<boolean> => hasSecondFactor(await factorsOf(userId, tx)),
 
-    /** Whether this is the account's last second factor. */
+    /** Whether this is the last of the factors with which a password of 8 characters suffices (`hasSecondFactor`). A phone is none of them. */
     async isLast(userId: string, without: { totp: true } | { passkeyId: string }, tx: Tx = db): Promise<boolean> {
       const factors = await factorsOf(userId, tx);
       if ('totp' in without) return factors.totp && factors.passkeys === 0;

@@ -35,11 +35,9 @@ export function administrationAcr({ strongest, staff = PASSWORD_ACR }: AccountLe
   return acrLevel(staff) > acrLevel(own) ? staff : own;
 }
 
-/** Whether the sign-in suffices for console and admin API. A recovery code replaces a lost factor, not what settings demand. */
+/** Whether the sign-in suffices for console and admin API. A recovery code counts as a second factor, and never as a phishing-resistant one. */
 export function opensAdministration(signIn: StatedSignIn, levels: AccountLevels): boolean {
-  const isReached = (required: Acr) => acrLevel(signIn.acr) >= acrLevel(required);
-  if (isReached(administrationAcr(levels))) return true;
-  return signIn.amr.includes('recovery') && isReached(levels.staff ?? MFA_ACR);
+  return acrLevel(signIn.acr) >= acrLevel(administrationAcr(levels));
 }
 
 /** Whether the sign-in behind a request is recent, and as strong as the account can prove. */

@@ -98,7 +98,7 @@ export function samlLogoutRoutes(services: LogoutServices): Router<State, Extras
     decoded: DecodedMessage | undefined,
     error: SamlError | AppError,
   ): Promise<void> {
-    const runId = error instanceof SamlError ? await runOfUnreadable(text, error) : undefined;
+    const runId = error instanceof SamlError ? await runOfUnreadable(text, error.code) : undefined;
     if (runId !== undefined) return redirectToRun(ctx, runId);
     const claim = decoded && claimOf(decoded);
     const isRequest = claim?.decoded.parameter === 'SAMLRequest';
@@ -195,11 +195,11 @@ export function samlLogoutRoutes(services: LogoutServices): Router<State, Extras
   }
 
   /** The logout run of a LogoutResponse that cannot be read, by its RelayState. */
-  async function runOfUnreadable(text: string, error: SamlError): Promise<string | undefined> {
+  async function runOfUnreadable(text: string, code: SamlError['code']): Promise<string | undefined> {
     const fields = new URLSearchParams(text);
     const relayState = fields.get('RelayState');
-    if (!relayState || !fields.has('SAMLResponse') || error.code === 'unexpected_response') return undefined;
-    return logoutResponses.acceptUnreadable(relayState, error.code);
+    if (!relayState || !fields.has('SAMLResponse')) return undefined;
+    return logoutResponses.acceptUnreadable(relayState, code);
   }
 
   return router;

@@ -28,23 +28,32 @@ const aliases = new Map<string, string>([['urn:oasis:names:tc:SAML:2.0:ac:classe
 const furtherFactors = { [MFA_ACR]: ['otp', 'mfa'], [PHISHING_RESISTANT_ACR]: ['hwk', 'user', 'mfa'] } as const;
 
 /**
- * What a sign-in with these methods (`amr`) lacks to meet the request; undefined: nothing. A person without any, whose sign-in begins, may
- * prove the password or a passkey first.
+ * What has to be proven beside `proven` (values of `amr`) to meet the request; undefined: nothing. With nothing proven, the sign-in begins: a
+ * request for the class of passwords then lacks the password, and one for MFA lacks a passkey alone or a password with a further factor. With a
+ * password proven, the latter lacks the further factor alone.
  */
 export function lackingContext(
   requested: RequestedAuthnContext | undefined,
   proven: readonly string[],
 ): LackingContext | undefined {
+  if (acceptsAnyContext(requested)) return undefined;
   const isMetBy = (amr: readonly string[]) =>
     authnContextFor(requested, { acr: acrOf(amr), amr: withMfa(amr) }) !== undefined;
-  const hasProvenNothing = proven.length === 0;
-  if (acceptsAnyContext(requested) || (!hasProvenNothing && isMetBy(proven))) return undefined;
-  const acrs = acrValues.filter((acr) => {
-    if (acr === PASSWORD_ACR) return hasProvenNothing && isMetBy(['pwd']);
-    const factor = furtherFactors[acr];
-    return isMetBy([...proven, ...factor]) || (hasProvenNothing && isMetBy(['pwd', ...factor]));
-  });
-  return { acrs, password: isMetBy([...proven, 'pwd']) };
+  const password = isMetBy([...proven, 'pwd']);
+
+  if (proven.length === 0) {
+    const acrs = acrValues.filter((acr) => {
+      if (acr === PASSWORD_ACR) return password;
+      return isMetBy(furtherFactors[acr]) || isMetBy(['pwd', ...furtherFactors[acr]]);
+    });
+    return { acrs, password };
+  }
+
+  if (isMetBy(proven)) return undefined;
+  const acrs = ([MFA_ACR, PHISHING_RESISTANT_ACR] as const).filter((acr) =>
+    isMetBy([...proven, ...furtherFactors[acr]]),
+  );
+  return { acrs, password };
 }
 
 /** Whether no sign-in at all meets the request. */

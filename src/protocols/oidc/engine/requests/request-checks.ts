@@ -132,8 +132,9 @@ function restoreOfflineAccess(ctx: KoaContextWithOIDC, { metadata, source }: Cli
 }
 
 /**
- * A request that would end in a token without any scope: with `resource`, it is for the scopes of those APIs that the client is
- * registered for (RFC 6749 3.3); otherwise the error invalid_scope, before anybody signs in.
+ * A request that names no scope that its token could have. Instead of a token without any scope, the client gets, at the APIs that the request
+ * names by `resource`, the scopes that it is registered for (RFC 6749 3.3). It gets the error invalid_scope, before anybody signs in, when there
+ * are none, and when nobody registered the client and it names unknown scopes: its own scopes are those that it asks for.
  */
 async function requireScope(
   ctx: KoaContextWithOIDC,
@@ -146,7 +147,6 @@ async function requireScope(
   const registered = (await Promise.all(apis.map((api) => registeredScopes(api, client.clientId)))).flat();
   if (registered.some((one) => requestParamScopes.has(one))) return;
   const sent = requestedScope(ctx).trim();
-  // Nobody has said which scopes it is meant to have, so it gets none that it does not name.
   if (isUnregistered(application) && sent.split(/\s+/).some((one) => one !== '' && one !== 'offline_access'))
     throw new errors.InvalidScope('the API gives this client none of these scopes', sent);
   if (registered.length === 0) {
