@@ -29,9 +29,10 @@ it('sends the chosen part of a picture, as a square', async () => {
   await page.locator('#picture').setInputFiles({ name: 'me.png', mimeType: 'image/png', buffer });
   await page.locator('canvas').waitFor();
   // All of its height is in the square.
-  expect(await page.locator('[data-part="down"]').isDisabled()).toBe(true);
+  const isDownDisabled = () => page.locator('[data-part="down"]').isDisabled();
+  await expect.poll(isDownDisabled).toBe(true);
   await page.locator('[data-part="zoom"]').fill('2');
-  expect(await page.locator('[data-part="down"]').isDisabled()).toBe(false);
+  await expect.poll(isDownDisabled).toBe(false);
   expect(await axe(page, ['light', 'dark'])).toEqual([]);
   await screenshot(page, 'picture-crop');
   const boxOf = async (selector: string) => (await page.locator(selector).boundingBox()) ?? expect.fail(selector);
@@ -52,10 +53,12 @@ it('sends the chosen part of a picture, as a square', async () => {
   await page.locator('.who img.logo').waitFor();
   const { picture } = (await idp.services.accounts.find(user.account.id)) ?? {};
   expect(picture).toMatch(/\.jpg$/);
-  const size = await page
-    .locator('.who img.logo')
-    .evaluate((image) => [Reflect.get(image, 'naturalWidth'), Reflect.get(image, 'naturalHeight')]);
-  expect(size).toEqual([512, 512]);
+  const sizeOf = () =>
+    page
+      .locator('.who img.logo')
+      .evaluate((image) => [Reflect.get(image, 'naturalWidth'), Reflect.get(image, 'naturalHeight')]);
+  // The element is there before its image is loaded.
+  await expect.poll(sizeOf).toEqual([512, 512]);
   await page.setViewportSize(desktop.viewport);
   for (const at of [`/admin/users/${user.account.id}`, `/admin/users/${user.account.id}/picture`, '/admin/users']) {
     await page.goto(`${idp.issuer}${at}`);
