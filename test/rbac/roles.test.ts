@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { transaction } from '../../src/base/storage/database.ts';
 import { createAuthority, createPermissions, type Permissions } from '../../src/people/rbac/authority.ts';
 import { ownPermissions } from '../../src/people/rbac/built-in.ts';
+import { createSetConnectionRoles, takeConnectionRoles } from '../../src/people/rbac/connection-roles.ts';
 import { createRoles, type Roles } from '../../src/people/rbac/roles.ts';
 import { openPeople, type People, together } from '../accounts/fixture.ts';
 import { servicesOf } from '../support/services-of.ts';
@@ -197,6 +198,36 @@ describe('the last administrator', () => {
     await transaction(own.db, (tx) => theirs.assertNotLastAdmin(two.id, tx));
     await own.close();
   });
+
+  test.each<[string, object, boolean]>([
+    ['for good', {}, true],
+    ['until tomorrow', { until: new Date('2026-03-02T12:00:00Z') }, false],
+    ['from tomorrow on', { since: new Date('2026-03-02T12:00:00Z') }, false],
+    ['by a row that another program wrote', { mac: 'forged' }, false],
+  ])(
+    'keeps the role that a connection gave beside one %s only where that is not enough',
+    async (_, other, isEnough) => {
+      const own = await openPeople();
+      const services = { ...servicesOf(own), ...own, logoutOnRoleChange: async () => {} };
+      const theirs = createRoles(services);
+      await theirs.ensureBuiltInRoles();
+      const set = createSetConnectionRoles(services);
+      const { id: userId } = await own.person();
+      const { id: roleId = '' } = (await theirs.find('admin')) ?? {};
+      await set(userId, { connectionId: 'corp', roleIds: [roleId] });
+      const direct = { userId, roleId, via: '', since: null, until: null, ...other };
+      await ('mac' in other ? own.db.asStored : own.db).userRole.create({ data: direct });
+      const deleted = transaction(own.db, (tx) => takeConnectionRoles(services, 'corp', {}, tx));
+      if (isEnough) await deleted;
+      else await expect(deleted).rejects.toEqual(code('last_admin'));
+      await set(userId, { connectionId: 'corp', roleIds: [roleId] });
+      const removed = isEnough ? ['admin'] : [];
+      expect(await set(userId, { connectionId: 'corp', roleIds: [] })).toEqual({ added: [], removed });
+      own.clock.advance({ days: 2 });
+      expect((await own.accounts.find(userId))?.roles).toEqual(['admin']);
+      await own.close();
+    },
+  );
 
   test('remains when two administrators remove each other at the same moment', async () => {
     const own = await openPeople();

@@ -176,6 +176,8 @@ export async function isLastAdmin(userId: string, tx: Tx, now: Date, isRead = fa
 
 interface AdministratorQuery {
   userId?: { not?: string; equals?: string };
+  /** Direct roles, or those by a connection, that are about to end. */
+  endingGrants?: { via: string; userId?: string }[];
   /** Whether a membership is about to end. */
   isLeaving?: (member: { groupId: string; userId: string; source: string }) => boolean;
   /** Without the lock that a change needs. */
@@ -189,14 +191,14 @@ interface AdministratorQuery {
 export async function hasAdministrator(
   tx: Tx,
   now: Date,
-  { userId = {}, isLeaving = () => false, isRead = false }: AdministratorQuery = {},
+  { userId = {}, endingGrants = [], isLeaving = () => false, isRead = false }: AdministratorQuery = {},
 ): Promise<boolean> {
   // Locks the row, so that two administrators who remove each other at the same moment are serialized.
   if (!isRead) await tx.role.updateMany({ where: { name: ADMIN_ROLE }, data: { name: ADMIN_ROLE } });
   const user = { ...whereActive(now), activeUntil: null };
   const lasting = { userId, user, until: null, OR: [{ since: null }, { since: { lte: now } }] };
   const include = { user: true } as const;
-  const where = { role: { name: ADMIN_ROLE }, ...lasting };
+  const where = { role: { name: ADMIN_ROLE }, NOT: endingGrants, ...lasting };
   if ((await tx.userRole.findMany({ where, include, take: MOST_READ })).length > 0) return true;
   const granted = await tx.groupRole.findMany({ where: { role: { name: ADMIN_ROLE } } });
   if (granted.length === 0) return false;

@@ -6,7 +6,7 @@ import { inChunks } from '../../base/storage/chunks.ts';
 import { type Tx, withinTransaction } from '../../base/storage/database.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
-import { hasAdministrator, isLastAdmin, type LogoutOnRoleChange } from './assign-roles.ts';
+import { hasAdministrator, type LogoutOnRoleChange } from './assign-roles.ts';
 import { ADMIN_ROLE } from './built-in.ts';
 import { recordingAdministrators } from './new-administrators.ts';
 import { type Role, roleById } from './role.ts';
@@ -33,39 +33,36 @@ export function createSetConnectionRoles(
 ): SetConnectionRoles {
   const { db, now, audit, logoutOnRoleChange } = services;
 
-  /** Whether nobody would be an administrator without this grant. */
-  async function isLastGrantOfAdmin(userId: string, role: { id: string; name: string }, via: string, tx: Tx) {
-    if (role.name !== ADMIN_ROLE) return false;
-    const others = await tx.userRole.count({ where: { userId, roleId: role.id, via: { not: via } } });
-    return others === 0 && isLastAdmin(userId, tx, now());
-  }
-
   return (userId, { connectionId, roleIds }, by = {}, outer) =>
     withinTransaction(db, outer, async (tx) => {
       const via = `connection:${connectionId}`;
-      const rows = await tx.asStored.userRole.findMany({ where: { userId, via }, select: { roleId: true } });
-      if (rows.length + roleIds.length === 0) return { added: [], removed: [] };
-      const involved = [...roleIds, ...rows.map(({ roleId }) => roleId)];
-      const named = await tx.role.findMany({ where: { id: { in: involved } }, select: { id: true, name: true } });
-      const held = await tx.userRole.findMany({ where: { userId, via } });
-      const isHeld = (id: string) => held.some(({ roleId }) => roleId === id);
-      const added = named.filter(({ id }) => roleIds.includes(id) && !isHeld(id));
-      const removed: typeof named = [];
-      // Without the roles that are gone: their grants ended with them.
-      for (const role of named) {
-        if (roleIds.includes(role.id) || (await isLastGrantOfAdmin(userId, role, via, tx))) continue;
-        removed.push(role);
-      }
-      const given: Role[] = [];
-      for (const { id } of added) given.push(await roleById(id, tx));
-      await recordingAdministrators({ audit, now }, { people: [userId], roles: given, by }, tx, async () => {
+      const where = { userId, via };
+      // A row that another program wrote is removed like any other, but is no grant: a role that the user is to have is given anew.
+      const stored = await tx.asStored.userRole.findMany({
+        where,
+        select: { role: { select: { id: true, name: true } } },
+      });
+      if (stored.length + roleIds.length === 0) return { added: [], removed: [] };
+      const held = new Set((await tx.userRole.findMany({ where })).map(({ roleId }) => roleId));
+
+      // Without the roles that were deleted meanwhile.
+      const wanted = { id: { in: roleIds.filter((id) => !held.has(id)) } };
+      const added: Role[] = [];
+      for (const { id } of await tx.role.findMany({ where: wanted, select: { id: true } }))
+        added.push(await roleById(id, tx));
+      await recordingAdministrators({ audit, now }, { people: [userId], roles: added, by }, tx, async () => {
         for (const { id: roleId } of added) {
           const row = { userId, roleId, via, since: null, until: null };
-          const where = { userId_roleId_via: { userId, roleId, via } };
-          await tx.userRole.upsert({ where, create: row, update: row });
+          const key = { userId_roleId_via: { userId, roleId, via } };
+          await tx.userRole.upsert({ where: key, create: row, update: row });
         }
       });
-      for (const { id: roleId } of removed) await tx.userRole.deleteMany({ where: { userId, roleId, via } });
+
+      const gone = stored.map(({ role }) => role).filter(({ id }) => !roleIds.includes(id));
+      const keepsAdmin = await isAdminLostBy(gone, where, tx, now());
+      const removed = gone.filter(({ name }) => !(keepsAdmin && name === ADMIN_ROLE));
+      await tx.userRole.deleteMany({ where: { ...where, roleId: { in: removed.map(({ id }) => id) } } });
+
       const about = { ...by, outcome: 'success', subjectId: userId } as const;
       for (const { name: roleName } of added)
         await audit.record({ ...about, type: 'role.assigned', data: { roleName, via } }, tx);
@@ -74,6 +71,17 @@ export function createSetConnectionRoles(
       if (added.length + removed.length > 0) await logoutOnRoleChange([userId], by, tx);
       return { added: added.map(({ name }) => name), removed: removed.map(({ name }) => name) };
     });
+}
+
+/** Whether nobody is an administrator any more once these roles end for those that have them by the connection: one user, or all. */
+async function isAdminLostBy(
+  roles: readonly { name: string }[],
+  grants: { via: string; userId?: string },
+  tx: Tx,
+  now: Date,
+): Promise<boolean> {
+  if (!roles.some(({ name }) => name === ADMIN_ROLE)) return false;
+  return !(await hasAdministrator(tx, now, { endingGrants: [grants] })) && hasAdministrator(tx, now);
 }
 
 /** Roles of one turn of the event loop: each has an audit event. */
@@ -91,7 +99,8 @@ export async function takeConnectionRoles(
     where: { via },
     select: { userId: true, roleId: true, role: { select: { name: true } } },
   });
-  const hadAdmin = rows.some(({ role }) => role.name === ADMIN_ROLE) && (await hasAdministrator(tx, now()));
+  const roles = rows.map(({ role }) => role);
+  if (await isAdminLostBy(roles, { via }, tx, now())) throw conflict('last_admin');
   await inChunks(
     rows,
     async (piece) => {
@@ -105,6 +114,5 @@ export async function takeConnectionRoles(
     },
     RECORDED,
   );
-  if (hadAdmin && !(await hasAdministrator(tx, now()))) throw conflict('last_admin');
   await logoutOnRoleChange([...new Set(rows.map(({ userId }) => userId))], by, tx);
 }
