@@ -210,6 +210,19 @@ describe('a proof', () => {
   });
 });
 
+itOnSqlite('a full group takes no other domain, and the file still proves one that it has', async () => {
+  const { db, groups, groupDomains } = idp.services;
+  const { id: groupId } = await groups.create({ name: fresh('Full') });
+  const row = { groupId, challenge: 'unproven', provenAt: null, checkedAt: null };
+  await db.groupDomain.createMany({
+    data: Array.from({ length: 50 }, (_, i) => ({ ...row, domain: `d${i}.example` })),
+  });
+  await expect(groupDomains.add(groupId, 'other.example')).rejects.toMatchObject({ code: 'invalid_input' });
+  expect(await groupDomains.add(groupId, 'd7.example', { source: 'file' })).toBe(true);
+  const proven = (await groupDomains.list(groupId)).filter(({ provenAt }) => provenAt !== null);
+  expect(proven.map(({ domain }) => domain)).toEqual(['d7.example']);
+});
+
 describe('who may change the domains of a group', () => {
   itOnSqlite('who may change the group: it takes every role of it', async () => {
     const { groups, roles } = idp.services;

@@ -105,7 +105,7 @@ export function createGroupDomains(core: Core & { groups: Groups; accounts: Acco
         const where = { groupId_domain: { groupId, domain } };
         const row = await tx.groupDomain.findUnique({ where });
         if (row && (row.provenAt !== null || !isDeclared)) return false;
-        if ((await tx.groupDomain.count({ where: { groupId } })) >= MOST)
+        if (!row && (await tx.groupDomain.count({ where: { groupId } })) >= MOST)
           throw invalidInput([fault(['domain'], 'max-entries', { entries: MOST })]);
         const provenAt = isDeclared ? now() : null;
         const challenge = row?.challenge ?? newChallenge();
