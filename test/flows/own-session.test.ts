@@ -48,6 +48,19 @@ describe('a sign-in to the account pages', () => {
     }
     expect(values[0]).not.toBe(values[1]);
   });
+
+  it.each([
+    ['server_error', 500, undefined],
+    ['invalid_request', 500, undefined],
+    ['temporarily_unavailable', 503, undefined],
+    ['access_denied', 303, '/'],
+  ])('that fails with %s does not begin again by itself', async (error, status, location) => {
+    const browser = httpClient(idp.issuer);
+    const { location: request = '' } = await browser.get('/login');
+    const state = new URL(request).searchParams.get('state') ?? '';
+    const page = await browser.get(`/auth/callback?${new URLSearchParams({ error, state })}`);
+    expect([page.status, page.location]).toEqual([status, location && `${idp.issuer}${location}`]);
+  });
 });
 
 describe('the address to return to', () => {

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { Base } from '../../base/base.ts';
 import { type Context, type Extras, type State, seeOther } from '../../base/http/context.ts';
 import type { Cookies } from '../../base/http/cookies.ts';
-import { badRequest, unavailable } from '../../base/http/errors.ts';
+import { badRequest, internal, unavailable } from '../../base/http/errors.ts';
 import type { Http } from '../../base/http/http.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { localPath } from '../../base/http/local-path.ts';
@@ -212,10 +212,13 @@ function storePending(cookies: Cookies, ctx: Context, signIn: PendingSignIn): vo
   cookies.set(ctx, 'rpSignIn', cookie, { id: cookieId(signIn.state) });
 }
 
-/** Where a user goes on whose sign-in failed: it begins again, unless it was cancelled. */
+/** Where a user goes on whose sign-in failed. Throws unavailable (503) and internal (500): to begin again at once would go in circles. */
 function failed(ctx: Context, error: string | undefined): void {
-  // To begin again at once would go in circles while the database cannot be used.
   if (error === 'temporarily_unavailable') throw unavailable('unavailable', { detail: { error } });
+  // No request of these pages has prompt=none, so no error means that the user has to sign in.
+  if (error !== undefined && error !== 'access_denied')
+    throw internal(new Error(`the authorization endpoint returned ${error}`));
+  // Without an error the code has expired or was used.
   seeOther(ctx, error === 'access_denied' ? '/' : '/login');
 }
 
