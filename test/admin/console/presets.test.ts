@@ -353,6 +353,31 @@ it('a guide takes the address from the redirect URI when the application has no 
   expect(textOf(guide.text)).toContain('root_url = https://grafana.example.com');
 });
 
+it.each([
+  ['claude-code', { mcp: 'https://notes.example.com/a%2Fb', scopes: 'notes:read' }, 'https://notes.example.com/a%2Fb'],
+  ['claude-code', { mcp: 'https://notes.example.com/%zz', scopes: 'notes:read' }, 'https://notes.example.com/%zz'],
+])('the guide of %s has a value of the application as it is stored: %j', async (preset, fields, expected) => {
+  await admin.submit(await admin.get(`/admin/applications/new/${preset}`), fields);
+  const { id, metadata } = await idp.services.db.asStored.application.findFirstOrThrow({
+    orderBy: { createdAt: 'desc' },
+  });
+  expect(JSON.parse(metadata)).toMatchObject({ preset });
+  const guide = await admin.get(`/admin/applications/${id}/setup`);
+  expect([guide.status, textOf(guide.text)]).toEqual([200, expect.stringContaining(expected)]);
+  await idp.services.applications.remove(id);
+});
+
+it.each([
+  ['Caf%C3%A9', "'Café'"],
+  ['50%', "'50%'"],
+])('the guide of Nextcloud has the provider of the address %s', (segment, expected) => {
+  const nextcloud = productPresets().find(({ id }) => id === 'nextcloud');
+  const server = { name: 'Acme', issuer: idp.issuer, clientId: 'c', clientSecret: 's', certificate: '' };
+  const backchannel_logout_uri = `https://c.example.com/index.php/apps/user_oidc/backchannel-logout/${segment}`;
+  const steps = nextcloud?.setupInstructions(server, { backchannel_logout_uri });
+  expect(String(steps?.[0]?.text)).toContain(`user_oidc:provider ${expected} `);
+});
+
 it('a guide stays with an application that gets another name, and another guide can be chosen', async () => {
   await admin.submit(await admin.get('/admin/applications/new/grafana'), { url: 'https://dash.example.com' });
   const { id, metadata } = await idp.services.db.asStored.application.findFirstOrThrow({

@@ -118,7 +118,16 @@ const product = z.strictObject({
   declaration: z.record(z.string(), z.json()),
   /** Further values of the guide, from the stored declaration: what matches in the JSON of one of its keys. */
   values: z
-    .record(z.string(), z.strictObject({ of: z.string(), matches: z.string(), or: z.string().default('') }))
+    .record(
+      z.string(),
+      z.strictObject({
+        of: z.string(),
+        matches: z.string(),
+        or: z.string().default(''),
+        /** What matches is percent-encoded (`|uri`). */
+        isEncoded: z.boolean().optional(),
+      }),
+    )
     .default({}),
   /** Settings in the product's own format, ready to paste. `isAlternative`: the same in another form. */
   guide: z.array(z.strictObject({ title: z.string(), text: z.string(), isAlternative: z.boolean().optional() })),
@@ -238,11 +247,21 @@ function guideValues({ values }: Product, server: IdentityProvider, declaration:
     certificate: server.certificate.trim(),
     client_uri: String(declaration.client_uri),
   };
-  const derived = Object.entries(values).map(([name, { of, matches, or }]) => {
+  const derived = Object.entries(values).map(([name, { of, matches, or, isEncoded }]) => {
     const [, found] = new RegExp(matches).exec(JSON.stringify(declaration[of]) ?? '') ?? [];
-    return [name, found === undefined ? expanded(or, known, '') : decodeURIComponent(found)];
+    if (found === undefined) return [name, expanded(or, known, '')];
+    return [name, isEncoded ? decoded(found) : found];
   });
   return { ...known, ...Object.fromEntries(derived) };
+}
+
+/** An administrator can store a `%` that encodes nothing: then the text as it is. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 const isPlainWord = (text: string) => /^[\w.-]+$/.test(text);
