@@ -241,7 +241,10 @@ export function emailRoutes(
       throw tooManyRequests(result.retryAfterSeconds, {
         next: { href: '/account', label: t('verify-email.go-to-account') },
       });
-    if (result.outcome !== 'sent') page.redirectWithNotice(ctx, '/account', t('email.already-confirmed'), 'plain');
+    // The page of the address says that there is none, and whether the user can add one.
+    if (result.outcome === 'no-address') page.redirectWithNotice(ctx, EMAIL_PATH);
+    else if (result.outcome === 'already-verified')
+      page.redirectWithNotice(ctx, '/account', t('email.already-confirmed'), 'plain');
     else if (mailServer.isSet()) page.redirectWithNotice(ctx, '/account', sentence, 'plain');
     else page.redirectWithNotice(ctx, '/account', t('email.no-server'), 'warn');
   }

@@ -9,6 +9,7 @@ import { httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';
 import { atAccount, signedIn } from '../support/pages/account.ts';
+import { textOf } from '../support/pages/html.ts';
 
 const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 let box: Mailbox;
@@ -83,6 +84,30 @@ describe('the email address', () => {
     const done = await browser.follow(await browser.submit(opened, {}, { form: '/verify-email' }));
     expect([done.status, new URL(done.url).pathname]).toEqual([200, '/verify-email/done']);
     expect((await now(user))?.emailVerified).toBe(true);
+  });
+
+  it('of a user of the configuration file is not changed, and the response says who manages it', async () => {
+    const user = await aUser(idp.services, { source: 'file', name: 'Dana File' });
+    const browser = await signedIn(idp, user);
+    const { _csrf = '' } =
+      (await browser.get('/account/password')).forms.find(({ fields }) => fields._csrf)?.fields ?? {};
+    const sent = await browser.request('POST', '/account/email', { form: { _csrf, email: 'x@example.com' } });
+    expect([sent.status, textOf(sent.text)]).toEqual([
+      403,
+      expect.stringMatching(/The configuration file manages Dana File\b.*, so you can’t change it here/),
+    ]);
+    expect((await now(user))?.email).toBe(user.account.email);
+  });
+
+  it('is not said to be confirmed where there is none', async () => {
+    const browser = await signedIn(idp, await aUser(idp.services, { email: null }));
+    const { _csrf = '' } = (await browser.get('/account/email')).forms.find(({ fields }) => fields._csrf)?.fields ?? {};
+    const page = await browser.follow(await browser.request('POST', '/account/email/verify', { form: { _csrf } }));
+    expect([page.status, textOf(page.text)]).toEqual([
+      200,
+      expect.stringContaining('You don’t have an email address yet.'),
+    ]);
+    expect(textOf(page.text)).not.toContain('already confirmed');
   });
 
   it('cannot be changed from another site, nor without a sign-in', async () => {

@@ -9,7 +9,7 @@ import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
 import { placeOf } from '../../core/mail/wording.ts';
-import type { Account } from '../../people/accounts/account.ts';
+import { type Account, ownedUser } from '../../people/accounts/account.ts';
 import { emailFault, isSameAddress, nameKey } from '../../people/accounts/names.ts';
 import type { People } from '../../people/people.ts';
 import type { AccountLink, AccountLinks } from '../mailed-links.ts';
@@ -17,7 +17,7 @@ import type { AccountLink, AccountLinks } from '../mailed-links.ts';
 export type EmailRequest =
   | { outcome: 'sent' }
   | { outcome: 'wait'; retryAfterSeconds: number }
-  | { outcome: 'no-address' | 'already-verified' | 'not-an-address' | 'unchanged' | 'owned-by-file' };
+  | { outcome: 'no-address' | 'already-verified' | 'not-an-address' | 'unchanged' };
 
 export type EmailConfirmation = 'verified' | 'changed' | 'invalid';
 
@@ -34,7 +34,7 @@ export function createEmailVerification(dependencies: Core & People & { accountL
     /** Sends a link to the account's address. A new link replaces the previous one. */
     requestVerification: (account: Account, by: Actor = {}): Promise<EmailRequest> =>
       requestVerification(dependencies, account, by),
-    /** Sends a link to the new address. The caller has required a recent proof of the user. */
+    /** Sends a link to the new address. The caller has required a recent proof of the user. Throws owned_by_file (403). */
     requestEmailChange: (account: Account, typed: string, by: Actor = {}): Promise<EmailRequest> =>
       requestEmailChange(dependencies, account, typed, by),
 
@@ -86,7 +86,7 @@ async function requestEmailChange(
 ): Promise<EmailRequest> {
   const { db, audit, accountLinks, accounts, outbox } = dependencies;
   const email = typed.normalize('NFC').trim();
-  if (account.source === 'file') return { outcome: 'owned-by-file' };
+  if (account.source === 'file') throw ownedUser(account);
   if (emailFault(email)) return { outcome: 'not-an-address' };
   if (account.email !== null && nameKey(account.email) === nameKey(email)) return { outcome: 'unchanged' };
   const wait = await waitBeforeMail(dependencies, account, email);
