@@ -150,16 +150,20 @@ async function managerOf({ id }: Account, accounts: Accounts): Promise<Directory
   return directory?.deletedAt === null ? directory : undefined;
 }
 
-/** Whether a directory manages the field with this name in the form. */
+/** Whether a directory manages the text with this name in the form. The parts of the address are one field. */
 function isLockedBy(directory: Directory | undefined, name: string): boolean {
-  const field = textFieldNames.find((one) => textFields[one].claim === name);
-  return directory !== undefined && (field === undefined || MANAGED.includes(field));
+  const isAddress = addressPartNames.some((part) => addressColumn(part) === name);
+  const field = isAddress ? 'address' : textFieldNames.find((one) => textFields[one].claim === name);
+  return directory !== undefined && field !== undefined && MANAGED.includes(field);
 }
 
 const isManagedOwn = (directory: Directory | undefined, name: string): boolean =>
   directory?.attributes.some((one) => name === `attributes.${one}`) ?? false;
 
-/** What was typed, without what a directory manages and is sent back as it is. */
+/**
+ * What was typed, without what a directory manages. A text of it that was changed stays in: `update` rejects it (owned_by_scim, 403). An own
+ * attribute is always left out: its text does not always give the stored value again (a list in lines), and an unchanged one would be rejected.
+ */
 function withoutLocked<Typed extends Readonly<Record<string, unknown>>>(
   typed: Typed,
   account: Account,
