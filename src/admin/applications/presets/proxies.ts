@@ -76,30 +76,34 @@ function siteOf({ clientId, metadata }: ProxiedApplication, issuer: string) {
   };
 }
 
-/** What of the configuration is about a fault that the test found: its lines, from the whole and correct one. */
-export type TestedPart =
-  | 'asks'
-  | 'header'
-  | 'aliases'
-  | 'connection'
-  | 'protocol'
-  | 'answer'
-  | 'request'
-  | 'address'
-  | 'website'
-  | 'test-route';
+/**
+ * What of the configuration a check of the test (../website-test.ts) is about. `header` is a header that the website receives, and its lines
+ * name it; `test-route` has a template of its own (views/proxies/*-test.eta).
+ */
+export type TestedPart = keyof typeof partOf | 'header' | 'test-route';
 
-const partOf: Readonly<Record<Exclude<TestedPart, 'header' | 'test-route'>, RegExp>> = {
+/** For each part, which lines of the templates in views/proxies are about it: with its fault, and what matches by proxy. */
+const partOf = {
+  // The proxy does not ask about a request, or asks as another proxy. The middleware of Traefik with its routers (`tls:` decides which one
+  // takes the request), `forward_auth` and `uri` of Caddy, `auth_request`, the action of HAProxy, the filter of Envoy.
   asks: /middlewares: |address[:=]|tls: |forward_auth |auth_request \/|lua\.gatehouse|ext_authz$|ExtAuthz|\turi \//,
+  // A header with one of MARKS reaches the website: what removes them. nginx needs no line.
   aliases: /aliasHeaders|request_header "-|\[\^A-Za-z0-9-\]|remove_on_match/,
+  // A browser removes a header of the list with `Connection`: what Caddy and HAProxy do about it; the others need no line.
   connection: /@hop|req\.hdr\(Connection\)/,
+  // Another protocol than WebSocket reaches the website: each line of `Upgrade`, and the maps of nginx for it.
   // Envoy has no line: it hands on no protocol that `upgrade_configs` does not name.
   protocol: /Upgrade|gatehouse_(upgrade|connection)|^ +(~\*\^)?websocket/,
+  // The redirect or the cookie of an answer does not reach the browser: the variables and `error_page` of nginx, the lists of HAProxy and
+  // Envoy. Traefik and Caddy hand on the whole answer.
   answer: /gatehouse_location|gatehouse_set_cookie|error_page|'location'|exact: (location|set-cookie)$/,
+  // What this server is told about the request is missing, or is what the browser said: the headers that the proxy sends or sets.
   request: /exact: (cookie|accept|referer|sec-fetch-mode)$|X-Original|X-Forwarded|x-forwarded/,
+  // The address of the browser is the one that it claims: what sets or decides the header.
   address: /use_remote_address|X-Forwarded-For|x-forwarded-for/,
+  // Which website the question is about is missing or wrong: the address of the question, or the header with that of the request.
   website: /website=|lua\.gatehouse|url = |X-Original-URL/,
-};
+} satisfies Readonly<Record<string, RegExp>>;
 
 /** The lines of the configuration that concern the part; for `header`, those that hand on this header. */
 export function linesAbout(part: TestedPart, application: ProxiedApplication, issuer: string, header = ''): string {
@@ -109,8 +113,10 @@ export function linesAbout(part: TestedPart, application: ProxiedApplication, is
   if (part === 'test-route') return eta.render(`${proxy}-test`, site);
   const variable = `\\$gatehouse_${header.replaceAll('-', '_')}`;
   const ofHeader = new RegExp(`(^|[^\\w-])(${header}|${variable})($|[^\\w-])`, 'i');
+  // The lines about `Connection` name each header, and hand on none.
   const isAbout = (line: string) =>
     part === 'header' ? ofHeader.test(line) && !/onnection/.test(line) : partOf[part].test(line);
+  // Comments say nothing to change, but those of Traefik with a line for `tls:`, which an administrator may have to add.
   return eta
     .render(proxy, site)
     .split('\n')
