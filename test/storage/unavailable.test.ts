@@ -191,7 +191,8 @@ describe.runIf(databaseKind() === 'postgresql')('PostgreSQL', () => {
 
   it('gives nobody the connection of a transaction that is over before the database has ended its statement', async () => {
     const two = await openDatabase(test.url, {
-      limits: { ...limits.database, connections: 2, requestMs: 300, lateMs: 50 },
+      // Long enough for the statement to be sent on a busy machine: else nothing waits for the lock.
+      limits: { ...limits.database, connections: 2, requestMs: 1000, lateMs: 50 },
     });
     const lock = (tx: Pick<Database['db'], '$queryRaw'>) => tx.$queryRaw`SELECT pg_advisory_xact_lock(7)::text`;
     const { db } = test.database;
